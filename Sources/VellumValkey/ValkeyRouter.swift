@@ -120,8 +120,8 @@ final class ValkeyRouter: @unchecked Sendable {
     private func send(
         _ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
     ) {
-        let (bytes, count) = request.encoded()
-        let size = bytes.count
+        let encoded = request.encoded()
+        let size = encoded.bytes.count
         let before = waiting.add(1, ordering: .relaxed).oldValue
         let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
         var request = request
@@ -141,9 +141,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 figures.withLock { $0.unsent += 1 }
                 return request.then(.failure(.unreachable(tier: name, reason: "the tier was released")))
             }
-            session.send(bytes, count: count, began: request.began) { [self] result in
-                answered(request, result, asking: false, hops: 0)
-            }
+            send(request, encoded, to: session)
         }
     }
 
@@ -257,8 +255,11 @@ final class ValkeyRouter: @unchecked Sendable {
         send(request, to: target, asking: words[0] == "ASK", hops: hops + 1)
     }
 
-    private func send(_ request: Request, to session: ValkeySession, asking: Bool = false, hops: Int) {
-        let (bytes, count) = request.encoded(asking: asking)
+    private func send(
+        _ request: Request, _ encoded: (bytes: [UInt8], count: Int)? = nil, to session: ValkeySession,
+        asking: Bool = false, hops: Int = 0
+    ) {
+        let (bytes, count) = encoded ?? request.encoded(asking: asking)
         session.send(bytes, count: count, began: request.began) { [self] result in
             answered(request, result, asking: asking, hops: hops)
         }
@@ -307,7 +308,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 }
                 updateTrouble()
             }
-            send(request, to: session, hops: 0)
+            send(request, to: session)
         }
     }
 

@@ -88,7 +88,8 @@ package struct ServerChanges {
         // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
-        // Where a copy counts as an access, a failed transaction of several keys hides which of them were used.
+        // A cluster's transaction can't have several slots. Where a copy counts as an access, a failed transaction of several keys hides
+        // which of them were used.
         let isSingle = traits.isClustered || (idle != nil || readsIdleTimes) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
@@ -102,7 +103,8 @@ package struct ServerChanges {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count))"
                 break
             }
-            let block = block(of: targets, from: place, atMost: isSingle ? 1 : ServerChanges.block)
+            let block = targets[place...].prefix(
+                isSingle ? 1 : ServerChanges.block, bytes: ServerChanges.blockBytes, \.size)
             do throws(SourceError) {
                 if block[place].size > ServerChanges.largest {
                     work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
@@ -158,18 +160,6 @@ package struct ServerChanges {
         throw SourceError(
             "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
         )
-    }
-
-    /// The next keys. One in a cluster, where a transaction can't have several slots; a key that is too large is alone.
-    private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
-        var (end, bytes) = (place, 0)
-        while end < targets.count, end - place < most,
-            end == place || bytes + targets[end].size <= ServerChanges.blockBytes
-        {
-            bytes += targets[end].size
-            end += 1
-        }
-        return targets[place..<end]
     }
 
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
