@@ -60,12 +60,13 @@ struct UndoArchive {
     ) throws(SourceError) {
         let name = UndoArchive.name(address, database)
         let opened: (Store, Archive)? = try SourceError.translating { () throws(StorageError) in
-            if !creating, try !Store.isStore(at: folder) { return nil }
+            if !creating, try Store.isStore(at: folder) == false { return nil }
             let store = try Store.open(
                 at: folder, mode: .readWrite, createIfMissing: creating,
                 options: StoreOptions(processName: "vellum"))
-            if !creating, try !store.archiveNames().contains(where: { ExactText($0) == ExactText(name) }) {
-                return nil
+            if !creating {
+                let names = try store.archiveNames()
+                if !names.contains(where: { ExactText($0) == ExactText(name) }) { return nil }
             }
             let kept = ArchiveConfiguration(kind: .collection, diskLimit: nil, memoryLimit: 0)
             return (store, try store.archive(named: name, orCreate: kept))
