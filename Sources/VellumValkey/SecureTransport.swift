@@ -31,23 +31,13 @@ package final class SecureTransport: RESPTransport {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let isTrusted = loop.makePromise(of: [UInt8].self)
         let inbox = Inbox(isTrusted, tls, address)
-        let connected = ClientBootstrap(group: loop)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .connectTimeout(.seconds(seconds))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try tls.secure(channel, to: address.host)
-                    try channel.pipeline.syncOperations.addHandler(inbox)
-                }
-            }
-            .connect(host: address.host, port: address.port)
+        let connected = ValkeySession.open(address, tls, on: loop, within: .seconds(seconds)) { inbox }
         connected.cascadeFailure(to: isTrusted)
         let late = "no handshake within \(seconds) s; \(SecureTransport.hint)"
         do {
             _ = try SecureTransport.wait(for: isTrusted, seconds, late)
         } catch {
             connected.whenSuccess { $0.close(promise: nil) }
-            // A server that refuses a certificate closes the connection after the handshake.
             throw error
         }
         (channel, self.inbox, self.seconds) = (try connected.wait(), inbox, seconds)
