@@ -29,25 +29,15 @@ package final class SecureTransport: RESPTransport {
     private init(_ url: ServerURL, _ seconds: Int64) throws {
         let (address, tls) = (ValkeyAddress(url), ValkeyTier.TLS(url.encryption))
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let isTrusted = loop.makePromise(of: Void.self)
+        let isTrusted = loop.makePromise(of: [UInt8].self)
         let inbox = Inbox(isTrusted, tls, address)
-        let connected = ClientBootstrap(group: loop)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .connectTimeout(.seconds(seconds))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try tls.secure(channel, to: address.host)
-                    try channel.pipeline.syncOperations.addHandler(inbox)
-                }
-            }
-            .connect(host: address.host, port: address.port)
+        let connected = ValkeySession.open(address, tls, on: loop, within: .seconds(seconds)) { inbox }
         connected.cascadeFailure(to: isTrusted)
         let late = "no handshake within \(seconds) s; \(SecureTransport.hint)"
         do {
-            try SecureTransport.wait(for: isTrusted, seconds, late)
+            _ = try SecureTransport.wait(for: isTrusted, seconds, late)
         } catch {
             connected.whenSuccess { $0.close(promise: nil) }
-            // A server that refuses a certificate closes the connection after the handshake.
             throw error
         }
         (channel, self.inbox, self.seconds) = (try connected.wait(), inbox, seconds)
@@ -102,18 +92,18 @@ package final class SecureTransport: RESPTransport {
         /// Bytes above which no more are read from the socket.
         private static let most = 1 << 20
 
-        private let isTrusted: EventLoopPromise<Void>
         private let tls: ValkeyTier.TLS
         private let address: ValkeyAddress
         private var isDone = false
         private var hasAnswered = false
         private var arrived: [UInt8] = []
+        /// Succeeds with the next data, the first with none after the handshake.
         private var waiting: EventLoopPromise<[UInt8]>?
         /// Why the connection failed, perhaps after the handshake; nil: it didn't.
         private(set) var reason: String?
 
-        init(_ isTrusted: EventLoopPromise<Void>, _ tls: ValkeyTier.TLS, _ address: ValkeyAddress) {
-            (self.isTrusted, self.tls, self.address) = (isTrusted, tls, address)
+        init(_ isTrusted: EventLoopPromise<[UInt8]>, _ tls: ValkeyTier.TLS, _ address: ValkeyAddress) {
+            (waiting, self.tls, self.address) = (isTrusted, tls, address)
         }
 
         func take(_ promise: EventLoopPromise<[UInt8]>, from channel: any Channel) {
@@ -142,7 +132,8 @@ package final class SecureTransport: RESPTransport {
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             if case .handshakeCompleted? = event as? TLSUserEvent {
                 isDone = true
-                isTrusted.succeed()
+                waiting?.succeed([])
+                waiting = nil
             }
             context.fireUserInboundEventTriggered(event)
         }
@@ -163,7 +154,6 @@ package final class SecureTransport: RESPTransport {
         private func end(_ reason: String) {
             let error = RESPError(self.reason ?? reason)
             self.reason = error.description
-            isTrusted.fail(error)
             waiting?.fail(error)
             waiting = nil
         }

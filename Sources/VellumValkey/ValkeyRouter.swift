@@ -37,13 +37,8 @@ final class ValkeyRouter: @unchecked Sendable {
     private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
     private var epoch: Int64 = 0
-    private var spaces: [ObjectIdentifier: Space] = [:]
+    private var spaces: [ObjectIdentifier: ValkeySpace] = [:]
     private var isStopped = false
-
-    private struct Space {
-        let space: ValkeySpace
-        var isCovered = false
-    }
 
     init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
         (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
@@ -69,7 +64,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     func add(_ space: ValkeySpace) {
         loop.execute { [self] in
-            spaces[ObjectIdentifier(space)] = Space(space: space)
+            spaces[ObjectIdentifier(space)] = space
             updateWatches()
         }
     }
@@ -125,8 +120,8 @@ final class ValkeyRouter: @unchecked Sendable {
     private func send(
         _ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
     ) {
-        let (bytes, count) = request.encoded()
-        let size = bytes.count
+        let encoded = request.encoded()
+        let size = encoded.bytes.count
         let before = waiting.add(1, ordering: .relaxed).oldValue
         let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
         var request = request
@@ -146,9 +141,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 figures.withLock { $0.unsent += 1 }
                 return request.then(.failure(.unreachable(tier: name, reason: "the tier was released")))
             }
-            session.send(bytes, count: count, began: request.began) { [self] result in
-                answered(request, result, asking: false, hops: 0)
-            }
+            send(request, encoded, to: session)
         }
     }
 
@@ -170,9 +163,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     /// Notifies other archives of the same name in this process. Call on the loop.
     func notify(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
-        for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
-            body(space.space.listener)
-        }
+        for space in spaces.values where space !== own && space.prefix == own.prefix { body(space.listener) }
     }
 
     // MARK: Servers
@@ -198,7 +189,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private func meet(_ session: ValkeySession) {
         guard unknown.insert(ObjectIdentifier(session)).inserted else { return }
         session.watch(prefixes)
-        for place in spaces.keys { judge(place) }
+        for space in spaces.values { judge(space) }
     }
 
     private var servers: [ValkeySession] {
@@ -213,12 +204,10 @@ final class ValkeyRouter: @unchecked Sendable {
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
         switch event {
         case .changed(let prefix, let key):
-            for known in spaces.values where known.space.prefix == prefix {
-                known.space.listener.changed(key)
-            }
+            for space in spaces.values where space.prefix == prefix { space.listener.changed(key) }
             return
         case .changedAll:
-            for known in spaces.values { known.space.listener.changedAll() }
+            for space in spaces.values { space.listener.changedAll() }
             return
         case .connected, .lost, .heard: break
         }
@@ -228,7 +217,7 @@ final class ValkeyRouter: @unchecked Sendable {
         {
             askForLayout()
         }
-        for space in spaces.keys { judge(space) }
+        for space in spaces.values { judge(space) }
         updateTrouble()
     }
 
@@ -266,8 +255,11 @@ final class ValkeyRouter: @unchecked Sendable {
         send(request, to: target, asking: words[0] == "ASK", hops: hops + 1)
     }
 
-    private func send(_ request: Request, to session: ValkeySession, asking: Bool = false, hops: Int) {
-        let (bytes, count) = request.encoded(asking: asking)
+    private func send(
+        _ request: Request, _ encoded: (bytes: [UInt8], count: Int)? = nil, to session: ValkeySession,
+        asking: Bool = false, hops: Int = 0
+    ) {
+        let (bytes, count) = encoded ?? request.encoded(asking: asking)
         session.send(bytes, count: count, began: request.began) { [self] result in
             answered(request, result, asking: asking, hops: hops)
         }
@@ -316,7 +308,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 }
                 updateTrouble()
             }
-            send(request, to: session, hops: 0)
+            send(request, to: session)
         }
     }
 
@@ -346,7 +338,7 @@ final class ValkeyRouter: @unchecked Sendable {
         }
         // A server without slots may have been replaced; then changes of its keys were not reported.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
-        if isGone { for place in spaces.keys { say(place, isCovered: false) } }
+        if isGone { for space in spaces.values { say(space, isCovered: false) } }
         updateWatches()
         // Pending answers may be outdated without a report.
         for session in former where !used.contains(ObjectIdentifier(session)) { session.reconnect() }
@@ -354,7 +346,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     // MARK: Tracking
 
-    private var prefixes: Set<[UInt8]> { Set(spaces.values.map(\.space.prefix)) }
+    private var prefixes: Set<[UInt8]> { Set(spaces.values.map(\.prefix)) }
 
     private func updateWatches() {
         let (prefixes, used) = (prefixes, unknown.union(members.map { ObjectIdentifier($0) }))
@@ -363,26 +355,22 @@ final class ValkeyRouter: @unchecked Sendable {
             let isUsed = slots.isEmpty || used.contains(ObjectIdentifier(session))
             session.watch(isUsed ? prefixes : [])
         }
-        for place in spaces.keys { judge(place) }
+        for space in spaces.values { judge(space) }
     }
 
     /// Determines whether an archive is tracked, and notifies its listener of a change.
-    private func judge(_ place: ObjectIdentifier) {
-        guard let space = spaces[place] else { return }
-        let needed = servers
-        let others = sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
+    private func judge(_ space: ValkeySpace) {
+        let needed = servers + sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
-            !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
-            && (needed + others).allSatisfy {
-                $0.isSound && $0.covered.contains(space.space.prefix)
-            }
-        say(place, isCovered: isCovered)
+            !servers.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
+            && needed.allSatisfy { $0.isSound && $0.covered.contains(space.prefix) }
+        say(space, isCovered: isCovered)
     }
 
-    private func say(_ place: ObjectIdentifier, isCovered: Bool) {
-        guard let space = spaces[place], isCovered != space.isCovered else { return }
-        spaces[place]?.isCovered = isCovered
-        if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
+    private func say(_ space: ValkeySpace, isCovered: Bool) {
+        guard isCovered != space.isCovered else { return }
+        space.isCovered = isCovered
+        if isCovered { space.listener.isCovered() } else { space.listener.isUncovered() }
     }
 }
 

@@ -126,7 +126,11 @@ final class ValkeySession: @unchecked Sendable {
         if !new.isEmpty { track(new, channel) }
         guard prefixes.isEmpty, !tracked.isEmpty else { return }
         tracked = []
-        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
+        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { [self] _ in
+            // A prefix that is watched again is covered by the answer to a later request.
+            covered = []
+            report(self, .heard)
+        }
     }
 
     /// Sends commands, and calls `then` with their replies, or with the first error among them.
@@ -314,23 +318,32 @@ final class ValkeySession: @unchecked Sendable {
     private func connect() {
         if case .stopped = state { return }
         state = .connecting
-        let bootstrap = ClientBootstrap(group: loop)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.maxMessagesPerRead, value: 16)
-            .connectTimeout(TimeAmount(options.timeout))
-            .channelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if address.usesTLS { try options.tls.secure(channel, to: address.host) }
-                    try channel.pipeline.syncOperations.addHandler(ReplyHandler(self))
+        let timeout = TimeAmount(options.timeout)
+        ValkeySession.open(address, options.tls, on: loop, within: timeout) { [self] in ReplyHandler(self) }
+            .hop(to: loop).whenComplete { [self] result in
+                switch result {
+                case .success(let channel): logIn(channel)
+                case .failure(let error): lose(ValkeySession.reason(error))
                 }
             }
-        bootstrap.connect(host: address.host, port: address.port).hop(to: loop).whenComplete {
-            [self] result in
-            switch result {
-            case .success(let channel): logIn(channel)
-            case .failure(let error): lose(ValkeySession.reason(error))
+    }
+
+    /// Opens a connection whose data a handler gets, with TLS if the address requires it.
+    static func open(
+        _ address: ValkeyAddress, _ tls: ValkeyTier.TLS, on loop: any EventLoop, within timeout: TimeAmount,
+        _ handler: @escaping @Sendable () -> any ChannelHandler
+    ) -> EventLoopFuture<any Channel> {
+        ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.maxMessagesPerRead, value: 16)
+            .connectTimeout(timeout)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if address.usesTLS { try tls.secure(channel, to: address.host) }
+                    try channel.pipeline.syncOperations.addHandler(handler())
+                }
             }
-        }
+            .connect(host: address.host, port: address.port)
     }
 
     static func reason(_ error: any Error) -> String {

@@ -4,12 +4,14 @@ import ValkeyWire
 import VellumRemote
 
 /// The keys of one archive at a server or cluster.
-final class ValkeySpace: RemoteSpace {
+final class ValkeySpace: RemoteSpace, @unchecked Sendable {
     let listener: any RemoteListener
     /// The beginning of the archive's keys.
     let prefix: [UInt8]
     let router: ValkeyRouter
     let tier: String
+    /// Whether all changes are reported. Only for the router's loop.
+    var isCovered = false
 
     init(_ router: ValkeyRouter, archive: String, in prefix: String, _ listener: any RemoteListener) {
         self.router = router

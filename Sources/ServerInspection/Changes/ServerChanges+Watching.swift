@@ -51,16 +51,12 @@ extension ServerChanges {
         let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
         while place < copies.count {
-            var (end, bytes) = (place, 0)
-            repeat {
-                bytes += copies[end].size
-                end += 1
-            } while end < copies.count && bytes + copies[end].size <= most
-            let answers = try asked(copies[place..<end].map { RESPCommand("DUMP") + $0.key })
+            let block = copies[place...].prefix(.max, bytes: most, \.size)
+            let answers = try asked(block.map { RESPCommand("DUMP") + $0.key })
             for (offset, answer) in answers.enumerated() {
                 copies[place + offset].dump = answer.blob ?? []
             }
-            place = end
+            place += answers.count
         }
     }
 
@@ -84,6 +80,17 @@ extension ServerChanges {
         guard error.description.contains(" refuses ") else { return false }
         return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
             || error.description.contains(": NOPERM ") && error.description.contains("key")
+    }
+}
+
+extension Collection {
+    /// The first elements up to a number and a sum of bytes; at least one.
+    func prefix(_ most: Int, bytes limit: Int, _ size: (Element) -> Int) -> SubSequence {
+        var (count, bytes) = (0, 0)
+        return prefix {
+            (count, bytes) = (count + 1, bytes + size($0))
+            return count == 1 || count <= most && bytes <= limit
+        }
     }
 }
 

@@ -105,7 +105,8 @@ package struct ServerChanges {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count))"
                 break
             }
-            let block = block(of: targets, from: place, atMost: isSingle ? 1 : ServerChanges.block)
+            let block = targets[place...].prefix(
+                isSingle ? 1 : ServerChanges.block, bytes: ServerChanges.blockBytes, \.size)
             do throws(SourceError) {
                 if block[place].size > ServerChanges.largest {
                     work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
@@ -161,18 +162,6 @@ package struct ServerChanges {
         throw SourceError(
             "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
         )
-    }
-
-    /// The next keys. One in a cluster, where a transaction can't have several slots; a key that is too large is alone.
-    private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
-        var (end, bytes) = (place, 0)
-        while end < targets.count, end - place < most,
-            end == place || bytes + targets[end].size <= ServerChanges.blockBytes
-        {
-            bytes += targets[end].size
-            end += 1
-        }
-        return targets[place..<end]
     }
 
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {

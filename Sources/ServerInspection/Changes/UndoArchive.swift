@@ -60,10 +60,7 @@ struct UndoArchive {
     ) throws(SourceError) {
         let name = UndoArchive.name(address, database)
         let opened: (Store, Archive)? = try SourceError.translating { () throws(StorageError) in
-            if !creating {
-                let isThere = try Store.isStore(at: folder)
-                if !isThere { return nil }
-            }
+            if !creating, try Store.isStore(at: folder) == false { return nil }
             let store = try Store.open(
                 at: folder, mode: .readWrite, createIfMissing: creating,
                 options: StoreOptions(processName: "vellum"))
@@ -237,13 +234,10 @@ struct UndoArchive {
 
     /// Returns the number of an action's copies and the size of their keys, at least those of the changed keys. Reads all copies.
     func figures(of record: Record) throws(SourceError) -> (entries: Int, bytes: UInt64) {
-        var figures = (entries: 0, bytes: UInt64(0))
-        for number in try numbers(of: record) {
-            guard let copy = try copy(number, of: record) else { continue }
-            figures.entries += 1
-            figures.bytes += UInt64(copy.size)
-        }
-        return figures
+        let sizes = try numbers(of: record).map { (number) throws(SourceError) in
+            try copy(number, of: record)?.size
+        }.compactMap { $0 }
+        return (sizes.count, sizes.reduce(0) { $0 + UInt64($1) })
     }
 
     /// Returns the records, latest first.

@@ -217,10 +217,10 @@ private final class Link: @unchecked Sendable {
     init(_ address: ServerAddress, seconds: Int) throws(RESPError) {
         self.seconds = seconds
         transport =
-            address.url.isSecure
-            ? try SecureConnections.opened(address.url, seconds: seconds)
+            address.isSecure
+            ? try SecureConnections.opened(address, seconds: seconds)
             : try ServerSocket(to: address.host, port: address.port, seconds: seconds)
-        try logIn(LogIn(user: address.url.user, password: address.password, name: "vellum-browser"))
+        try logIn(LogIn(user: address.user, password: address.password, name: "vellum-browser"))
         let answers = try exchange([RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")])
         // Without permission, the traits stay unknown. A busy server is an error, because its traits would look unknown, too.
         if let message = answers[1].error, !message.hasPrefix("NOPERM") { throw RESPError(message) }
@@ -251,6 +251,8 @@ private final class Link: @unchecked Sendable {
 
     func exchange(_ commands: [RESPCommand]) throws(RESPError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
+        // A reply that arrived before is an error, and not the answer to these commands.
+        while try state.next() != nil {}
         state.send((), count: commands.count)
         try transport.send(commands.encoded)
         let answers = try receive()

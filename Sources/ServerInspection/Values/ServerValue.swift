@@ -288,22 +288,18 @@ private struct ValueReading {
         switch answer {
         case .bytes(let bytes): item(bytes)
         case .double(let number): item(number)
-        case .integer(let number): whole(number)
+        case .integer(let number): CBORValue(integer: number)
         default: answer.text.map { .text($0) } ?? .null
         }
     }
 
     private static func item(_ number: Double) -> CBORValue {
-        number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+        number == number.rounded() && abs(number) < 1e15 ? CBORValue(integer: Int64(number)) : .float(number)
     }
 
     /// Protocol 2 sends scores as texts.
     private static func score(_ answer: RESPValue) -> CBORValue {
         answer.text.flatMap { Double($0) }.map { item($0) } ?? item(answer)
-    }
-
-    private static func whole(_ number: Int64) -> CBORValue {
-        number < 0 ? .negative(UInt64(-1 - number)) : .unsigned(UInt64(number))
     }
 
     private static func item(_ bytes: [UInt8]) -> CBORValue {

@@ -5,7 +5,7 @@ extension StoreArguments {
     func server() throws(CommandFailure) -> ServerAddress? { try Self.server(named) }
 
     static func server(_ name: String?) throws(CommandFailure) -> ServerAddress? {
-        guard let name, ServerAddress.isAddress(name) else { return nil }
+        guard let name, ServerAddress.isURL(name) else { return nil }
         let password =
             SystemText.environment("VALKEYCLI_AUTH") ?? SystemText.environment("REDISCLI_AUTH")
         do {
