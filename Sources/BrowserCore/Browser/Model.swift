@@ -232,6 +232,17 @@ package struct Model: Sendable {
 
     /// The time that ages are relative to: that of the pause on a paused screen.
     var shownNow: Timestamp { pausedSince ?? now }
+
+    /// The events on the screen; on a paused one, those until the pause.
+    var shownEvents: EventLog { archives.pausedEvents ?? events }
+
+    /// Copies the figures that a paused screen shows; without a pause, removes the copies.
+    mutating func copyForPause() {
+        archives.pausedHistories = pausedSince == nil ? nil : archives.histories
+        archives.pausedEvents = pausedSince == nil ? nil : events
+        let log = shownEvents
+        monitor?.match(log)
+    }
 }
 
 /// The browser's own cost to the store since it was opened.

@@ -164,7 +164,7 @@ extension Model {
             $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
         }.map { "\($0.metric.title) \($0.condition)\($0.metric.window)" }
         let places = Figures.count(archive.damagedPlaces, "place", "places")
-        let returns = events.returns(in: archive.name)
+        let returns = shownEvents.returns(in: archive.name)
         let facts = returns.isMany ? returns.facts : []
         return [
             archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,

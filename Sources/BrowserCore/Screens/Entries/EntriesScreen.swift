@@ -104,10 +104,6 @@ enum EntriesScreen: ScreenParts {
         return parts.count == 1 ? parts[0] : .or(parts)
     }
 
-    static func shows(eventsOf archive: String, _ model: Model) -> Bool {
-        model.entries?.showsEvents == true && model.entries?.archive == model.address(archive)
-    }
-
     // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
