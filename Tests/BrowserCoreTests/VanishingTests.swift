@@ -36,9 +36,41 @@ struct VanishingTests {
         #expect(browser.model.cursorKey == "key 249")
         #expect(text.contains("key 249  JSON,"), "the pane shows another entry")
         #expect(text.contains("250 of 250"))
-        #expect(text.contains("250 entries, 150 removed since"))
         browser.press(try Key.script("<enter>"))
         #expect(browser.text.contains("\"key 249\""))
+    }
+
+    /// Regression: the header subtracted removed entries and added no new ones.
+    @Test("a frozen list is below the archive's present figures")
+    func frozenListHasPresentFigures() throws {
+        let source = source(400)
+        var browser = try Fixture.browser(
+            source, columns: 120, rows: 40, clock: clock, keys: "j<enter>j")
+        evict(150, source)
+        for number in 0..<100 { source.record("new \(number)", [1, 2], archive: "City", at: clock.now) }
+        browser.press([.character("G")])
+        clock.advance(1)
+        browser.refresh()
+        let bytes = source.with { $0.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } } ?? 0
+        #expect(browser.model.pace != .live && browser.model.cursorKey == "key 249")
+        #expect(browser.lines[1].hasPrefix(" 350 entries  \(Figures.bytes(bytes))"), "\(browser.lines[1])")
+        #expect(browser.lines[1].contains("next to be evicted"), "\(browser.lines[1])")
+        // The victims of an old list may be evicted already.
+        clock.advance(1.5)
+        browser.press([.character("k")])
+        #expect(browser.model.pace != .live && !browser.lines[1].contains("evicted"), "\(browser.lines[1])")
+    }
+
+    @Test("a list below an open filter stays live")
+    func filteredListIsLive() throws {
+        let source = source(400)
+        var browser = try Fixture.browser(
+            source, columns: 120, rows: 40, clock: clock, keys: "j<enter>/key 39")
+        #expect(browser.lines[1].contains("11 of 400 entries"), "\(browser.lines[1])")
+        source.record("new key 39", [1, 2], archive: "City", at: clock.now)
+        clock.advance(4)
+        browser.refresh()
+        #expect(browser.lines[1].contains("12 of 401 entries"), "\(browser.lines[1])")
     }
 
     /// Regression: the header showed "live" above entries of a removed archive, and always above groups.

@@ -21,8 +21,11 @@ struct StatusView {
             content = .line([Span(notice.text, look[notice.role])], right: model.words(of: job))
         } else if let job = StatusView.longJob(model) {
             content = .progress(job)
-        } else if let problem = model.parts.problem(model) {
-            content = .line([Span(problem, look[.error])], right: "")
+        } else if let problem = model.parts.problem(model), model.notice.map({ $0.role == .text }) ?? true {
+            // The title has the store's name; its path would be cut.
+            let path = model.store ?? model.stores.selected?.path
+            let short = path.map { problem.replacing($0, with: StorePath.name($0)) } ?? problem
+            content = .line([Span(short, look[.error])], right: "")
         } else if let notice = model.notice {
             content = .line([Span(notice.text, look[notice.role])], right: "")
         } else if model.size.rows >= 9 {
@@ -55,6 +58,11 @@ struct StatusView {
             var figures = prompt.said.map { "  " + $0 } ?? prompt.remark(model)
             if prompt.said == nil, let job = StatusView.longJob(model) {
                 figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
+            }
+            // A note is cut to the space beside the text.
+            let free = rect.columns - width - TextWidth.width(of: prompt.field.text) - 2
+            if prompt.said == nil, free >= 20 {
+                figures = TextWidth.truncate(figures, to: free, ellipsis: look.glyphs.ellipsis)
             }
             let needed = TextWidth.width(of: figures) + 1
             let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 8

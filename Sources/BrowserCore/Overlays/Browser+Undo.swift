@@ -63,7 +63,7 @@ extension Browser {
 
     static func undo(_ action: ReversibleAction, in archive: ArchiveAddress, _ ticket: Int) -> Effect {
         .ask("undo \(action.id) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
-            try context.source.undo(action.id, in: archive, checkpoint: context.progress)
+            try context.source.undo(action, in: archive, checkpoint: context.progress)
         } then: { model, result in
             model.ends(ticket)
             switch result {
@@ -95,7 +95,8 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            model.overlay = .message("Undone", [summary.asSentence] + remarks)
+            let title = outcome.entries == 0 ? "Nothing was undone" : "Undone"
+            model.overlay = .message(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries > 0
         return refresh(&model, isForced: true)

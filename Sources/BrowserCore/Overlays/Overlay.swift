@@ -57,7 +57,6 @@ struct Plan: Sendable {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        case clearLog(Int)
         /// Replaces a file by the value of an entry; nil: by the result of the query.
         case replaceFile(String, EntryAddress?)
         case archive(ArchiveChange, ArchiveSample, Evictions)
@@ -94,19 +93,13 @@ struct Plan: Sendable {
         act = .undo(action)
         self.archive = archive
         bytes = action.bytes
+        button = 1
     }
 
     init(replacing path: String, by entry: EntryAddress? = nil, archive: ArchiveAddress) {
         act = .replaceFile(path, entry)
         self.archive = archive
         bytes = 0
-    }
-
-    init(clearing log: ArchiveSample, at archive: ArchiveAddress) {
-        act = .clearLog(log.entries)
-        name = TextField(placeholder: "type \(archive.name)")
-        self.archive = archive
-        bytes = log.diskBytes
     }
 
     init(
@@ -116,7 +109,9 @@ struct Plan: Sendable {
         act = .archive(change, sample, evictions)
         self.archive = archive
         bytes = evictions.bytes
-        if change == .drop || evictions.entries > 0 { name = TextField(placeholder: "type \(archive.name)") }
+        if change == .drop || change == .clear || evictions.entries > 0 {
+            name = TextField(placeholder: "type \(archive.name)")
+        }
     }
 }
 
@@ -178,27 +173,22 @@ struct Choice: Sendable {
     var title: String
     var lines: [String]
     var buttons: [String]
-    var selected = 0
+    var selected: Int
     var first = 0
     var offersUndo = false
     let confirmed: @Sendable (inout Model) -> [Effect]
     let left: @Sendable (inout Model) -> Void
 
     init(
-        title: String, lines: [String], leave: String = "Cancel", button: String,
+        title: String, lines: [String], leave: String = "Cancel", button: String, selected: Int = 0,
         confirmed: @escaping @Sendable (inout Model) -> [Effect],
         left: @escaping @Sendable (inout Model) -> Void
     ) {
         self.title = title
         self.lines = lines
         buttons = [leave, button]
+        self.selected = selected
         self.confirmed = confirmed
         self.left = left
-    }
-
-    var preferringTheSecond: Choice {
-        var choice = self
-        choice.selected = 1
-        return choice
     }
 }

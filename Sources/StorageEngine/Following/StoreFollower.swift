@@ -7,6 +7,13 @@ struct Following: Sendable {
     let follower: StoreFollower
 }
 
+/// An archive whose events are followed.
+protocol FollowedArchive: AnyObject, Sendable {
+    var name: String { get }
+    var isClosed: Bool { get }
+    func engine() throws(StorageError) -> ArchiveEngine
+}
+
 /// Waits for the events of a store's archives for any number of subscribers, with one thread.
 ///
 /// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow subscriber
@@ -26,7 +33,7 @@ final class StoreFollower: Sendable {
 
     /// The waiting subscribers of one archive, by the event that they wait for and by ticket.
     private struct Followed {
-        let archive: Archive
+        let archive: any FollowedArchive
         var waiting: [UInt64: [UInt64: Subscriber]] = [:]
     }
 
@@ -64,7 +71,7 @@ final class StoreFollower: Sendable {
     /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is cancelled.
     /// Throws `closed` if the archive or its store is closed or removed.
     func events(
-        of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
+        of archive: any FollowedArchive, from first: UInt64, concerning interest: KeyInterest? = nil
     ) async throws(StorageError) -> EventBatch? {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
@@ -78,7 +85,9 @@ final class StoreFollower: Sendable {
         return try outcome.get()
     }
 
-    private func enter(_ ticket: UInt64, _ archive: Archive, _ first: UInt64, _ subscriber: Subscriber) {
+    private func enter(
+        _ ticket: UInt64, _ archive: any FollowedArchive, _ first: UInt64, _ subscriber: Subscriber
+    ) {
         // A forked child lacks this thread, and perhaps the thread that held the lock.
         guard !archive.isClosed else {
             return subscriber.resume(returning: .failure(.closed(name: archive.name)))
@@ -104,7 +113,7 @@ final class StoreFollower: Sendable {
         if let refusal { subscriber.resume(returning: refusal) }
     }
 
-    private func take(_ ticket: UInt64, _ archive: Archive, _ first: UInt64) -> Subscriber? {
+    private func take(_ ticket: UInt64, _ archive: any FollowedArchive, _ first: UInt64) -> Subscriber? {
         state.withLock { state in
             let id = ObjectIdentifier(archive)
             // The subscriber may wait for another event number by now.
@@ -122,7 +131,7 @@ final class StoreFollower: Sendable {
         }
     }
 
-    func end(_ archive: Archive) { end(ObjectIdentifier(archive), .closed(name: archive.name)) }
+    func end(_ archive: any FollowedArchive) { end(ObjectIdentifier(archive), .closed(name: archive.name)) }
 
     private func end(_ id: ObjectIdentifier, _ error: StorageError) {
         let followed = state.withLock { $0.followed.removeValue(forKey: id) }
@@ -213,7 +222,7 @@ final class StoreFollower: Sendable {
 
     /// The events for the waiters of these numbers. Marks the archive as awaited first, so that later events ring.
     private func readEvents(
-        _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
+        _ archive: any FollowedArchive, _ numbers: [UInt64], isCheck: Bool
     ) -> Result<Findings, StorageError> {
         do throws(StorageError) {
             let engine = try archive.engine()
@@ -222,10 +231,11 @@ final class StoreFollower: Sendable {
                 throw .closed(name: archive.name)
             }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.events.markAsAwaited() }
-            let head = engine.nextEvent
+            let reader = EventReader(engine: engine)
+            let head = reader.nextEvent
             var findings = Findings()
             for number in numbers where number != head {
-                let batch = engine.events(from: number)
+                let batch = reader.events(from: number)
                 if batch.events.isEmpty, batch.lost == 0, batch.next == number {
                     findings.isPending = true
                 } else {

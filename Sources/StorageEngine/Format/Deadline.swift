@@ -38,16 +38,10 @@ struct Deadline: Equatable {
         let left = min(max(0, wall.subtractingSaturating(now.wall)), max(0, interval))
         return max(1, now.boot.addingSaturating(left))
     }
-}
 
-extension Int64 {
-    func addingSaturating(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other > 0 ? .max : .min) : sum
-    }
-
-    func subtractingSaturating(_ other: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (other < 0 ? .max : .min) : difference
+    /// The expiry time on the boot clock, in microseconds, of an entry stored now.
+    static func boot(in lifetime: Duration?) -> Int64 {
+        guard let lifetime else { return never }
+        return max(1, Clock.boot().addingSaturating(lifetime.clampedMicroseconds))
     }
 }

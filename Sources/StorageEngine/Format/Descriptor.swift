@@ -156,3 +156,19 @@ package enum ArchiveName {
         folder.hasSuffix(folderSuffix) && name(ofFolder: folder) == nil
     }
 }
+
+extension Descriptor {
+    static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
+        guard try folder.hasEntry(named: fileName) else {
+            // Removing an archive renames its folder, and then removes its files one by one.
+            guard try folder.isInItsPlace else {
+                throw .fromErrno(SystemCode.missing, operation: "open", path: folder.path + "/" + fileName)
+            }
+            throw .corrupted(
+                path: folder.path + "/" + fileName, offset: 0,
+                reason: "the archive's descriptor is missing; put it back, or move the folder away")
+        }
+        let file = try folder.file(named: fileName, writable: false)
+        return try decode(file.read(atMost: maximumBytes), path: file.path)
+    }
+}

@@ -38,30 +38,56 @@ extension Frame {
     var traits: EntryTraits {
         var traits = EntryTraits()
         guard extensionBytes > 0 else { return traits }
-        if let deadline = FrameExtension.deadline(.deadline, of: self) {
-            traits.deadline = deadline.resolved(now: Clock.read())
-        }
-        if let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8 {
-            traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
-        }
+        traits.deadline = deadline(.deadline)
+        traits.memoryInterval = memoryInterval
         traits.owner = owner
         // Other frames have a value, and the part has no meaning.
-        if kind == .resident, let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
-            traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
-        }
+        if kind == .resident { traits.residentBytes = number(.resident) ?? 0 }
         return traits
     }
 
-    var owner: UnsafeRawBufferPointer {
-        guard extensionBytes > 0, let owner = FrameExtension.part(.owner, of: self) else {
-            return UnsafeRawBufferPointer(start: nil, count: 0)
-        }
-        return owner
+    var owner: UnsafeRawBufferPointer { part(.owner) ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    var memoryInterval: Int64 { max(0, number(.memoryInterval) ?? 0) }
+}
+
+extension EntryAttributes {
+    /// Calls `body` with the attributes in the engine's form, which are valid during the call.
+    @inline(__always)
+    func withTraits<Value>(
+        _ body: (EntryTraits) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        if lifetime == nil, memoryLifetime == nil, owner == nil { return try body(EntryTraits()) }
+        return try withSpecialTraits(body)
     }
 
-    var memoryInterval: Int64 {
-        guard extensionBytes > 0, let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8
-        else { return 0 }
-        return max(0, bytes.loadUnaligned(as: Int64.self))
+    @inline(never)
+    private func withSpecialTraits<Value>(
+        _ body: (EntryTraits) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        var traits = EntryTraits()
+        traits.deadline = Deadline.boot(in: lifetime)
+        traits.memoryInterval = memoryLifetime.map { max(1, $0.clampedMicroseconds) } ?? 0
+        guard let owner else { return try body(traits) }
+        try EntryAttributes.checkNotEmpty(owner: owner)
+        guard owner.utf8.count <= FrameExtension.maximumOwnerBytes else {
+            throw .invalidOwner(
+                reason: "\(owner.utf8.count) bytes; use at most \(FrameExtension.maximumOwnerBytes)")
+        }
+        return try withBytes(of: owner) { (bytes) throws(StorageError) in
+            traits.owner = bytes
+            return try body(traits)
+        }
+    }
+
+    package func validate() throws(StorageError) {
+        try withTraits { (_) throws(StorageError) in }
+    }
+
+    /// Rejects an empty name, usually an unset variable: it would select all entries without an owner for deletion.
+    static func checkNotEmpty(owner: String) throws(StorageError) {
+        guard owner.isEmpty else { return }
+        throw .invalidOwner(
+            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or no owner")
     }
 }

@@ -94,11 +94,12 @@ enum IndexLayout {
     // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of expiry times
     static let chunkEntries = 1024
     static let chunkBuckets = 320
+    static let bucketBytes = 64
     static let firstBuckets: UInt32 = 64
     static let entryBytes = 64
     static let residencyBytes = 8
     static let bucketsInChunkOffset = chunkEntries * entryBytes
-    static let residencyInChunkOffset = bucketsInChunkOffset + chunkBuckets * Bucket.bytes
+    static let residencyInChunkOffset = bucketsInChunkOffset + chunkBuckets * IndexLayout.bucketBytes
     static let marksInChunkOffset = residencyInChunkOffset + chunkEntries * residencyBytes
     static let deadlinesInChunkOffset = marksInChunkOffset + chunkEntries
     static let entriesInDeadlineRow = 32

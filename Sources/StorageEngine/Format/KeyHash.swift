@@ -27,6 +27,10 @@ package struct KeyHash: Sendable {
     private var mask: UInt64 = .max
     #endif
 
+    /// The low half of a key's hash.
+    @inline(__always)
+    func tag(_ key: UnsafeRawBufferPointer) -> UInt32 { UInt32(truncatingIfNeeded: self(key)) }
+
     @inline(__always)
     package func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var v0 = k0 ^ 0x736f_6d65_7073_6575
@@ -100,5 +104,20 @@ extension UnsafeRawBufferPointer {
         let middle = count >> 1
         return UInt64(self[0]) | UInt64(self[middle]) << UInt64(middle * 8) | UInt64(self[count - 1])
             << (bits - 8)
+    }
+}
+
+/// The keys whose hash begins with certain bits. Initially all keys.
+struct TagRange {
+    private var depth: UInt32 = 0
+    private var prefix: UInt32 = 0
+
+    @inline(__always)
+    func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
+
+    mutating func halve() -> TagRange? {
+        guard depth < 32 else { return nil }
+        (depth, prefix) = (depth + 1, prefix << 1)
+        return TagRange(depth: depth, prefix: prefix | 1)
     }
 }

@@ -151,7 +151,7 @@ struct IndexBytes: @unchecked Sendable {
         let place = Int(number) - chunk * IndexLayout.chunkBuckets
         guard holds(chunk: chunk) else { return nil }
         let first = IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
-        return base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes
+        return base + first + IndexLayout.bucketsInChunkOffset + place * IndexLayout.bucketBytes
     }
 
     @inline(__always)

@@ -30,8 +30,9 @@ extension IndexView {
 }
 
 extension ChangingIndex {
+    /// For a write lock guard only.
     @inline(__always)
-    init(_ section: borrowing ArchiveSection) { self.init(bytes: section.engine.index.memory) }
+    init(locked index: IndexView) { self.init(bytes: index.memory) }
 
     /// For memory that only its creator uses, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(bytes: memory.bytes) }
@@ -76,12 +77,6 @@ extension MappedIndex {
     func entry(_ number: UInt32) -> EntrySlot<Right>? {
         guard let address = memory.entryAddress(number) else { return nil }
         return EntrySlot<Right>(address)
-    }
-
-    @inline(__always)
-    func bucket(_ number: UInt32) -> Bucket? {
-        guard let address = memory.bucketAddress(number) else { return nil }
-        return Bucket(address)
     }
 
     // MARK: Live frames of each segment: their bytes in the low 40 bits, their count above

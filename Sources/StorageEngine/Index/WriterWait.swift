@@ -87,10 +87,3 @@ extension MappedIndex {
     /// Whether a reader has waited without success for the current change, which has not proceeded since.
     var isWriterStopped: Bool { memory.memory.stoppedState.load(ordering: .relaxed) == memory.writerState }
 }
-
-extension Archive {
-    /// How often this process has slept to wait for writers of the archive. For tests.
-    package func readerSleeps() throws(StorageError) -> Int {
-        try engine().withIndex { $0.memory.memory.readerSleeps.load(ordering: .relaxed) }
-    }
-}

@@ -1,20 +1,6 @@
 import CPlatform
 import SystemC
 
-/// Which kind of lock guards an archive. Fixed when the index is built; all processes follow it.
-public enum LockingMode: UInt32, Sendable {
-    /// A robust mutex in the index where the platform has them, else a file lock.
-    case automatic = 0
-    /// Always a process-shared robust mutex.
-    case robustMutex = 1
-    /// An exclusive lock on a file, and a mutex among the threads of each process (F8).
-    case fileLock = 2
-
-    var resolved: LockingMode {
-        self == .automatic ? (cp_mutex_supported() ? .robustMutex : .fileLock) : self
-    }
-}
-
 /// The archive's lock, for all processes and threads; not recursive. The kernel releases it when its holder dies (F5); the next
 /// holder sees that by the lock owner in the index.
 final class ArchiveLock: @unchecked Sendable {
@@ -163,4 +149,7 @@ final class ArchiveLock: @unchecked Sendable {
             return nil
         }
     }
+
+    /// Longest wait for the archive's lock, in nanoseconds.
+    static let patienceNanoseconds: Int64 = 10_000_000_000
 }

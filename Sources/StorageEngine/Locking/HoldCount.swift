@@ -35,27 +35,3 @@ final class HoldCounter: @unchecked Sendable {
     }
 }
 #endif
-
-extension ArchiveEngine {
-    @inline(__always)
-    func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
-        #if DEBUG
-        holds.add(entries, files, chunks)
-        #endif
-    }
-}
-
-extension Archive {
-    /// The most items under one hold of the lock by this handle since the last call; zeros in release builds.
-    package func mostUnderOneHold() throws(StorageError) -> HoldCount {
-        let engine = try engine()
-        let section = try engine.acquire()
-        #if DEBUG
-        let most = section.engine.holds.takeMost()
-        #else
-        let most = HoldCount()
-        #endif
-        _ = consume section
-        return most
-    }
-}

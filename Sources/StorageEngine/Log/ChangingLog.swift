@@ -7,8 +7,9 @@ import Synchronization
 struct ChangingLog {
     let log: SegmentLog
 
+    /// For a write lock guard only.
     @inline(__always)
-    init(_ section: borrowing ArchiveSection) { log = section.engine.log }
+    init(locked log: SegmentLog) { self.log = log }
 
     /// Requires that the caller has exclusive use of the archive's files.
     init(unshared log: SegmentLog) { self.log = log }

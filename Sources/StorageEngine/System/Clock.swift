@@ -89,3 +89,20 @@ extension Duration {
 
     private static let longestSeconds: Int64 = 3_155_760_000_000
 }
+
+extension Timestamp {
+    /// The wall clock, accurate to a few milliseconds. Costs a few nanoseconds.
+    public static func now() -> Timestamp { Timestamp(microseconds: Clock.wall()) }
+}
+
+extension Int64 {
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other > 0 ? .max : .min) : sum
+    }
+
+    func subtractingSaturating(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+}

@@ -87,3 +87,27 @@ enum RandomSource {
         return bytes
     }
 }
+
+enum Namespaces {
+    static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
+
+    /// One number for the PID and time namespaces together (start times are in the reader's time namespace); 0 if unknown.
+    static var line: UInt32 { UInt32(truncatingIfNeeded: known) }
+
+    /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.
+    private static var known: UInt64 {
+        let count = cp_fork_count()
+        let (remembered, forks) = memory.withLock { $0 }
+        if remembered != 0, forks == count { return remembered }
+        var processes: UInt32 = 0
+        var times: UInt32 = 0
+        guard cp_namespaces(&processes, &times) == 0 else { return 0 }
+        let line = max(1, processes &* 0x9E37_79B1 &+ times)
+        let found = UInt64(processes) << 32 | UInt64(line)
+        memory.withLock { $0 = (found, count) }
+        return found
+    }
+
+    private static let ofProcess = PerProcess { GuardedReference<(numbers: UInt64, forks: UInt32)>((0, 0)) }
+    private static var memory: GuardedReference<(numbers: UInt64, forks: UInt32)> { ofProcess.value }
+}

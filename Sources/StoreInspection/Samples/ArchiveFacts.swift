@@ -9,9 +9,8 @@ extension ArchiveSample {
                 "\(Figures.count(status.records)) appended", "\(Figures.count(status.evictions)) dropped",
                 "\(Figures.count(status.rejections)) rejected",
             ]
-            return [("disk usage", footprintText), ("changes", changes.joined(separator: ", "))]
+            return [("file size", footprintText), ("changes", changes.joined(separator: ", "))]
         }
-        let ratio = status.hitRatio.map { "overall hit ratio \(Figures.percent($0)): " } ?? ""
         let changes = [
             Figures.count(status.records, "record", "records"),
             Figures.count(status.deletes, "delete", "deletes"),
@@ -22,11 +21,7 @@ extension ArchiveSample {
             Figures.count(status.rejections, "rejection", "rejections"),
         ]
         return [
-            ("disk usage", footprintText),
-            (
-                "accesses",
-                "\(ratio)\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses"
-            ),
+            ("file size", footprintText), ("accesses", Ratio.words(status.hits, status.misses)),
             ("changes", changes.joined(separator: ", ")), ("limit", limit.joined(separator: ", ")),
         ]
     }

@@ -17,8 +17,6 @@ struct StoreArguments: ParsableArguments {
 
     var named: String? { Configuration.current.store(option: store).value }
 
-    static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
-
     /// The store in the caches folder, if it has exactly one.
     static var onlyStore: String? {
         let paths = (try? StoresFolder.stores(in: CachesFolder.path())) ?? []
@@ -35,7 +33,7 @@ struct StoreArguments: ParsableArguments {
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         try Store.open(
             at: pathForWriting(), mode: .readWrite, createIfMissing: creating,
-            options: StoreOptions(processName: name))
+            options: .forChanging(as: name))
     }
 
     func repairMarker() throws -> String? { try Store.repairMarker(at: try pathForWriting()) }

@@ -4,14 +4,17 @@ import StoreInspection
 struct ArchivesState: Sendable {
     /// Nil until the store was read.
     var figures: StoreFigures?
+    /// When the figures were read.
+    var read: Timestamp?
     var problem: String?
     var selected: String?
     var top = 0
     var isPending = false
     /// Activity of each archive since the store was opened.
     var histories: [ExactText: ArchiveHistory] = [:]
-    /// A copy from the moment when the screen was paused.
+    /// Copies from the moment when the screen was paused.
     var pausedHistories: [ExactText: ArchiveHistory]?
+    var pausedEvents: EventLog?
     var shownHistories: [ExactText: ArchiveHistory] { pausedHistories ?? histories }
     var alarms: [Alarm] = []
     var span = 300.0

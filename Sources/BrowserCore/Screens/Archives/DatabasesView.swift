@@ -47,21 +47,15 @@ enum DatabasesView {
     }
 
     static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
-        let accesses = Double(server.hits) + Double(server.misses)
-        let ratio =
-            accesses > 0 ? "overall hit ratio \(Figures.percent(Double(server.hits) / accesses)): " : ""
-        return [
-            (
-                "accesses",
-                "\(ratio)\(Figures.count(server.hits)) hits, \(Figures.count(server.misses)) misses"
-            ),
+        [
+            ("accesses", Ratio.words(server.hits, server.misses)),
             ("commands", Figures.count(server.commands)),
             (
                 "removed",
                 "\(Figures.count(server.evictions, "eviction", "evictions")), "
                     + Figures.count(server.expirations, "expiration", "expirations")
             ),
-            ("at limit", server.memoryLimit == nil ? "no limit" : server.policy),
+            ("policy", server.policy + (server.memoryLimit == nil ? " (no limit)" : "")),
         ]
     }
 }

@@ -16,6 +16,13 @@ extension EntriesScreen {
         case .frequency: return chooseFrequency(&model)
         case .sort: return sort(&model, by: entries.bases.next(after: entries.order.basis))
         case .reverse: return arrange(&model, by: entries.order.reversed)
+        case .sortByProperty:
+            let bases = (entries.properties ?? []).map(EntryOrder.Basis.property)
+            if let first = bases.first {
+                let isSorted = bases.contains(entries.order.basis)
+                return sort(&model, by: isSorted ? bases.next(after: entries.order.basis) : first)
+            }
+            model.say("No property has a column; \(Browser.keyName(model, .columns)) chooses columns.")
         case .mark:
             toggleMark(&model)
             return Browser.move(&model, by: 1)
@@ -30,18 +37,51 @@ extension EntriesScreen {
             model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
         case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
-        case .nextVictim: return moveToVictim(entries, &model)
+        case .nextVictim:
+            let effects = Browser.refresh(&model, isForced: true)
+            let ticket = model.entries?.ticket
+            model.entries?.victimTicket = ticket
+            return effects
         default: break
         }
         return []
     }
 
-    /// Moves to the next entry to be evicted, from the last row on to the first.
-    private static func moveToVictim(_ entries: EntriesState, _ model: inout Model) -> [Effect] {
-        let rows = [entries.cursor + 1..<max(entries.cursor + 1, entries.count), 0..<entries.cursor].joined()
-        if let row = rows.first(where: entries.isVictim(row:)) { return move(&model, to: row) }
-        model.say("No other entry is about to be evicted.", seconds: 3)
+    /// Moves to the entry that is evicted next or, from a victim, to the one after it.
+    private static func moveToVictim(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries, let arrangement = entries.arrangement else { return [] }
+        func index(_ row: Int) -> Int { arrangement.rows.index(atRow: row) }
+        let rows = (0..<entries.count).filter { $0 != entries.cursor && entries.isVictim(row: $0) }
+            .sorted { index($0) > index($1) }
+        let isVictim = entries.isVictim(row: entries.cursor)
+        let later = isVictim ? rows.first { index($0) < index(entries.cursor) } : nil
+        if let row = later ?? rows.first { return move(&model, to: row) }
+        model.say(
+            arrangement.victims.isEmpty
+                ? noVictim(entries.archive, arrangement.listing, model)
+                : isVictim ? "No other entry is evicted next." : "The filter hides the next victims.",
+            seconds: 6)
         return []
+    }
+
+    /// Why no victim is known.
+    private static func noVictim(_ archive: ArchiveAddress, _ listing: any EntryListing, _ model: Model)
+        -> String
+    {
+        if let server = model.archives.figures?.server {
+            let limit = server.memoryLimit == nil ? "no maxmemory" : "the policy \(server.policy)"
+            let evicts = server.memoryLimit != nil && server.policy != "noeviction"
+            return (evicts ? "The next victim is unknown" : "Nothing is evicted")
+                + ": the server has \(limit)."
+        }
+        let sample = model.sample(archive)
+        let used = sample?.diskLimit.map {
+            "\(Figures.bytes(listing.valueBytes)) of \(Figures.bytes($0)) used"
+        }
+        let isCollection = sample?.kind == .collection
+        let reason =
+            isCollection ? "\(archive.name) is a collection" : used ?? "\(archive.name) has no disk limit"
+        return "Nothing is evicted: \(reason)."
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
@@ -63,13 +103,14 @@ extension EntriesScreen {
 
     static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
-        // The cursor stays at the top until it was moved.
-        if model.touched == nil {
+        // The cursor stays at the top.
+        if model.touched == nil || model.entries?.cursor == 0 {
             model.entries?.cursor = 0
             model.entries?.top = 0
             model.entries?.key = nil
         }
-        return rearrange(&model, takingListing: false, isForced: true)
+        return rearrange(
+            &model, takingListing: model.pausedSince == nil && isOutdated(model), isForced: true)
     }
 
     static func promptNote(_ model: Model) -> String { "  " + EntriesView.countText(model) }
@@ -94,7 +135,15 @@ extension EntriesScreen {
         model.touched = model.now
         guard model.entries?.filter != text else { return [] }
         model.entries?.filter = text
-        return rearrange(&model, takingListing: false, isForced: true)
+        return rearrange(&model, takingListing: isOutdated(model), isForced: true)
+    }
+
+    /// Whether a store's archive may have changed since the listing: a filter would miss entries stored since then.
+    static func isOutdated(_ model: Model) -> Bool {
+        guard let entries = model.entries, !model.isOfServer else { return false }
+        let rates = model.archives.histories[ExactText(entries.archive.name)]?.now
+        return model.pausedSince != nil || entries.shownFigures != model.sample(entries.archive)
+            || rates.map { $0.records + $0.deletes + $0.evictions + $0.expirations > 0 } ?? false
     }
 
     /// Requests the rows again. A forced request replaces a running one.
@@ -126,13 +175,18 @@ extension EntriesScreen {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
         }
         if request.base == nil { entries.listedFigures = model.sample(entries.archive) }
+        if takingListing, model.pausedSince != nil {
+            model.pausedSince = model.now
+            effects += ArchivesScreen.loadFigures(&model)
+        }
         entries.ticket = ticket
         model.entries = entries
         if isForced {
-            let isSorted = request.base?.order != entries.order
-            let title = isSorted ? "sorting by \(entries.order.name)" : "filtering"
-            model.begin(
-                Job(ticket: ticket, title: request.base == nil ? "reading" : title, since: model.now))
+            var title = entries.arrangement == nil || entries.showsWhatIsAsked ? "reading" : "filtering"
+            if let shown = entries.arrangement, shown.order != entries.order {
+                title = "sorting by \(entries.order.name)"
+            }
+            model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
         if entries.arrangement == nil, request.isWholeInOrder,
             let sample = model.sample(entries.archive),
@@ -196,6 +250,8 @@ extension EntriesScreen {
                     &model, takingListing: false, isForced: false, base: arranged.arrangement)
             }
             show(arranged, in: &entries, now: model.now)
+            model.entries = entries
+            return entries.victimTicket == ticket ? moveToVictim(&model) : []
         }
         model.entries = entries
         return []

@@ -10,13 +10,8 @@ enum EventsTable {
         _ model: Model, rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, showsHeader: Bool = true,
         showsArchive: Bool, emptyText: String = "", number: @escaping @Sendable (Int) -> Int
     ) -> Table {
-        let log = model.events
+        let log = model.shownEvents
         let look = model.look
-        var names = Dictionary(
-            (model.archives.figures?.processes ?? []).map { ($0.pid, $0.name) },
-            uniquingKeysWith: { first, _ in first })
-        if let own = model.archives.figures?.ownPid { names[own] = "this browser" }
-        let processes = names
         var columns = [
             Table.Column("time", width: .fixed(8), priority: 3),
             Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
@@ -24,7 +19,7 @@ enum EventsTable {
             Table.Column("key", width: .minimum(16, weight: 4), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column("cause", width: .fixed(17), priority: 1),
-            Table.Column("process", width: .minimum(7, weight: 1), priority: 6),
+            Table.Column("process", width: .minimum(7, weight: 3), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
         return Table(
@@ -32,15 +27,15 @@ enum EventsTable {
             showsHeader: showsHeader, emptyText: emptyText
         ) { row in
             let event = log[number(row)]
-            // A long name is cut, but not the number.
-            let process = event.pid == 0 ? "" : "\(event.pid) \(processes[event.pid] ?? "")"
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
                 Table.Cell(event.label, role: EventText.role(event.kind)),
                 Table.Cell(EventText.key(event, look: look), role: event.key == nil ? .dim : nil),
                 Table.Cell(event.bytes == 0 ? "" : Figures.bytes(UInt64(event.bytes))),
                 Table.Cell(event.cause.label(of: event.kind) ?? "", role: .dim),
-                Table.Cell(process, role: .dim),
+                event.pid == 0
+                    ? Table.Cell("")
+                    : Table.Cell(model.processName(event.pid), short: "\(event.pid)", role: .dim),
             ]
             if !showsArchive { cells.remove(at: 1) }
             return Table.Row(cells)
@@ -54,9 +49,9 @@ enum EventsTable {
         let (head, body) = rect.split(top: 1)
         frame.fill(head, style: look[.border], character: look.glyphs.horizontal)
         var title = [Span(" events ", look[.dim])]
-        title += model.events.missing(of: archive, look)
+        title += model.shownEvents.missing(of: archive, look)
         frame.write(title, at: head.inset(left: 2).origin, within: head)
-        let numbers = model.events.last(body.rows, EventFilter(archive: archive))
+        let numbers = model.shownEvents.last(body.rows, EventFilter(archive: archive))
         table(
             model, rowCount: numbers.count, showsHeader: false, showsArchive: archive == nil,
             emptyText: "No events yet."

@@ -1,0 +1,29 @@
+extension Archive {
+    /// Events from number `sequence` on; `nil` returns all in the ring. Leaves no trace.
+    public func events(from sequence: UInt64? = nil) throws(StorageError) -> EventBatch {
+        try EventReader(engine: engine()).events(from: sequence)
+    }
+
+    /// The number of the next event, from which a follower of future events begins.
+    public func nextEvent() throws(StorageError) -> UInt64 { try EventReader(engine: engine()).nextEvent }
+
+    /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`; tasks use ``follow(from:)``.
+    /// Writers wake a process that has the archive open for writing. An observer, which leaves no trace, polls twenty times a
+    /// second. The result has the number of events lost if the follower is slow.
+    public func waitForEvents(
+        from sequence: UInt64, atMost wait: Duration
+    ) throws(StorageError) -> EventBatch {
+        try EventReader(engine: engine()).waitForEvents(from: sequence, atMost: wait)
+    }
+
+    package static var keptEvents: Int { IndexLayout.events }
+
+    /// The events of a key that are still in the event ring. Leaves no trace.
+    public func history(of key: String) throws(StorageError) -> KeyHistory {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            return EventReader(engine: engine).history(of: key)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+extension Archive {
+    /// Sets how long from now the entry of `key` expires; `nil`: never. Doesn't write the value again. Returns `false` if the
+    /// entry is absent or expired. Throws also `wrongKind` for a log.
+    @discardableResult
+    public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
+        let engine = try engine()
+        try engine.requireEntries(to: "set a lifetime")
+        let isThere = try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            let section = try engine.acquire()
+            section.drainTouches()
+            return try section.changeDeadline(
+                of: key, to: Deadline.boot(in: lifetime), ifSequence: nil, cause: .request)
+                == .deleted
+        }
+        try engine.finishChange()
+        return isThere
+    }
+
+    /// Removes every expired entry and frees its space. Look-ups never find expired entries, and remove them; maintenance and
+    /// evictions remove them too. Free if no entry has expired, otherwise a walk over the index.
+    @discardableResult
+    public func removeExpired() throws(StorageError) -> Removal {
+        try finishingChange { (engine) throws(StorageError) in
+            try EntryRemover(engine: engine).removeExpired()
+        }
+    }
+
+    /// Deletes the entries whose last access was longer ago than `interval` (S6). Costs a walk over the index.
+    @discardableResult
+    public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
+        try finishingChange { (engine) throws(StorageError) in
+            try EntryRemover(engine: engine).removeIdle(longerThan: interval)
+        }
+    }
+
+    /// Deletes an owner's entries, including damaged ones. Costs a walk over the index. Throws also `invalidOwner`.
+    @discardableResult
+    public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
+        try EntryAttributes.checkNotEmpty(owner: owner)
+        return try finishingChange { (engine) throws(StorageError) in
+            try EntryRemover(engine: engine).removeEntries(ofOwner: owner)
+        }
+    }
+
+    /// Makes the change as durable as the archive's level requires, and does the pending compaction.
+    func finishingChange<Value>(
+        _ change: (ArchiveEngine) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        let engine = try engine()
+        let value = try change(engine)
+        try engine.finishChange()
+        return value
+    }
+}

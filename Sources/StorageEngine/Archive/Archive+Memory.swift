@@ -1,0 +1,174 @@
+/// A key's bytes with their hash for both tiers. The bytes are valid only during the call that created the value.
+package struct HashedKey {
+    package let bytes: UnsafeRawBufferPointer
+    package let hash: UInt64
+
+    package init(bytes: UnsafeRawBufferPointer, hash: UInt64) {
+        self.bytes = bytes
+        self.hash = hash
+    }
+
+    var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
+}
+
+/// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process slot.
+extension Archive {
+    package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
+        let engine = try engine()
+        try ArchiveEngine.validate(key: key)
+        return HashedKey(bytes: key, hash: engine.hash(key))
+    }
+
+    package func withHashed<Value>(
+        _ key: String, _ body: (HashedKey) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try withBytes(of: key) { (key) throws(StorageError) in try body(hashed(key)) }
+    }
+
+    // MARK: Storing
+
+    /// Like ``put(_:forKey:encoding:attributes:)`` or the update. Returns the version for ``access(_:)``.
+    package func putAndHold(
+        _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
+        attributes: EntryAttributes, keepsCreation: Bool
+    ) throws(StorageError) -> HeldEntry {
+        let engine = try engine()
+        let held = try attributes.withTraits { (traits) throws(StorageError) in
+            let request = PutRequest(
+                value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+            return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
+        }
+        try engine.finishChange()
+        return held
+    }
+
+    /// Records an entry that only this process's memory holds (S11). Removes the key's stored entry.
+    package func recordInMemoryOnly(
+        _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
+    ) throws(StorageError) -> HeldEntry {
+        let engine = try engine()
+        let held = try attributes.withTraits { (traits) throws(StorageError) in
+            try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+        }
+        try engine.finishChange()
+        return held
+    }
+
+    package func reportRejection(
+        of key: HashedKey, bytes: Int, _ cause: EventCause
+    ) throws(StorageError) {
+        try engine().reportRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
+    }
+
+    /// Publishes an event about a value that can't be decoded as the requested type. The value stays.
+    package func reportUndecodable(_ key: HashedKey) throws(StorageError) {
+        try engine().publishEvent(.rejection, .undecodable, key.bytes, tag: key.tag, bytes: 0)
+    }
+
+    // MARK: Reading
+
+    /// Counts a miss for a look-up without a usable result. With a key, also removes an expired entry.
+    package func countMiss() throws(StorageError) {
+        let engine = try engine()
+        withExtendedLifetime(engine) { engine.processSlot?.addMiss() }
+    }
+
+    package func countMiss(of key: HashedKey) throws(StorageError) {
+        let engine = try engine()
+        try withExtendedLifetime(engine) { () throws(StorageError) in
+            engine.processSlot?.addMiss()
+            guard let entry = try engine.find(key.bytes, tag: key.tag) else { return }
+            defer { engine.unpin(entry) }
+            if engine.isExpired(entry) { EntryRemover(engine: engine).removeIfExpired(entry, tag: key.tag) }
+        }
+    }
+
+    /// Counts a hit for a look-up whose entry may have been removed since.
+    package func countHit() throws(StorageError) {
+        let engine = try engine()
+        withExtendedLifetime(engine) { engine.processSlot?.addHit() }
+    }
+
+    /// Like ``withAccess(_:_:)``. Also passes the version for ``access(_:)``, as long as the object is kept in memory.
+    package func withAccessToHold(
+        _ key: HashedKey, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Void
+    ) throws(StorageError) {
+        let engine = try engine()
+        try engine.withAccess(key.bytes, tag: key.tag) { body($0.frame.value, engine.held($0, tag: key.tag)) }
+    }
+
+    package func withPeekToHold(
+        _ key: HashedKey, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Void
+    ) throws(StorageError) {
+        let engine = try engine()
+        try engine.withPeek(key.bytes, tag: key.tag) { body($0.frame.value, engine.held($0, tag: key.tag)) }
+    }
+
+    package func access(toHold key: String) throws(StorageError) -> HeldEntry? {
+        try withHashed(key) { (key) throws(StorageError) in
+            var found: HeldEntry?
+            try withAccessToHold(key) { found = $1 }
+            return found
+        }
+    }
+
+    // MARK: Holding
+
+    /// Whether an object in memory is still the archive's version. If so, counts an access to it.
+    package func access(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().access(held) }
+
+    package func isCurrent(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().isCurrent(held) }
+
+    /// The version to hold if the entry was only moved within the log; `nil` if it was removed or replaced.
+    package func follow(_ held: HeldEntry, key: HashedKey) throws(StorageError) -> HeldEntry? {
+        try engine().follow(held, key: key.bytes)
+    }
+
+    /// Marks an entry as held by this process's memory, and publishes its promotion.
+    package func hold(_ held: HeldEntry, bytes: Int) throws(StorageError) {
+        let engine = try engine()
+        engine.setHeld(held, true)
+        engine.publishPromotion(of: held, bytes: bytes)
+    }
+
+    package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }
+
+    /// Clears the mark of an object that was removed from this process's memory, unless its slot belongs to another entry by now.
+    package func release(_ held: HeldEntry, forKey key: String) throws(StorageError) {
+        let engine = try engine()
+        if engine.isCurrent(held) { return engine.setHeld(held, false) }
+        try withHashed(key) { (key) throws(StorageError) in
+            if let moved = try engine.follow(held, key: key.bytes) { engine.setHeld(moved, false) }
+        }
+    }
+
+    /// Removes an entry that only this process's memory held, unless it was stored again.
+    package func remove(_ held: HeldEntry, forKey key: String) throws(StorageError) {
+        _ = try delete(key, ifSequence: held.sequence)
+    }
+
+    package static func bootTime() -> Int64 { Clock.boot() }
+
+    package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
+
+    /// Most bytes of the values in this process's memory tier: the current limit of all processes.
+    package func memoryLimit() throws(StorageError) -> UInt64 { try engine().withIndex { $0.memoryLimit } }
+
+    /// Most bytes of the values on disk: the current limit of all processes. `nil`: no limit.
+    package func diskLimit() throws(StorageError) -> UInt64? { try engine().withIndex { $0.diskLimit } }
+
+    package func diskBytes() throws(StorageError) -> UInt64 { try engine().withIndex { $0.valueBytes } }
+
+    /// Number of present entries, including those that only a live process's memory holds. Reads the index's header.
+    package func entryCount() throws(StorageError) -> Int {
+        try StatusReader(engine: engine()).visibleTotals().entries
+    }
+
+    /// A number that changes with every change of an entry by any process.
+    package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
+
+    /// Whether any process is changing the archive now. A change may be visible before ``changeMark()`` changes (F5).
+    package func isBeingChanged() throws(StorageError) -> Bool {
+        try engine().withIndex { $0.sectionOwner != 0 }
+    }
+}

@@ -1,0 +1,405 @@
+import CPlatform
+import Synchronization
+import SystemC
+
+/// A named set of entries, shared by all processes that have its store open. Safe from any thread.
+///
+/// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless its comment differs, a call costs a
+/// few hundred nanoseconds plus the copying of the value, and throws `invalidKey`, `closed`, `corrupted` (the entry's bytes are
+/// damaged), and, when it changes the archive, `readOnly`, `noSpace`, `busy` and `system`.
+///
+/// In a forked child, calls on the parent's archives throw `closed`. The child opens its own archives, through any store.
+public final class Archive: Sendable, FollowedArchive {
+    /// Name of the archive in its store.
+    public let name: String
+    let mode: AccessMode
+    private let store: FileDescriptor
+    private let options: StoreOptions
+    let follower: StoreFollower
+    private let doorbell: Doorbell
+    private let current: Guarded<ArchiveEngine?>
+    /// A writer's engine, which stays the same until it is closed. An observer may have to open a new one.
+    private let fixed: ArchiveEngine?
+    private let closed = Atomic<Bool>(false)
+    /// The owning process. A forked child must not use the file locks, mutexes and process slot that it shares with its parent.
+    private let forks = cp_watch_forks()
+    private let whenClosed: @Sendable (Archive) -> Void
+
+    /// `whenClosed` is called once, by the thread that closes the archive.
+    init(
+        name: String, store: FileDescriptor, mode: AccessMode, options: StoreOptions, following: Following,
+        whenClosed: @escaping @Sendable (Archive) -> Void = { _ in }
+    ) throws(StorageError) {
+        self.name = name
+        self.store = store
+        self.mode = mode
+        self.options = options
+        self.whenClosed = whenClosed
+        doorbell = following.doorbell
+        follower = following.follower
+        let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+        engine.index.doorbell = doorbell
+        fixed = mode == .readWrite ? engine : nil
+        current = Guarded(engine)
+    }
+
+    deinit { end() }
+
+    private static func open(
+        name: String, store: FileDescriptor, mode: AccessMode, options: StoreOptions
+    ) throws(StorageError) -> ArchiveEngine {
+        let folder = try store.folder(named: ArchiveName.folder(for: name))
+        let opening = try ArchiveOpening(
+            folder: folder, options: options, for: mode == .readWrite ? .writing : .looking)
+        switch mode {
+        case .readWrite:
+            let engine = try opening.openForWriting()
+            do throws(StorageError) {
+                // Completes syncs, removals and compaction of crashed processes.
+                engine.scheduleReclaimIfNeeded()
+                try engine.finishChange()
+            } catch {
+                ArchiveClosing(engine: engine).close()
+                throw error
+            }
+            engine.startMaintenancePolling()
+            return engine
+        case .readOnly:
+            let isOwner = try store.status().owner == ProcessIdentity.effectiveUser
+            return try opening.openForReading(mayWrite: isOwner)
+        }
+    }
+
+    @inline(__always)
+    func engine() throws(StorageError) -> ArchiveEngine {
+        guard !isClosed else { throw .closed(name: name) }
+        if let fixed { return fixed }
+        return try observerEngine()
+    }
+
+    private func observerEngine() throws(StorageError) -> ArchiveEngine {
+        do throws(StorageError) {
+            let engine = try current.withLock { (current) throws(StorageError) in
+                if let engine = current, !engine.isSuperseded {
+                    // Reclaimed segments use disk space as long as any process maps them.
+                    engine.log.releaseSegments(before: engine.index.oldestSegment)
+                    return engine
+                }
+                let engine = try reopened(after: current)
+                // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
+                // created), the new index has them from the first on.
+                if let last = current, !last.index.isCut, last.index.isHeaderIntact {
+                    let next = EventReader(engine: last).nextEvent
+                    if next > 0 { engine.eventBase.store(next &+ 1, ordering: .relaxed) }
+                }
+                current = engine
+                return engine
+            }
+            engine.log.unmapReleased()
+            return engine
+        } catch {
+            if case .closed = error { close() }
+            throw error
+        }
+    }
+
+    /// Opens the archive again for reading. Throws `closed` if it was removed, even if its name is in use again.
+    private func reopened(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
+        let engine: ArchiveEngine
+        do throws(StorageError) {
+            engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+        } catch {
+            switch error {
+            case .system(_, _, SystemCode.missing) where last?.isGone == true: throw .closed(name: name)
+            default: throw error
+            }
+        }
+        if let last, last.log.identity != engine.log.identity { throw .closed(name: name) }
+        return engine
+    }
+
+    /// An observer's engine, opened again.
+    func reopenedEngine() throws(StorageError) -> ArchiveEngine {
+        try reopened(after: current.withLock { $0 })
+    }
+
+    @inline(__always)
+    private var isInherited: Bool { cp_fork_count() != forks }
+
+    /// Also true if another handle or process has removed the archive: its remaining files would give wrong results.
+    @inline(__always)
+    package var isClosed: Bool {
+        closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
+    }
+
+    /// Closes this object. Idempotent.
+    public func close() {
+        if end() { whenClosed(self) }
+    }
+
+    @discardableResult
+    func end() -> Bool {
+        guard !closed.exchange(true, ordering: .relaxed) else { return false }
+        // In a forked child this would end the parent's registration.
+        guard !isInherited else { return true }
+        follower.end(self)
+        if let fixed { ArchiveClosing(engine: fixed).close() }
+        current.withLock { $0 = nil }
+        return true
+    }
+
+    // MARK: Storing
+
+    /// Stores `value` under `key`, replacing any present entry with its lifetime and owner, and makes it the most recent entry. A
+    /// cache evicts its least recent entries until the limit is kept. Put and evictions happen together or not at all; but of
+    /// more than 8,127 evictions, the first may happen although the put fails.
+    ///
+    /// The entry survives a crash of this process as soon as the call returns.
+    /// - Throws: also `valueTooLarge`, without any change; `invalidOwner`; `wrongKind` for a log; `noSpace`.
+    public func put(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) throws(StorageError) {
+        try store(value, forKey: key, encoding, attributes, keepsCreation: false)
+    }
+
+    /// Like ``put(_:forKey:encoding:attributes:)`` for bytes that the caller has in memory.
+    public func put(
+        bytes: UnsafeRawBufferPointer, forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) throws(StorageError) {
+        try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: false)
+    }
+
+    /// Like ``put(_:forKey:encoding:attributes:)``, but an entry that exists keeps its creation time.
+    public func update(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) throws(StorageError) {
+        try store(value, forKey: key, encoding, attributes, keepsCreation: true)
+    }
+
+    @inline(__always)
+    private func store(
+        _ value: [UInt8], forKey key: String, _ encoding: ValueEncoding, _ attributes: EntryAttributes,
+        keepsCreation: Bool
+    ) throws(StorageError) {
+        let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
+            Result { () throws(StorageError) in
+                try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: keepsCreation)
+            }
+        }
+        try result.get()
+    }
+
+    @inline(__always)
+    private func store(
+        bytes: UnsafeRawBufferPointer, forKey key: String, _ encoding: ValueEncoding,
+        _ attributes: EntryAttributes, keepsCreation: Bool
+    ) throws(StorageError) {
+        let engine = try engine()
+        try attributes.withTraits { (traits) throws(StorageError) in
+            try withBytes(of: key) { (key) throws(StorageError) in
+                let request = PutRequest(
+                    value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+                try ArchiveEngine.validate(key: key)
+                _ = try engine.putMakingRoom(
+                    request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
+            }
+        }
+        try engine.finishChange()
+    }
+
+    // MARK: Reading
+
+    /// The value of `key`, which becomes the most recent entry. If the key is absent, counts a miss and returns `nil`.
+    public func access(_ key: String) throws(StorageError) -> [UInt8]? {
+        try withAccess(key) { Array($0) }
+    }
+
+    /// Like ``access(_:)`` without copying: the bytes are valid during `body` only.
+    @inlinable
+    public func withAccess<Result>(
+        _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(StorageError) -> Result? {
+        var result: Result?
+        try visit(key, counts: true) { result = body($0) }
+        return result
+    }
+
+    /// The value of `key`. Leaves no trace: neither recency nor counters change.
+    public func peek(_ key: String) throws(StorageError) -> [UInt8]? {
+        try withPeek(key) { Array($0) }
+    }
+
+    /// A part of the value; `range` is clamped to its size. Verifies the whole value's checksum; copies only the part.
+    public func peek(_ key: String, range: Range<Int>) throws(StorageError) -> [UInt8]? {
+        try withPeek(key) { Array($0[range.clamped(to: 0..<$0.count)]) }
+    }
+
+    /// Like ``peek(_:)`` without copying: the bytes are valid during `body` only.
+    @inlinable
+    public func withPeek<Result>(
+        _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(StorageError) -> Result? {
+        var result: Result?
+        try visit(key, counts: false) { result = body($0) }
+        return result
+    }
+
+    /// The only access to an entry's bytes; not generic, because type look-ups at run time would cost a fifth more.
+    @usableFromInline
+    func visit(
+        _ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(StorageError) {
+        let engine = try engine()
+        var key = key
+        var failure: StorageError?
+        key.withUTF8 { bytes in
+            let key = UnsafeRawBufferPointer(bytes)
+            do throws(StorageError) {
+                if counts {
+                    try engine.withAccess(key) { body($0.frame.value) }
+                } else {
+                    try engine.withPeek(key) { body($0.frame.value) }
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
+    public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
+        try StatusReader(engine: engine()).metadata(of: key)
+    }
+
+    // MARK: Deleting
+
+    /// Deletes the entry of `key`; `false` if absent.
+    @discardableResult
+    public func delete(_ key: String) throws(StorageError) -> Bool {
+        let engine = try engine()
+        let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
+            try EntryRemover(engine: engine).delete(key, ifSequence: nil) == .deleted
+        }
+        try engine.finishChange()
+        return isDeleted
+    }
+
+    /// Deletes the entry of `key` only if it still has this sequence.
+    public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
+        let engine = try engine()
+        let outcome = try withBytes(of: key) { (key) throws(StorageError) in
+            try EntryRemover(engine: engine).delete(key, ifSequence: sequence)
+        }
+        try engine.finishChange()
+        return outcome
+    }
+
+    /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly(progress:)`` can.
+    @discardableResult
+    public func deleteAll() throws(StorageError) -> Removal {
+        let engine = try engine()
+        let removal = try EntryRemover(engine: engine).deleteAll()
+        try engine.finishChange()
+        return removal
+    }
+
+    // MARK: The whole archive
+
+    /// Random bytes that identify this archive, also among earlier and later archives of the name.
+    package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
+
+    /// Identifies the archive's content; it changes with every change by any process.
+    package func version() throws(StorageError) -> ArchiveVersion { try ArchiveVersion(of: engine()) }
+
+    /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
+    /// the header of the index, the process table and the descriptor.
+    public func status() throws(StorageError) -> ArchiveStatus {
+        try StatusReader(engine: engine()).status(configuration: configuration())
+    }
+
+    package func problem() throws(StorageError) -> String? {
+        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine: engine()).damagedPlaces)
+    }
+
+    /// Processes that have the archive open for writing.
+    public func processes() throws(StorageError) -> [AttachedProcess] {
+        try StatusReader(engine: engine()).processes()
+    }
+
+    /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.
+    package func require(_ kind: ArchiveKind, ofType typeName: String) throws(StorageError) {
+        let found = try configuration()
+        guard found.kind == kind else {
+            throw .wrongKind(
+                archive: name, kind: found.kind, operation: "keep the objects of a \(typeName) in it")
+        }
+        guard found.typeName.isEmpty || found.typeName == typeName else {
+            throw .invalidConfiguration(
+                reason: "archive \"\(name)\" is for objects of type \(found.typeName), not for those of a "
+                    + "\(typeName); use another name or another store")
+        }
+    }
+
+    /// Kind, limits and type, read from the archive's descriptor.
+    public func configuration() throws(StorageError) -> ArchiveConfiguration {
+        let engine = try engine()
+        guard !engine.isGone else { throw .closed(name: name) }
+        do throws(StorageError) {
+            return try Descriptor.read(in: engine.folder).configuration
+        } catch {
+            if case .system(_, _, SystemCode.missing) = error { throw .closed(name: name) }
+            throw error
+        }
+    }
+
+    /// Changes the limits for all processes, and evicts excess entries at once. A log keeps the file of its oldest message, of up
+    /// to 16 MiB, until that message is dropped. Throws also `invalidConfiguration`.
+    /// - Parameters:
+    ///   - disk: most bytes of all values on disk; `nil`: no limit, for a collection only.
+    ///   - memory: most bytes of all values in one process's memory tier; `nil`: no limit.
+    public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
+        try ArchiveOpening.changeConfiguration(through: engine) {
+            $0.diskLimit = disk
+            $0.memoryLimit = memory
+        }
+        try engine.finishChange()
+    }
+
+    // MARK: Durability
+
+    /// Returns when all changes acknowledged before the call, by any process, are on the medium. Takes as long as the medium
+    /// needs; concurrent callers share one sync. Throws also `syncFailed`.
+    public func synchronize() throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "sync \"\(name)\"") }
+        try engine.synchronize(upTo: engine.index.head)
+    }
+
+    /// Changes the durability, also of stored entries. Throws also `invalidConfiguration`, `syncFailed`.
+    public func setDurability(_ durability: Durability) throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
+        try ArchiveOpening.changeConfiguration(through: engine) { $0.durability = durability }
+        try engine.applyDurability()
+    }
+
+    /// Closes the archive for all processes and removes it, if it still has `version`. Prevents opening it.
+    func destroy(
+        ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
+        let engine = try engine()
+        let section = try engine.acquire()
+        if let old, try old.isCurrent(in: engine) == false { return false }
+        section.closeForAll(doorbell)
+        _ = consume section
+        defer { end() }
+        try removing()
+        return true
+    }
+}

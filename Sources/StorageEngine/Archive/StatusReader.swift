@@ -1,0 +1,97 @@
+/// Reads totals, counters and metadata without the lock.
+struct StatusReader: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    func metadata(of entry: FoundEntry, _ line: EntryLine) -> EntryMetadata {
+        EntryMetadata(
+            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(line.bytes),
+            encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
+            accessed: Timestamp(microseconds: line.use?.accessed ?? 0), expires: line.expires,
+            hits: line.use?.hits ?? 0, owner: entry.frame.ownerName, rank: nil,
+            recency: line.use?.recency ?? 0, sequence: entry.frame.sequence,
+            tier: line.isMemoryOnly ? .memory : engine.isHeld(entry.number) ? .both : .disk)
+    }
+
+    func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
+        let pending = index.touches.pending()
+        var metadata: EntryMetadata?
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+            try engine.withPresentLine(of: key, tag: tag, uses: pending) {
+                metadata = self.metadata(of: $0, $1)
+            }
+        }
+        return metadata
+    }
+
+    func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
+        let slots = index.processes.attached
+        let living = slots.filter(engine.liveness.isAlive)
+        let (entries, bytes) = visibleTotals()
+        return ArchiveStatus(
+            name: engine.name, configuration: configuration, entries: entries,
+            diskBytes: bytes,
+            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
+            undoBytes: UInt64(index.setAsideBytes)
+                + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
+            undoBudget: engine.undoBudget, damagedPlaces: damagedPlaces,
+            hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
+            misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
+            records: index.count(.records), deletes: index.count(.deletes),
+            evictions: index.count(.evictions),
+            expirations: index.count(.expirations), rejections: index.count(.rejections),
+            latestEncoding: latestEncoding,
+            attachedProcesses: living.count)
+    }
+
+    var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
+
+    /// Number of entries and bytes of their values, without expired entries and memory-only entries of ended processes.
+    func visibleTotals() -> (entries: Int, bytes: UInt64) {
+        let (entries, bytes) = totalsWithoutOverdue()
+        return (entries - min(entries, engine.countOrphans()), bytes)
+    }
+
+    private func totalsWithoutOverdue() -> (entries: Int, bytes: UInt64) {
+        engine.undisturbed {
+            let overdue = index.deadlines.overdue(at: Clock.boot())
+            let (entries, bytes) = (index.entryCount, index.valueBytes)
+            return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
+        }
+    }
+
+    /// Encoding of the most recently accessed value; skips up to 64 tombstoned entries.
+    private var latestEncoding: ValueEncoding? {
+        var number = index.recencyFirst
+        for _ in 0..<64 {
+            guard let slot = index.entry(number) else { return nil }
+            if index.marks.isVisible(number, slot) {
+                return engine.withFrame(at: slot.location) { $0.encoding }
+            }
+            number = slot.older
+        }
+        return nil
+    }
+
+    func footprint() throws(StorageError) -> UInt64 {
+        var total: UInt64 = 0
+        for name in try engine.folder.names() where !name.hasSuffix(DamagedFile.suffix) {
+            // A segment may be reclaimed between listing the folder and reading its size.
+            if let status = try engine.folder.status(ofEntry: name), status.isRegular {
+                total += UInt64(status.allocatedBytes)
+            }
+        }
+        return total
+    }
+
+    func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
+        let liveness = engine.liveness
+        return index.processes.attached.filter(isWanted).map { slot in
+            AttachedProcess(
+                pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
+                isAlive: liveness.isAlive(slot), hits: slot.hits, misses: slot.misses,
+                memoryBytes: slot.memoryBytes, memoryLimit: slot.memoryLimit)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import SystemC
+
+extension Archive {
+    /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64 MiB of
+    /// memory or a sixteenth of the log's size, if that is more. Costs about as much as reading the archive's files; above some
+    /// 380,000 entries they are read several times, for a part of the entries each time.
+    public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
+
+    /// Like ``check()``, examining at most `most` entries in one reading of the log. `progress` gets the share done, 0 to 1.
+    package func check(
+        most: Int?, progress: (Double) -> Void = { _ in }
+    ) throws(StorageError) -> CheckReport {
+        var report = try engine().check(most: most, progress: progress)
+        guard mode == .readOnly else { return report }
+        // A writer may have rebuilt the index or reclaimed segments, so damage counts if two checks in a row report the same.
+        for attempt in 0..<20 where !report.clean {
+            if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
+            let again = try reopenedEngine().check(most: most)
+            defer { report = again }
+            if again.problems == report.problems { break }
+        }
+        return report
+    }
+}

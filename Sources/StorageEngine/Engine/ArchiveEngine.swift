@@ -1,0 +1,205 @@
+import CPlatform
+import Synchronization
+import SystemC
+
+/// One archive that this process has open. Mutable state is in the index, under the lock or atomic.
+final class ArchiveEngine: Sendable {
+    let name: String
+    let folder: FileDescriptor
+    let hash: KeyHash
+    /// Owns the memory of ``index``, which is only a view. Keep the engine alive while using the view.
+    private let memory: IndexMemory
+    /// For reading. A write lock guard has a separate view for changing (``ArchiveSection/index``).
+    let index: IndexView
+    let log: SegmentLog
+    let lock: ArchiveLock
+    /// Every thread of this process enters it before ``lock``.
+    let gate = LockGate()
+    /// This process's slot in the process table; `nil` for an observer, which writes nothing.
+    let processSlot: ProcessSlot?
+    /// Locked shared while the archive is open for writing, and exclusively where only this process has the index open.
+    let attachment: FileDescriptor?
+    let pid: Int32
+    let kind: ArchiveKind
+    /// For a copy of the log: the index file that could not be used.
+    private let unusableIndex: FileDescriptor.FileNumber?
+    /// Added to event numbers: an observer's numbers continue over a new index that counts from 0. Set before the engine is shared.
+    let eventBase = Atomic<UInt64>(0)
+    /// Creation time of this object, on the monotonic clock.
+    private let made = cp_monotonic_time()
+    /// Value of `drained` at which a look-up last waited for the lock without success.
+    let stuckAt = Atomic<UInt64>(.max)
+    let tasks: EngineTasks
+    let syncing: Syncing
+    let maintenance = Guarded<MaintenanceState>(MaintenanceState())
+    /// When the maintenance task runs next, on the boot clock; `.max`: never.
+    let maintenanceDue = Atomic<Int64>(.max)
+    let isCompactionDue = Atomic<Bool>(false)
+    /// The thread whose call has to finish the pending compaction before it returns; 0: none. Other threads don't wait for it. If
+    /// that call ends without it, maintenance continues it (``ArchiveSection/compactPart()``). Set under the lock.
+    let compactionOwner = Atomic<UInt>(0)
+    /// During a rebuild of the index: for each line of the undo table, the entries marked with it. Otherwise empty.
+    let replayedMarks = Guarded<[[UInt32]]>([])
+    /// During a rebuild of the index, the removals read from the log; otherwise `nil`.
+    let replayedRemovals = Guarded<ReplayedRemovals?>(nil)
+
+    #if DEBUG
+    let holds = HoldCounter()
+    #endif
+
+    init(
+        _ descriptor: Descriptor, in folder: FileDescriptor, memory: IndexMemory, log: SegmentLog,
+        lock: ArchiveLock, role: ArchiveRole, tasks: EngineTasks
+    ) {
+        name = descriptor.name
+        kind = descriptor.configuration.kind
+        self.folder = folder
+        self.memory = memory
+        index = IndexView(memory)
+        hash = descriptor.hash(salt: index.salt)
+        self.log = log
+        self.lock = lock
+        attachment = role.attachment
+        processSlot = role.slot
+        unusableIndex = role.unusableIndex
+        self.tasks = tasks
+        pid = getpid()
+        syncing = Syncing(folder: folder)
+    }
+
+    /// The same handle with a slot in the process table. The other handle must not be used afterwards.
+    init(_ other: ArchiveEngine, slot: ProcessSlot) {
+        name = other.name
+        kind = other.kind
+        folder = other.folder
+        hash = other.hash
+        memory = other.memory
+        index = other.index
+        log = other.log
+        lock = other.lock
+        attachment = other.attachment
+        processSlot = slot
+        unusableIndex = other.unusableIndex
+        tasks = other.tasks
+        pid = other.pid
+        syncing = other.syncing
+        // Keeps the pending compaction that the other handle's write lock guard requested.
+        isCompactionDue.store(other.isCompactionDue.load(ordering: .relaxed), ordering: .relaxed)
+        compactionOwner.store(other.compactionOwner.load(ordering: .relaxed), ordering: .relaxed)
+    }
+
+    /// Whether this handle has read the log into private memory, and shows its state at that time.
+    var isCopy: Bool { attachment == nil && !index.hasFile }
+
+    /// Calls `body` with the index and keeps the engine alive during the call; a view doesn't.
+    func withIndex<Result>(_ body: (IndexView) -> Result) -> Result {
+        withExtendedLifetime(self) { body(index) }
+    }
+
+    /// Whether an observer must open the archive again: its index was replaced, truncated or overwritten, or its copy is old.
+    var isSuperseded: Bool {
+        guard attachment == nil else { return false }
+        guard index.hasFile else {
+            return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex
+        }
+        return index.isReplaced || !index.isHeaderIntact
+    }
+
+    private var hasNewIndex: Bool {
+        guard let present = try? folder.status(ofEntry: ArchiveFile.index) else { return false }
+        return present.number != unusableIndex
+    }
+
+    private static let copyNanoseconds: Int64 = 5_000_000_000
+
+    static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {
+        guard key.count > 0 else { throw .invalidKey(reason: "it is empty; use 1 to 1,024 bytes") }
+        guard key.count <= Frame.maximumKeyBytes else {
+            throw .invalidKey(reason: "\(key.count) bytes; use at most 1,024")
+        }
+    }
+
+    @inline(__always)
+    func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
+        #if DEBUG
+        holds.add(entries, files, chunks)
+        #endif
+    }
+
+    func requireEntries(to operation: String) throws(StorageError) {
+        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+
+    var liveness: Liveness {
+        Liveness(folder: folder, attachment: attachment, ownLine: processSlot?.line)
+    }
+
+    /// One bit for each slot whose process is alive.
+    var livingLines: UInt64 {
+        let liveness = liveness
+        return index.processes.attached.reduce(0) { liveness.isAlive($1) ? $0 | 1 << UInt64($1.line) : $0 }
+    }
+}
+
+/// Operations of higher folders that the engine starts.
+struct EngineTasks: Sendable {
+    /// Completes or reverts what a crashed holder of the lock left.
+    let recover: @Sendable (borrowing ArchiveSection) throws(StorageError) -> Void
+    /// Runs background maintenance once. Returns the nanoseconds until the next run; `nil` ends the task.
+    let maintain: @Sendable (ArchiveEngine) -> Int64?
+}
+
+enum ArchiveRole {
+    /// `attachment` is locked as long as it is open; `slot` is the slot in the process table, if the handle has one.
+    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
+    /// Reads the index that the writers share, and writes nothing.
+    case observer
+    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
+    case copy(beside: FileDescriptor.FileNumber?)
+
+    var attachment: FileDescriptor? {
+        if case .writer(let attachment, _) = self { attachment } else { nil }
+    }
+    var slot: ProcessSlot? {
+        if case .writer(_, let slot) = self { slot } else { nil }
+    }
+    var unusableIndex: FileDescriptor.FileNumber? {
+        if case .copy(let index) = self { index } else { nil }
+    }
+}
+
+/// Detects that the archive's files were removed by other means, and closes it for all processes.
+extension ArchiveEngine {
+    var isGone: Bool { (try? folder.status().links) == 0 }
+
+    func closeIfRemoved() {
+        if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
+    }
+
+    func closedIfRemoved(_ error: StorageError) -> StorageError {
+        hasLostItsFiles ? .closed(name: name) : error
+    }
+
+    /// Called when a file is missing, before damage is reported: throws `closed` if the archive's files were removed.
+    func throwIfRemoved() throws(StorageError) {
+        if hasLostItsFiles { throw .closed(name: name) }
+    }
+
+    func closeForAll() -> Bool {
+        do throws(StorageError) {
+            try acquire().closeForAll(nil)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// `true` only if certain: no opening finds segments that were created during a removal, without descriptor and index.
+    var hasLostItsFiles: Bool {
+        guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
+        guard !isGone else { return true }
+        guard let names = try? folder.names() else { return false }
+        return !names.contains(ArchiveFile.index)
+            || !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
+    }
+}

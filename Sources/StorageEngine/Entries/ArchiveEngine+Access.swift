@@ -1,0 +1,135 @@
+import CPlatform
+
+extension ArchiveEngine {
+    /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
+    @inline(__always)
+    func withPeek(
+        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
+        try ArchiveEngine.validate(key: key)
+        try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
+    }
+
+    @inline(__always)
+    func withPeek(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
+        guard let entry = try find(key, tag: tag) else { return }
+        defer { unpin(entry) }
+        try verify(entry)
+        switch entry.standing {
+        case nil, .valid: body(entry)
+        default: return
+        }
+    }
+
+    /// Like ``withPeek(_:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
+    @inline(__always)
+    func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
+        try ArchiveEngine.validate(key: key)
+        try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
+    }
+
+    @inline(__always)
+    func withAccess(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
+        guard let processSlot else { throw .readOnly(operation: "access (peek instead)") }
+        guard let entry = try find(key, tag: tag) else {
+            processSlot.addMiss()
+            return
+        }
+        defer { unpin(entry) }
+        try verify(entry)
+        if let standing = entry.standing, standing != .valid {
+            processSlot.addMiss()
+            if standing == .expired { EntryRemover(engine: self).removeIfExpired(entry, tag: tag) }
+            return
+        }
+        countUse(entry.number, tag: tag, processSlot)
+        body(entry)
+    }
+
+    /// Like an access, without reading the value. Returns whether the key has an entry, memory-only ones included.
+    func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        try ArchiveEngine.validate(key: key)
+        guard let processSlot else { throw .readOnly(operation: "touch") }
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        guard let entry = try find(key, tag: tag) else {
+            processSlot.addMiss()
+            return false
+        }
+        defer { unpin(entry) }
+        guard !isExpired(entry) else {
+            processSlot.addMiss()
+            EntryRemover(engine: self).removeIfExpired(entry, tag: tag)
+            return false
+        }
+        countUse(entry.number, tag: tag, processSlot)
+        return true
+    }
+
+    @inline(__always)
+    func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
+        processSlot.addHit()
+        let touch = index.touches.record(number, tag: tag, time: Clock.wall())
+        if touch != .published { touchSlowly(touch, number, tag: tag) }
+    }
+
+    @inline(never)
+    private func touchSlowly(_ touch: Touch, _ number: UInt32, tag: UInt32) {
+        guard touch == .ringFull else {
+            drainIfFree()
+            return
+        }
+        // The ring is full: apply its touches. Wait as a writer would, but only once for a lock holder known to be stopped (F6).
+        for _ in 0..<8 {
+            let drained = index.touches.drained
+            let isStuck = stuckAt.load(ordering: .relaxed) == drained
+            if isStuck {
+                drainIfFree()
+            } else if !drainTouches(within: 20_000_000) {
+                stuckAt.store(drained, ordering: .relaxed)
+            }
+            if index.touches.record(number, tag: tag, time: Clock.wall()) != .ringFull { return }
+            if stuckAt.load(ordering: .relaxed) == index.touches.drained { break }
+        }
+        index.add(.lostTouches)
+    }
+
+    @inline(never)
+    private func drainIfFree() {
+        guard let section = tryAcquire() else { return }
+        section.index.touches.drainAll()
+    }
+
+    @inline(__always)
+    func access(_ held: HeldEntry) -> Bool {
+        guard let processSlot, isCurrent(held) else { return false }
+        countUse(held.number, tag: held.tag, processSlot)
+        return true
+    }
+
+    func publishPromotion(of held: HeldEntry, bytes: Int) {
+        index.publish(
+            .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
+            time: Clock.wall())
+    }
+
+    /// Records an entry that only this process's memory holds, while it runs (S11). Removes the value on disk, not others' objects.
+    func putInMemoryOnly(
+        bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
+    ) throws(StorageError) -> HeldEntry {
+        let held = try put(requestInMemoryOnly(bytes: bytes, traits), key: key, tag: tag)
+        crashPoint(.residentRecorded)
+        return held
+    }
+
+    func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
+        guard processSlot != nil else { throw .readOnly(operation: "record") }
+        var traits = traits
+        traits.residentBytes = max(1, bytes)
+        return PutRequest(
+            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
+    }
+}

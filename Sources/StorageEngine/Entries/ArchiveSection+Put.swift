@@ -1,0 +1,293 @@
+import CPlatform
+
+struct PutRequest {
+    var value: UnsafeRawBufferPointer
+    var encoding: ValueEncoding
+    var keepsCreation = false
+    var traits = EntryTraits()
+}
+
+extension ArchiveEngine {
+    @inline(__always)
+    func putMakingRoom(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        do throws(StorageError) {
+            return try put(request, key: key, tag: tag)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(
+                key: key.count, extension: request.traits.bytes, value: request.value.count)
+            return try FullDisk(engine: self).makingRoom(for: bytes, refusal: error) {
+                () throws(StorageError) in
+                try put(request, key: key, tag: tag)
+            }
+        }
+    }
+
+    /// Stores `value` as the entry of `key`, the most recent, and evicts entries until the limit is kept (S1, S3, S5). The frame
+    /// names the evicted entries, so both happen or neither. One frame can name 8,127; if more are needed, the first may be
+    /// evicted although the put fails. The key must be validated; `tag` is from its hash.
+    @inline(__always)
+    func put(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        try admit(request, key: key, tag: tag)
+        prefetch(tag)
+        let section = try acquire()
+        return try section.put(request, key: key, tag: tag)
+    }
+
+    @inline(__always)
+    func admit(_ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) {
+        try requireEntries(to: "put")
+        let bytes = request.value.count
+        guard bytes <= Frame.maximumValueBytes else {
+            throw reject(key, tag: tag, bytes: bytes, limit: UInt64(Frame.maximumValueBytes))
+        }
+    }
+
+    /// Counts and publishes a rejection, and returns its error (S4).
+    @inline(never)
+    func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
+        -> StorageError
+    {
+        reportRejection(key, tag: tag, bytes: bytes, .tooLarge)
+        return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
+    }
+
+    func reportRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
+        index.add(.rejections)
+        publishEvent(.rejection, cause, key, tag: tag, bytes: bytes)
+    }
+
+    func publishEvent(
+        _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
+    ) {
+        index.publish(
+            kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
+    }
+}
+
+extension ArchiveSection {
+    @inline(__always)
+    func put(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        let value = request.value
+        let limit = engine.diskLimit
+        if let limit, value.count > limit {
+            throw engine.reject(key, tag: tag, bytes: value.count, limit: limit)
+        }
+        let recency = index.touches.nextStamp()
+        if let limit, index.valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
+        index.events.prefetch(2)
+        let now = Clock.wall()
+        var content = FrameContent(
+            kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
+            key: key, value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        if !request.traits.isPlain {
+            content.take(request.traits, ownerTag: engine.ownerTag(request.traits.owner))
+        }
+        var replaced: ChangingSlot?
+        var replacedNumber: UInt32 = 0
+        if let existing = try findToChange(key, tag: tag) {
+            replaced = index.changing(existing.slot)
+            replacedNumber = existing.number
+            if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
+            engine.unpin(existing)
+            // Each process has a separate memory-only entry of a key (S11).
+            if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
+                replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
+                replaced = index.entry(replacedNumber)
+                if replaced == nil { try index.numbers.reserve() }
+            }
+        } else {
+            try index.numbers.reserve()
+        }
+        let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
+        let bytes = Int(index.valueBytes) - replacedBytes + value.count
+        // If the put evicts nothing and its key has an entry, the order of recency can be updated later.
+        let isTouchPending =
+            replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
+            && index.touches.mayWait(recency)
+        if !isTouchPending {
+            if let replaced { index.order.prefetchNeighbours(of: replaced) }
+            index.touches.finish(recency)
+        }
+        let location: Location
+        let number: UInt32
+        let event: UInt64
+        if bytes > limit ?? .max {
+            let excess = bytes - Int(clamping: limit ?? .max)
+            (location, number, event) = try putExtended(
+                &content, request.traits, tag, replaced: replacedNumber, excess: excess)
+        } else if request.traits.isPlain {
+            content.sequence = nextSequence()
+            location = try append(content)
+            event = index.events.claim(1)
+            crashPoint(.putFrameWritten)
+            number = applyPut(
+                content, tag: tag, number: replacedNumber, at: location, isTouchPending: isTouchPending)
+            crashPoint(.putIndexChanged)
+            commit(location, bytes: content.frameBytes)
+            crashPoint(.putCommitted)
+        } else {
+            (location, number, event) = try putExtended(
+                &content, request.traits, tag, replaced: replacedNumber, excess: 0)
+        }
+        index.addLocked(.records)
+        index.publishEvent(
+            event, request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
+            location: location, pid: engine.pid, time: now, key: key)
+        reclaim(forAppended: content.frameBytes)
+        return HeldEntry(
+            number: number, tag: tag, location: location, sequence: content.sequence,
+            memoryInterval: request.traits.memoryInterval)
+    }
+
+    @inline(never)
+    func putExtended(
+        _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
+    ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
+        let entries = index.entryCount
+        let count = excess > 0 ? try countVictims(toFree: excess, sparing: replaced) : 0
+        var location = Location.none
+        var number: UInt32 = 0
+        var events: UInt64 = 0
+        let size = traits.bytes + FrameExtension.evictionBytes(count)
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            traits.write(to: &writer)
+            nameVictims(count, sparing: replaced, in: &writer)
+            content.extensionBytes = writer.written
+            content.sequence = nextSequence()
+            location = try append(content)
+            events = index.events.claim(count + 1)
+            crashPoint(.putFrameWritten)
+            removeVictims(count, sparing: replaced, time: content.time, events: events)
+            number = applyPut(content, tag: tag, number: replaced, at: location)
+            // Marked before the commit: no process may find the entry without a holder.
+            if traits.residentBytes != 0, let processSlot = engine.processSlot {
+                index.residency.mark(number, line: processSlot.line)
+            }
+            crashPoint(.putIndexChanged)
+            commit(location, bytes: content.frameBytes)
+            crashPoint(.putCommitted)
+        }
+        if count > 1 { compactIfSparse(removed: max(count, entries - index.entryCount)) }
+        return (location, number, events &+ UInt64(count))
+    }
+}
+
+extension ArchiveEngine {
+    /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
+    /// is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps expiry time, memory interval and owner. With
+    /// `seesMemory` an entry in only this process's memory counts as present.
+    func put(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
+        seesMemory: Bool
+    ) throws(StorageError) -> HeldEntry? {
+        do throws(StorageError) {
+            return try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(
+                key: key.count, extension: request.traits.bytes, value: request.value.count)
+            return try FullDisk(engine: self).makingRoom(for: bytes, refusal: error) {
+                () throws(StorageError) in
+                try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
+            }
+        }
+    }
+
+    private func putOnce(
+        _ request: PutRequest, _ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?,
+        _ keepsTraits: Bool, _ seesMemory: Bool
+    ) throws(StorageError) -> HeldEntry? {
+        try ArchiveEngine.validate(key: key)
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        try admit(request, key: key, tag: tag)
+        return try acquire().put(request, key, tag: tag, ifSequence: sequence, keepsTraits, seesMemory)
+    }
+}
+
+extension ArchiveSection {
+    fileprivate func put(
+        _ request: PutRequest, _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?,
+        _ keepsTraits: Bool, _ seesMemory: Bool
+    ) throws(StorageError) -> HeldEntry? {
+        var request = request
+        let present = try findToChange(key, tag: tag)
+        defer { if let present { engine.unpin(present) } }
+        let found = try present.map { (present) throws(StorageError) in
+            let isPassedOver = present.slot.isMemoryOnly && !seesMemory
+            return isPassedOver ? nil : try engine.presentSequence(of: present, key, tag: tag)
+        }
+        guard sequence == found ?? nil else { return nil }
+        if keepsTraits, let present, sequence != nil {
+            request.traits = present.frame.traits
+            request.traits.deadline = present.slot.deadline
+        }
+        return try put(request, key: key, tag: tag)
+    }
+}
+
+extension ArchiveEngine {
+    /// Sequence of the operation that stored the entry this process finds. `nil` if it is expired or in another process's memory.
+    func presentSequence(
+        of entry: FoundEntry, _ key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> UInt64? {
+        guard entry.slot.isMemoryOnly else {
+            return (entry.standing ?? .valid) == .valid ? entry.frame.sequence : nil
+        }
+        guard let own = ownMemoryOnlyNumber(of: key, tag: tag), isPresent(own) else { return nil }
+        return try sequence(of: own)
+    }
+}
+
+extension ArchiveEngine {
+    /// Replaces a value that `sequence` stored; keeps options, stamp and time of the last access. Drops nothing on a full disk.
+    func rewrite(
+        _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
+        ifSequence sequence: UInt64
+    ) throws(StorageError) -> Bool {
+        try ArchiveEngine.validate(key: key)
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let request = PutRequest(value: value, encoding: encoding)
+        try admit(request, key: key, tag: tag)
+        return try acquire().rewrite(request, key: key, tag: tag, ifSequence: sequence)
+    }
+}
+
+extension ArchiveSection {
+    fileprivate func rewrite(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64
+    ) throws(StorageError) -> Bool {
+        drainTouches()
+        guard let present = try findToChange(key, tag: tag) else { return false }
+        defer { engine.unpin(present) }
+        guard !present.slot.isMemoryOnly, try engine.presentSequence(of: present, key, tag: tag) == sequence
+        else { return false }
+        let slot = index.changing(present.slot)
+        let limit = engine.diskLimit ?? .max
+        guard request.value.count <= limit else {
+            throw engine.reject(key, tag: tag, bytes: request.value.count, limit: limit)
+        }
+        var content = FrameContent(
+            kind: .put, encoding: request.encoding, sequence: 0, recency: slot.recency, time: slot.accessed,
+            created: present.frame.created, key: key, value: request.value,
+            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        var traits = present.frame.traits
+        traits.deadline = slot.deadline
+        if !traits.isPlain { content.take(traits, ownerTag: engine.ownerTag(traits.owner)) }
+        let bytes = Int(index.valueBytes) - Int(slot.valueBytes) + request.value.count
+        let (location, _, event) = try putExtended(
+            &content, traits, tag, replaced: present.number, excess: max(0, bytes - Int(clamping: limit)))
+        index.addLocked(.records)
+        index.publishEvent(
+            event, .update, .request, tag: tag, bytes: request.value.count, location: location,
+            pid: engine.pid, time: Clock.wall(), key: key)
+        reclaim(forAppended: content.frameBytes)
+        return true
+    }
+}

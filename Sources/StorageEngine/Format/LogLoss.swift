@@ -1,0 +1,21 @@
+/// A range of locations in the log in which some or all frames are lost.
+struct LogLoss: Equatable {
+    private(set) var from: Location
+    private(set) var to: Location
+
+    init?(from: Location, to: Location) {
+        guard from.segment > 0, from < to else { return nil }
+        self.from = from
+        self.to = to
+    }
+
+    /// The shortest range that covers both.
+    static func joining(_ one: LogLoss?, _ other: LogLoss?) -> LogLoss? {
+        guard let one, let other else { return one ?? other }
+        return LogLoss(from: min(one.from, other.from), to: max(one.to, other.to))
+    }
+
+    func description(in folder: FileDescriptor) -> String {
+        "\(folder.path): the log is missing from \(from) to \(to) or in parts of this range; its entries are lost"
+    }
+}

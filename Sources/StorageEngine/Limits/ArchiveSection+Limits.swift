@@ -1,0 +1,159 @@
+/// Limits: keeping them, and changing them together with the rest of the configuration.
+extension ArchiveSection {
+    func fit(into limit: UInt64) throws(StorageError) {
+        if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
+    }
+
+    /// Like ``fit(into:)`` in small parts; drops dead segments, or else the oldest. Requires drained touches.
+    func fitMakingRoom(into limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            return try fit(into: limit)
+        } catch {
+            guard case .noSpace = error, engine.kind != .log else { throw error }
+        }
+        try giveUpRoom()
+        while index.valueBytes > limit {
+            do throws(StorageError) {
+                try fitPartly(into: limit)
+            } catch {
+                guard case .noSpace = error, try dropOldestSegment() else { throw error }
+            }
+        }
+    }
+
+    private func fitPartly(into limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            try fit(into: limit)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            try fit(into: max(limit, index.valueBytes - min(index.valueBytes, bytesOfNextVictims())))
+            try dropDeadSegments()
+        }
+    }
+
+    /// Number of entries that one frame names on a full disk, so that it fits into the reserve.
+    private static let evictedAtOnce = 256
+
+    /// Bytes of the next entries to be evicted: at least one entry with a value, if any.
+    func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
+        var bytes: UInt64 = 0
+        var count = 0
+        var victims = index.order.victims()
+        while count < most || bytes == 0, let victim = index.order.next(&victims) {
+            bytes += UInt64(victim.slot.valueBytes)
+            count += 1
+        }
+        return bytes
+    }
+
+    /// Begins a new segment if a larger former limit made one long, so that its dead bytes can be reclaimed (S3).
+    func leaveLongSegment() {
+        guard engine.kind != .log else {
+            // As long as the log has messages, their files stay anyway.
+            if index.entryCount == 0, (try? dropAllMessages()) != nil { try? dropDeadSegments() }
+            return
+        }
+        guard isNewestSegmentLong else { return }
+        try? appendBare(.void, inNewSegment: true) { _, _ in }
+    }
+
+    /// Applies the descriptor to the index: its last writer may have crashed before doing so. A damaged descriptor changes
+    /// nothing. Evicts excess entries if `mayGiveUpEntries`; otherwise the next writer or, on a full disk, the next put does.
+    func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
+        do throws(StorageError) {
+            let descriptor = try Descriptor.read(in: engine.folder)
+            if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
+        } catch {
+            switch error {
+            case .corrupted, .system(_, _, SystemCode.missing): break
+            default: throw error
+            }
+        }
+        guard mayGiveUpEntries, let limit = engine.diskLimit, index.valueBytes > limit else { return }
+        index.touches.drainAll()
+        do throws(StorageError) {
+            try fitMakingRoom(into: limit)
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+    }
+}
+
+// MARK: A full disk
+
+extension ArchiveSection {
+    /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires drained touches.
+    func dropOldestSegments(forBytes bytes: Int) throws(StorageError) {
+        let before = index.segmentBytes
+        try dropDeadSegments()
+        while before - index.segmentBytes < bytes, try dropOldestSegment() {}
+    }
+
+    /// Removes the oldest segment with its live entries, the only eviction without a frame; `false` for a collection or the
+    /// newest segment. Requires drained touches. Costs a look-up for each frame. The file is removed before the entries: a
+    /// rebuild must not restore a key that the index no longer has.
+    func dropOldestSegment() throws(StorageError) -> Bool {
+        let segment = index.oldestSegment
+        guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
+        else {
+            return false
+        }
+        let next = try self.segment(behind: segment)
+        // Pinned early, so that the segment stays readable after its file is removed.
+        let pin = try log.pinIfPresent(segment)
+        defer { if let pin { log.unpin(pin) } }
+        var isWhole = true
+        if engine.kind == .log {
+            try dropMessagesOfFiles(before: next) { () throws(StorageError) in
+                isWhole = try removeOldestSegment(next: next)
+            }
+        } else {
+            isWhole = try removeOldestSegment(next: next)
+            crashPoint(.segmentGivenUp)
+            dropEntries(of: segment, pin)
+        }
+        crashPoint(.segmentEmptied)
+        index.setLiveFrames(ofSegment: segment, 0)
+        log.releaseSegments(before: next)
+        // Unmaps at once, because the disk space is needed now.
+        log.unmapReleased()
+        if !isWhole { noteBeginning() }
+        return true
+    }
+
+    /// Removes the entries of a removed segment. After a crash in between, recovery finds the rest.
+    private func dropEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
+        if let pin {
+            // The loop below finds entries that can't be read here.
+            _ = try? log.scan(pin) { (item) throws(StorageError) in
+                guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
+                    let number = index.table.entry(
+                        at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+                else { return }
+                giveUp(number, .noSpace, key: frame.key)
+            }
+        }
+        // Remaining entries: tombstoned ones, those that no bucket names, and those with damaged frames.
+        guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
+        for number in 0..<index.usedEntries {
+            guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
+            if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
+                forget(number + 1, slot)
+            } else {
+                giveUp(number + 1, .noSpace)
+            }
+        }
+    }
+
+    /// Drops the messages before a segment. If their files can't be removed, restores the messages.
+    private func dropMessagesOfFiles(
+        before segment: UInt32, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let (count, bytes) = try dropMessages(
+            before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
+        guard count > 0 else { return }
+        index.addLocked(.evictions, UInt64(count))
+        index.publish(
+            .eviction, .noSpace, tag: 0, bytes: bytes, location: .none, pid: engine.pid, time: Clock.wall())
+    }
+}

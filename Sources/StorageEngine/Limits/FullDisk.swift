@@ -1,0 +1,56 @@
+/// Drops data on a full disk, so that an archive can still be changed. Rules: OnDiskFormat, "A full disk".
+struct FullDisk: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
+    @inline(never)
+    func makingRoom<Result>(
+        for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        var refusal = refusal
+        var left = bytes + 2 * engine.segmentTarget
+        while left > 0 {
+            let given = try dropSome(for: bytes)
+            guard given > 0 else { throw refusal }
+            left -= given
+            do throws(StorageError) {
+                return try change()
+            } catch {
+                guard case .noSpace = error else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    /// Returns the freed bytes; 0 if nothing could be dropped.
+    private func dropSome(for bytes: Int) throws(StorageError) -> Int {
+        let section = try engine.acquire()
+        section.drainTouches()
+        let before = index.segmentBytes
+        if index.setAsideCount > 0 {
+            try section.giveUpRoom()
+            return max(1, before - index.segmentBytes)
+        }
+        try section.dropDeadSegments()
+        // A value that wouldn't fit even then must not cost any entries (S4).
+        if index.segmentBytes == before, bytes < before {
+            guard try section.dropOldestSegment() else { return 0 }
+            // The segment's file may already have been missing; then the next segment is dropped.
+            return max(1, before - index.segmentBytes)
+        }
+        return before - index.segmentBytes
+    }
+
+    func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        do throws(StorageError) {
+            return try engine.acquire().append(message)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try engine.acquire().append(message)
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// Changes the limits of an archive.
+struct LimitChange: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash that follows
+    /// `publish`, the lock owner stays set, and the next lock holder completes the change
+    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
+    func adopt(
+        _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        if let limit = configuration.diskLimit { try evictInSlices(downTo: limit) }
+        let section = try engine.acquire()
+        section.drainTouches()
+        let hasOtherLimits =
+            configuration.diskLimit != index.diskLimit
+            || configuration.memoryLimit ?? .max != index.memoryLimit
+        if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+        try publish()
+        section.index.setConfiguration(configuration)
+        crashPoint(.limitsSet)
+        if hasOtherLimits {
+            index.publish(
+                .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
+                location: .none,
+                pid: engine.pid, time: Clock.wall())
+        }
+        section.leaveLongSegment()
+        section.reclaim(forAppended: 0)
+        section.compactIfSparse()
+        engine.scheduleReclaimIfNeeded()
+    }
+
+    /// Evicts most of the excess in parts, each under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
+    func evictInSlices(downTo limit: UInt64) throws(StorageError) {
+        guard engine.kind != .log else { return try dropMessagesInSlices(downTo: limit) }
+        while true {
+            let section = try engine.acquire()
+            section.drainTouches()
+            let excess = index.valueBytes - min(index.valueBytes, limit)
+            let next = section.bytesOfNextVictims(4 * ArchiveEngine.actionBatch)
+            guard excess > next, next > 0 else { return }
+            do throws(StorageError) {
+                let evicted = try section.evict(downTo: index.valueBytes - next)
+                section.compactIfSparse(removed: evicted)
+            } catch {
+                guard case .noSpace = error else { throw error }
+                return
+            }
+            _ = consume section
+            engine.letOthersIn()
+            try engine.reclaimInSlices()
+        }
+    }
+
+    /// The same for the messages of a log, before the descriptor is written, which needs disk space.
+    private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            while index.valueBytes > limit {
+                let before = index.firstMessage
+                try engine.acquire().dropMessages(downTo: limit, most: ArchiveEngine.actionBatch)
+                guard index.firstMessage != before else { break }
+                engine.letOthersIn()
+            }
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+        if engine.hasPendingCompaction { engine.finishPendingCompaction() }
+    }
+}

@@ -1,0 +1,177 @@
+import CPlatform
+
+/// The content of an entry's slot in the index, all from one version of the entry.
+struct EntryLine {
+    let number: UInt32
+    let slot: SlotView
+    /// The frame of that version: the slot's frame or, while a batch changes the entry, its previous frame.
+    fileprivate(set) var location: Location
+    let tag: UInt32
+    /// Expiry time on the boot clock; `Deadline.never` if the entry has none.
+    fileprivate(set) var deadline: Int64
+    /// Size in bytes of the value or, for a memory-only entry, of the object in memory.
+    fileprivate(set) var bytes: UInt32
+    fileprivate(set) var isMemoryOnly: Bool
+    /// Low bits of the hash of the owner's name; 0 for no owner.
+    fileprivate(set) var owner: UInt32
+    fileprivate(set) var use: LastUse?
+
+    var expires: Timestamp? {
+        deadline == Deadline.never ? nil : Timestamp(microseconds: Clock.wall(atBoot: deadline))
+    }
+
+    @inline(__always)
+    fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
+        self.number = number
+        self.slot = slot
+        self.location = location
+        tag = slot.tag
+        deadline = slot.deadline
+        bytes = slot.shownBytes
+        isMemoryOnly = slot.isMemoryOnly
+        owner = slot.owner
+    }
+}
+
+extension ArchiveEngine {
+    /// The line of an entry that look-ups can find; `nil` if absent. Frames before `settled` belong to no unpublished batch: pass
+    /// the log tail, read before the first of several lines. With `pending`, includes the last access.
+    @inline(__always)
+    func line(
+        _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
+    ) throws(StorageError) -> EntryLine? {
+        try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
+            guard !index.marks.isHidden(number, slot), !isGivenUp(named) else { return nil }
+            var line = EntryLine(number, slot, named)
+            if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
+            // A batch is declared open before any slot names one of its frames.
+            if isFilled, named < settled || index.batchOpen == .none { return line }
+            return try finish(line, isFilled: isFilled, uses: pending)
+        }
+    }
+
+    /// Completes a line that a batch or a put may be changing: until the slot is filled, the frame has the content.
+    @inline(never)
+    private func finish(
+        _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?
+    ) throws(StorageError) -> EntryLine? {
+        var line = known
+        // Read before the frame: until the batch is published, the slot's content belongs to the previous frame.
+        cp_load_fence()
+        guard let pin = try log.pinIfPresent(line.location.segment) else { return isFilled ? line : nil }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: line.location.offset) else {
+            return isFilled ? line : nil
+        }
+        if frame.isInBatch {
+            guard let standing = resolve(frame, at: line.location) else { return nil }
+            if standing != line.location {
+                line.location = standing
+                return line
+            }
+        }
+        guard !isFilled else { return line }
+        let traits = frame.traits
+        line.deadline = traits.deadline
+        line.isMemoryOnly = frame.kind == .resident
+        line.bytes =
+            line.isMemoryOnly
+            ? UInt32(min(traits.residentBytes, UInt64(Frame.maximumValueBytes))) : UInt32(frame.valueBytes)
+        line.owner = ownerTag(traits.owner)
+        line.use = pending.map { index.touches.lastUse(of: line.number, frame, tag: line.tag, $0) }
+        return line
+    }
+
+    /// Calls `body` with the entry of `key` and its line, both of one version. Includes expired and memory-only entries.
+    func withLine(
+        of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
+        _ body: (FoundEntry, EntryLine) -> Void
+    ) throws(StorageError) {
+        for _ in 0..<ArchiveEngine.batchPatience {
+            guard let entry = try find(key, tag: tag) else { return }
+            unpin(entry)
+            // The entry may have been stored again or removed since.
+            guard let line = try line(entry.number, entry.slot, settled: index.head, uses: pending),
+                let present = try self.entry(on: line)
+            else { continue }
+            defer { unpin(present) }
+            guard present.frame.key.elementsEqual(key) else { continue }
+            try verify(present)
+            return body(present, line)
+        }
+        throw changesTooFast
+    }
+
+    /// The frame of a line, with its segment pinned; `nil` if the frame has been reclaimed since.
+    func entry(on line: EntryLine) throws(StorageError) -> FoundEntry? {
+        guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return nil }
+        return FoundEntry(
+            number: line.number, slot: line.slot, location: line.location, frame: frame, pin: pin,
+            standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
+    }
+
+    /// Like `withLine`, for an entry that isn't expired. Among memory-only entries, prefers this process's own.
+    func withPresentLine(
+        of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
+        _ body: (FoundEntry, EntryLine) -> Void
+    ) throws(StorageError) {
+        var isElsewhere = false
+        try withLine(of: key, tag: tag, uses: pending) { entry, line in
+            switch entry.standing {
+            case nil, .valid: body(entry, line)
+            default: isElsewhere = line.isMemoryOnly
+            }
+        }
+        if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
+    }
+
+    /// Calls `body` with each visible entry's line, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
+    /// moves entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers must check for it.
+    @inline(__always)
+    func forEachLine(
+        uses pending: PendingTouches? = nil, ascending: Bool = false,
+        _ body: (EntryLine) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let settled = index.head
+        let used = index.usedEntries
+        let size = UInt32(IndexLayout.chunkEntries)
+        let chunks = (used + size - 1) / size
+        for place in 0..<chunks {
+            let first = (ascending ? place : chunks - 1 - place) * size
+            for number in first..<min(used, first + size) {
+                guard let slot = index.entry(number + 1) else { break }
+                if let line = try line(number + 1, slot, settled: settled, uses: pending) { try body(line) }
+            }
+        }
+    }
+
+    /// The result of a walk during which no undo restored entries. An undo takes instructions; a stopped one isn't waited for.
+    func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
+        // More undos in a row than a user can start.
+        for _ in 0..<200 {
+            let isStopped = isReturnStopped
+            let returns = index.returns
+            let result = try walk()
+            if index.returns == returns, isStopped || returns & 1 == 0 { return result }
+        }
+        return try walk()
+    }
+
+    /// Whether an undo is in progress whose process was stopped; waits for a running one.
+    var isReturnStopped: Bool {
+        let returns = index.returns
+        guard returns & 1 != 0 else { return false }
+        let wait = WriterWait(index)
+        while index.returns == returns { guard wait.goesOn() else { return true } }
+        return false
+    }
+
+    func line(
+        _ number: UInt32, ofTag tag: UInt32, uses pending: PendingTouches? = nil
+    ) throws(StorageError) -> EntryLine? {
+        guard let slot = index.entry(number), slot.tag == tag,
+            let line = try line(number, slot, settled: .none, uses: pending), line.tag == tag
+        else { return nil }
+        return line
+    }
+}

@@ -1,0 +1,72 @@
+/// Compacts an archive completely, at a user's request.
+struct Compaction: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
+    /// lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops the compaction.
+    func compact(
+        givingUpUndo: Bool, progress: (Double) -> Bool
+    ) throws(StorageError) {
+        guard engine.kind != .log else { return try dropDeadMessages() }
+        _ = try EntryRemover(engine: engine).removeExpired()
+        if givingUpUndo { try giveUpUndo() }
+        let first = index.oldestSegment
+        // Segments that are created from now on aren't reclaimed.
+        let last = index.head.segment
+        while progress(min(1, Double(index.oldestSegment &- first) / Double(max(1, last &- first)))) {
+            let section = try engine.acquire()
+            section.drainTouches()
+            guard compactSlice(section, through: last) else {
+                section.releaseSpareChunks()
+                break
+            }
+            _ = consume section
+            engine.letOthersIn()
+        }
+        log.unmapReleased()
+    }
+
+    private func giveUpUndo() throws(StorageError) {
+        while true {
+            let section = try engine.acquire()
+            section.drainTouches()
+            guard section.forgetSetAside(most: ArchiveEngine.actionBatch, evenReversible: true) else {
+                return
+            }
+            _ = consume section
+            engine.letOthersIn()
+        }
+    }
+
+    private func dropDeadMessages() throws(StorageError) {
+        let section = try engine.acquire()
+        section.drainTouches()
+        // After a log was emptied on a full disk, its newest segment may hold only dropped messages.
+        if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
+            index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
+        {
+            _ = try section.dropAllMessages()
+        }
+        try section.dropDeadSegments()
+    }
+
+    func emptyLog() throws(StorageError) -> Removal {
+        let section = try engine.acquire()
+        section.drainTouches()
+        return try section.dropAllMessages()
+    }
+
+    /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.
+    private var tightSegmentBytes: Int {
+        let live = index.liveFrameBytes
+        return live + live / 32 + 2 * engine.segmentTarget
+    }
+
+    /// Does as much as one hold of the lock allows. Returns `false` if no work was left.
+    private func compactSlice(_ section: borrowing ArchiveSection, through last: UInt32) -> Bool {
+        let isReclaimed = section.reclaimSome {
+            index.oldestSegment <= last && index.segmentBytes > tightSegmentBytes
+        }
+        return isReclaimed || index.isReady && section.vacateLastChunk()
+    }
+}

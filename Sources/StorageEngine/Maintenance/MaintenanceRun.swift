@@ -1,0 +1,144 @@
+import CPlatform
+import Synchronization
+
+/// One run of the background maintenance.
+struct MaintenanceRun: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    /// Pause while other processes' writes may end an undo window, or a busy archive may become quiet.
+    private static let usualPause: Int64 = 1_000_000_000
+    /// An archive counts as quiet if at most this number of bytes is appended in a second.
+    private static let quietBytes: UInt64 = 1 << 20
+
+    /// Runs the task. Returns the nanoseconds until the next run; `nil` ends the task.
+    func run() -> Int64? {
+        checkFiles()
+        var pause = runMaintenanceOnce()
+        // Unmaps few segments at a time, because all archives of the process share this thread.
+        log.unmapReleased(most: 1)
+        if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
+        return engine.maintenance.withLock { state in
+            guard pause == nil else {
+                engine.maintenanceDue.store(
+                    Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
+                return pause
+            }
+            // Every change reads `maintenanceDue` after it, so either this run or the change notices new work.
+            engine.maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
+            guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
+                !engine.isCompactionDue.load(ordering: .relaxed)
+            else {
+                engine.maintenanceDue.store(Clock.boot(), ordering: .relaxed)
+                return ArchiveEngine.shortestPause
+            }
+            return ArchiveEngine.idlePause
+        }
+    }
+
+    /// Checks every five seconds whether the archive's files exist, even without other work.
+    private func checkFiles() {
+        let isDue = engine.maintenance.withLock { state in
+            let now = cp_monotonic_time()
+            guard now &- state.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
+            state.lookedForFiles = now
+            return true
+        }
+        if isDue { engine.closeIfRemoved() }
+    }
+
+    private func runMaintenanceOnce() -> Int64? {
+        let isQuiet = sampleWriting()
+        guard
+            index.nextDeadline != Deadline.never || index.setAsideCount > 0 || engine.isRoomWasted
+                || engine.isCompactionDue.load(ordering: .relaxed)
+        else { return nil }
+        guard index.isReady else { return ArchiveEngine.longestPause }
+        // Doesn't wait for the lock: its holder may be stopped, and other archives need this thread.
+        guard let section = engine.tryAcquire() else { return recoverAfterCrashedHolder() }
+        section.drainTouches()
+        let before = index.appendedBytes
+        let head = index.head
+        // Reclaims first: pending compaction of earlier calls, and entries that the last run expired.
+        let hasPendingReclaim = engine.maintenance.withLock { $0.hasPendingReclaim }
+        let isReclaimed =
+            section.compactPart() || hasPendingReclaim && section.reclaimSome { engine.isReclaimingDue }
+        let expired = isReclaimed ? 0 : try? expireSome(section)
+        var isBusy = isReclaimed || expired ?? 0 > 0
+        engine.maintenance.withLock { $0.hasPendingReclaim = isBusy }
+        if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
+        if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
+        let own = index.appendedBytes &- before
+        let hasWritten = index.head != head
+        engine.maintenance.withLock { $0.appended &+= own }
+        let pause = isBusy ? ArchiveEngine.shortestPause : untilNext(section, failed: expired == nil)
+        // Releases the lock before waiting for the medium.
+        _ = consume section
+        if hasWritten { try? engine.finishChange() }
+        return pause
+    }
+
+    /// Called if the lock is held, or its last holder crashed while holding it. Returns the pause until the next attempt.
+    private func recoverAfterCrashedHolder() -> Int64 {
+        guard index.sectionOwner != 0 else { return 10_000_000 }
+        do throws(StorageError) {
+            _ = try engine.acquire(nanoseconds: 0)
+            return ArchiveEngine.shortestPause
+        } catch {
+            if case .busy = error { return 10_000_000 }
+            return ArchiveEngine.longestPause
+        }
+    }
+
+    /// Clears the flag if dead space is within the allowance. Requires the lock, because compaction becomes pending under it: a
+    /// call that added some in between would otherwise end without it.
+    private func endPendingCompaction() {
+        if engine.compactionOwner.load(ordering: .relaxed) == 0 {
+            engine.isCompactionDue.store(false, ordering: .relaxed)
+        }
+    }
+
+    private func sampleWriting() -> Bool {
+        let appended = index.appendedBytes
+        return engine.maintenance.withLock { state in
+            let now = cp_monotonic_time()
+            guard now &- state.second >= MaintenanceRun.usualPause else { return state.isQuiet }
+            state.isQuiet =
+                state.second != 0 && appended &- min(appended, state.appended) < MaintenanceRun.quietBytes
+            state.second = now
+            state.appended = appended
+            return state.isQuiet
+        }
+    }
+
+    /// Removes expired entries, at most as many as one hold of the lock allows. Returns the number of examined entries.
+    private func expireSome(_ section: borrowing ArchiveSection) throws(StorageError) -> Int {
+        let next = section.index.nextDeadline
+        guard next != Deadline.never, next <= Clock.boot() else { return 0 }
+        let due = section.index.deadlines.due(
+            at: Clock.boot(), most: ArchiveEngine.actionBatch, rows: EntryRemover.rowsAtOnce)
+        guard !due.numbers.isEmpty else { return due.isDone ? 0 : 1 }
+        return try section.expire(due.numbers).entries
+    }
+
+    private func untilNext(_ section: borrowing ArchiveSection, failed: Bool) -> Int64? {
+        if failed { return MaintenanceRun.usualPause }
+        var left = Int64.max
+        if engine.isRoomWasted {
+            left = MaintenanceRun.usualPause
+        } else {
+            endPendingCompaction()
+        }
+        let now = Clock.boot()
+        func wait(until moment: Int64) {
+            let nanoseconds = moment.subtractingSaturating(now).multipliedReportingOverflow(by: 1000)
+            left = min(left, nanoseconds.overflow ? .max : nanoseconds.partialValue)
+        }
+        if section.index.nextDeadline != Deadline.never { wait(until: section.index.nextDeadline) }
+        for line in section.index.undo.lines where line.marked > 0 {
+            wait(until: line.end)
+            if line.endBytes != .max { left = min(left, MaintenanceRun.usualPause) }
+        }
+        guard left != .max else { return nil }
+        return max(ArchiveEngine.shortestPause, min(left, ArchiveEngine.longestPause))
+    }
+}

@@ -1,0 +1,190 @@
+extension ArchiveSection {
+    private var reader: MessageReader { MessageReader(engine: engine) }
+
+    private struct Dropped {
+        var first: Location
+        var count = 0
+        var bytes = 0
+        var isDoubtful = false
+    }
+
+    func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        let limit = min(
+            engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+        let most = min(limit, UInt64(Frame.maximumValueBytes))
+        let now = Clock.wall()
+        guard message.count <= most else {
+            index.add(.rejections)
+            index.publish(
+                .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
+                time: now)
+            throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
+        }
+        // Every message's frame contains this location, and a rebuild of the index relies on it.
+        guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
+            throw index.contradiction(
+                at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
+            )
+        }
+        let stamp = drainTouches()
+        // The total exceeds the limit before the append, so it is wrong: recount before dropping messages.
+        if index.valueBytes > limit { try recountMessages() }
+        let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes + message.count > Int(limit) }
+        let content = FrameContent(
+            kind: .message, sequence: nextSequence(), recency: stamp, time: now,
+            created: Int64(bitPattern: dropped.first.raw),
+            key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
+            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        let location = try append(content)
+        crashPoint(.messageWritten)
+        index.adjust(.valueBytes, by: message.count - dropped.bytes)
+        index.adjust(.entryCount, by: 1 - dropped.count)
+        crashPoint(.messageCounted)
+        index.firstMessage = dropped.first == .none ? location : dropped.first
+        commit(location, bytes: content.frameBytes)
+        index.addLocked(.records)
+        if dropped.count > 0 {
+            crashPoint(.messagesDropped)
+            index.addLocked(.evictions, UInt64(dropped.count))
+        }
+        // A process that emptied or shortened the ring may have crashed before it removed the files.
+        if index.firstMessage.segment > index.oldestSegment {
+            dropSegments(before: index.firstMessage.segment)
+        }
+        index.publish(
+            .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
+        return content.sequence
+    }
+
+    /// The oldest messages while `mustGoOn`. Recounts after damage or wrong totals: otherwise messages that fit would be dropped.
+    private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
+        var isRecounted = false
+        while true {
+            var dropped = Dropped(first: index.firstMessage)
+            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
+            guard dropped.isDoubtful, !isRecounted else { return dropped }
+            try recountMessages()
+            isRecounted = true
+        }
+    }
+
+    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
+        guard let oldest = try reader.message(from: dropped.first, before: index.head) else {
+            dropped.first = .none
+            dropped.isDoubtful = true
+            return false
+        }
+        dropped.count += 1
+        dropped.bytes += oldest.bytes
+        let next = try reader.message(from: oldest.end, before: index.head)
+        dropped.first = next?.place ?? .none
+        let totals = (count: index.entryCount, bytes: Int(index.valueBytes))
+        let addsUp =
+            next == nil
+            ? (dropped.count, dropped.bytes) == totals
+            : dropped.count < totals.count && dropped.bytes <= totals.bytes
+        if !addsUp || oldest.isBehindDamage || next?.isBehindDamage == true { dropped.isDoubtful = true }
+        return true
+    }
+
+    func replayMessage(_ frame: Frame, at location: Location, oldest: Location) throws(StorageError) {
+        let dropped = try messages(before: oldest, settled: location)
+        index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
+        index.adjust(.entryCount, by: 1 - dropped.count)
+        // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
+        guard dropped.count > 0 || index.firstMessage == .none else { return }
+        index.firstMessage =
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location
+    }
+
+    /// Replays the frame of a lowered limit.
+    func replayShortening(at location: Location, oldest: Location) throws(StorageError) {
+        let dropped = try messages(before: oldest, settled: location)
+        guard dropped.count > 0 else { return }
+        count(dropped, sign: -1)
+        index.firstMessage =
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
+    }
+
+    private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
+        var dropped = Dropped(first: index.firstMessage)
+        while let found = try reader.message(from: dropped.first, before: oldest, settled: settled) {
+            dropped.count += 1
+            dropped.bytes += found.bytes
+            dropped.first = found.end
+        }
+        return dropped
+    }
+
+    /// Drops at most `most` of the oldest messages for a lower limit. A frame records this. Files are removed as the call ends.
+    func dropMessages(downTo limit: UInt64, most: Int = .max) throws(StorageError) {
+        let dropped = try oldestMessages {
+            $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
+        }
+        guard dropped.first != index.firstMessage else { return }
+        try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
+            forget(dropped)
+            index.addLocked(.evictions, UInt64(dropped.count))
+        }
+        engine.deferCompaction()
+    }
+
+    func dropAllMessages() throws(StorageError) -> Removal {
+        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
+        // An empty ring may also have files to remove.
+        guard removal.entries > 0 || index.oldestSegment < index.head.segment || isNewestSegmentLong else {
+            return removal
+        }
+        // In a new segment, so that all older ones can be removed.
+        try appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) { _, time in
+            index.entryCount = 0
+            index.valueBytes = 0
+            crashPoint(.messagesShortened)
+            index.firstMessage = .none
+            guard removal.entries > 0 else { return }
+            index.publish(
+                .delete, .request, tag: 0, bytes: Int(clamping: removal.bytes), location: .none,
+                pid: engine.pid, time: time)
+        }
+        index.add(.deletes, UInt64(removal.entries))
+        engine.deferCompaction()
+        return removal
+    }
+
+    /// Drops the messages before a location for lack of disk space; restores them if `removing` fails. Returns their number.
+    func dropMessages(
+        before place: Location, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) -> (count: Int, bytes: Int) {
+        let dropped = try oldestMessages { $0.first != .none && $0.first < place }
+        let first = index.firstMessage
+        forget(dropped)
+        do throws(StorageError) {
+            try removing()
+        } catch {
+            index.firstMessage = first
+            count(dropped, sign: 1)
+            throw error
+        }
+        return (dropped.count, dropped.bytes)
+    }
+
+    private func forget(_ dropped: Dropped) {
+        guard dropped.first != index.firstMessage else { return }
+        engine.countHandled(entries: dropped.count)
+        count(dropped, sign: -1)
+        crashPoint(.messagesShortened)
+        index.firstMessage = dropped.first
+    }
+
+    private func count(_ dropped: Dropped, sign: Int) {
+        index.adjust(.valueBytes, by: sign * dropped.bytes)
+        index.adjust(.entryCount, by: sign * dropped.count)
+    }
+
+    /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
+    func recountMessages() throws(StorageError) {
+        let (count, bytes) = try reader.countMessages()
+        index.entryCount = count
+        index.valueBytes = UInt64(bytes)
+    }
+}

@@ -1,0 +1,185 @@
+import CPlatform
+
+extension ArchiveOpening {
+    /// Builds the index from the log, with the losses known to `evidence`, the replaced index; returns whether other processes
+    /// can see it. Requires the open lock, and no writer. Evicts entries beyond the limit, but not for reading. On a full disk,
+    /// frees the old index's space, then evicts entries of a limited archive; if that isn't enough, the index stays in memory
+    /// (OnDiskFormat, "A full disk").
+    func buildIndex(
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?
+    ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
+        if purpose == .looking, try isLogJustWritten() {
+            throw .busy(
+                archive: descriptor.name, process: 0,
+                reason: "it has no valid index and changed just now; it may still be being copied; try again")
+        }
+        try forgetUnwrittenBytes()
+        do throws(StorageError) {
+            return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: true), true)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
+                return (index, true)
+            }
+            guard purpose == .writing else { throw error }
+            return try buildIndexInMemory(attachment: attachment, evidence: evidence, refusal: error)
+        }
+    }
+
+    private func buildIndexFile(
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?, isRoomy: Bool
+    ) throws(StorageError) -> IndexMemory {
+        try folder.unlink(ArchiveFile.newIndex)
+        let file = try folder.newFile(named: ArchiveFile.newIndex)
+        do throws(StorageError) {
+            try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
+            let engine = try fill(
+                IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
+                as: .writer(attachment: attachment, slot: nil), evidence: evidence,
+                isRoomy: isRoomy)
+            let section = ArchiveSection(unshared: engine)
+            if purpose == .writing, let limit = descriptor.configuration.diskLimit {
+                try section.fitMakingRoom(into: limit)
+            }
+            section.index.state = .ready
+            crashPoint(.indexBuilt)
+            try folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
+            crashPoint(.indexRenamed)
+        } catch {
+            try? folder.unlink(ArchiveFile.newIndex)
+            throw error
+        }
+        return try mapForWriting(file)
+    }
+
+    /// Whether the log was written within the last minute and may still be being copied. Then readers must not leave an index.
+    func isLogJustWritten() throws(StorageError) -> Bool {
+        let minute = 60_000_000_000
+        let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
+        for name in try folder.names()
+        where name == Descriptor.fileName || SegmentHeader.number(ofFileName: name) != nil {
+            guard let status = try folder.status(ofEntry: name) else { continue }
+            if (-minute..<minute).contains(now &- status.changed) { return true }
+        }
+        return false
+    }
+
+    /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers may release its space later.
+    private func buildIndexInPlaceOfTheOld(
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?
+    ) throws(StorageError) -> IndexMemory? {
+        guard try folder.hasEntry(named: ArchiveFile.index) else { return nil }
+        try folder.unlink(ArchiveFile.index)
+        crashPoint(.oldIndexRemoved)
+        for attempt in 0..<ArchiveOpening.spaceChecks {
+            if attempt > 0 { cp_sleep(25_000_000) }
+            do throws(StorageError) {
+                return try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
+            } catch {
+                guard case .noSpace = error else { throw error }
+            }
+        }
+        return nil
+    }
+
+    /// Number of checks for space that observers are about to free.
+    private static let spaceChecks = 12
+
+    /// Builds in memory, frees space with that index, and builds the file. Throws `refusal` for an empty archive.
+    private func buildIndexInMemory(
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?, refusal: StorageError
+    ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
+        let memory = try memoryForIndex(mayGrow: true)
+        let engine = try fill(
+            memory, file: nil, as: .writer(attachment: attachment, slot: nil), evidence: evidence)
+        guard engine.index.head != .none else { throw refusal }
+        let section = ArchiveSection(unshared: engine)
+        section.index.state = .ready
+        if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+        if !options.keepsEntriesWithoutIndex {
+            try section.dropOldestSegments(forBytes: section.index.indexBytes)
+        }
+        do throws(StorageError) {
+            return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false), true)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            return (memory, false)
+        }
+    }
+
+    /// Memory for an index of the present log. Reserves more addresses than the index can need. `mayGrow`: entries will be added.
+    func memoryForIndex(mayGrow: Bool) throws(StorageError) -> IndexMemory {
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        let most = try log.mostEntries(in: log.segmentNumbers())
+        let chunks = (most + most / 8) / IndexLayout.chunkEntries + 16
+        let bytes = IndexLayout.fileBytes(chunks: chunks)
+        return try IndexMemory(privateBytes: bytes, room: mayGrow ? 2 * bytes : 0, path: folder.path)
+    }
+
+    func fill(
+        _ memory: IndexMemory, file: FileDescriptor?, as role: ArchiveRole, evidence: PriorIndexEvidence?,
+        isRoomy: Bool = true
+    ) throws(StorageError) -> ArchiveEngine {
+        try initialize(ChangingIndex(unshared: memory), file: file)
+        let engine = try engine(on: memory, as: role)
+        crashPoint(.indexFileMade)
+        let section = ArchiveSection(unshared: engine)
+        let findings = try section.rebuild(isRoomy: isRoomy)
+        section.index.damagedPlaces = findings.damaged
+        section.index.loss = evidence?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
+        if engine.index.head != .none, findings.damaged > 0 || !findings.isWhole {
+            section.index.parts = try LogParts(
+                of: engine.log, from: engine.index.oldestSegment, to: engine.index.head)
+        }
+        // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
+        section.index.sequence = max(section.index.sequence, evidence?.sequence ?? 0)
+        // Sequences begin with the time: no plan for a former archive of this name matches. Messages are numbered from 1 for users.
+        if engine.kind != .log {
+            let isLossy = section.index.parts != nil || section.index.loss != nil
+            let last = section.index.sequence
+            let next = max(last &+ (isLossy ? 1 << 32 : 0), UInt64(clamping: Clock.wall()))
+            section.index.sequence = max(last, min(next, 1 << 60))
+            // An undo must not revert removals of that part either.
+            if isLossy { section.index.nextGroup = section.index.nextGroup &+ (1 << 16) }
+        }
+        section.index.settleSequence()
+        return engine
+    }
+
+    /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.
+    private func forgetUnwrittenBytes() throws(StorageError) {
+        guard try hasFailedToSync() else { return }
+        for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
+            guard let file = try openIfPresent(name, writable: true) else { continue }
+            // Writes as much as possible; an earlier sync has already reported the failure.
+            try? file.synchronize()
+            file.forgetCachedBytes()
+        }
+    }
+
+    func hasFailedToSync() throws(StorageError) -> Bool {
+        guard let index = try openIfPresent(ArchiveFile.index, writable: false) else { return false }
+        return try IndexHeader(index)?.state == .syncFailed
+    }
+
+    private func initialize(_ index: ChangingIndex, file: FileDescriptor?) throws(StorageError) {
+        // A lock that no other process sees needs no namespace.
+        let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
+        var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
+        index.beginBuilding(archive: descriptor.identity, salt: salt.uint64())
+        if let file { try index.identify(file) }
+        index.locking = mode
+        if mode == .robustMutex {
+            index.lockNamespace = Namespaces.processes
+            let failure = cp_mutex_init(index.mutex)
+            guard failure == 0 else {
+                throw .system(operation: "create the lock of", path: folder.path, code: failure)
+            }
+        }
+        index.bucketCount = IndexLayout.firstBuckets
+        index.touches.raiseStamps(above: 0)
+        index.setConfiguration(descriptor.configuration)
+        index.indexBytes = IndexLayout.fileBytes(chunks: 1)
+        try index.grow(toHold: IndexLayout.chunkEntries)
+    }
+}

@@ -1,0 +1,135 @@
+/// Replacing the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
+extension ArchiveOpening {
+    /// The report about a descriptor that names another archive than its folder, because the folder was renamed or copied.
+    static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
+        "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
+            + "but its folder has another name"
+    }
+
+    /// `nil` if the descriptor is missing or damaged. Throws if it can't be read at the moment.
+    static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
+        -> ArchiveOpening?
+    {
+        do throws(StorageError) {
+            return try ArchiveOpening(folder: folder, options: options)
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return nil
+        }
+    }
+
+    static func replaceDescriptor(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
+        let next = try NextDescriptor(descriptor, in: folder)
+        do throws(StorageError) {
+            try next.publish()
+        } catch {
+            next.discard()
+            throw error
+        }
+        next.keepSpare()
+    }
+
+    /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. While `engine`
+    /// holds the archive's lock, renames the new descriptor and updates the index. After a crash in between, the next holder
+    /// applies the descriptor, so no change is acknowledged under another limit.
+    static func changeConfiguration(
+        through engine: ArchiveEngine,
+        _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let folder = engine.folder
+        // Evicts first, without the open lock, because that is slow, and again below, because others may change the rest.
+        var wanted = try Descriptor.read(in: folder).configuration
+        try change(&wanted)
+        try wanted.validate()
+        if let limit = wanted.diskLimit { try LimitChange(engine: engine).evictInSlices(downTo: limit) }
+        let openLock = try OpenLock.take(in: folder, archive: engine.name)
+        defer { openLock.release() }
+        var descriptor = try Descriptor.read(in: folder)
+        try change(&descriptor.configuration)
+        try descriptor.configuration.validate()
+        let next = try NextDescriptor(descriptor, in: folder)
+        do throws(StorageError) {
+            try LimitChange(engine: engine).adopt(descriptor.configuration) { () throws(StorageError) in
+                try next.publish()
+            }
+        } catch {
+            next.discard()
+            throw error
+        }
+        next.keepSpare()
+        if descriptor.configuration.durability != .process { try synchronizeNames(of: folder) }
+    }
+}
+
+/// A descriptor that is on the medium and only has to be renamed. Used by one thread, which has the open lock.
+private struct NextDescriptor {
+    private static let newName = Descriptor.fileName + ".new"
+
+    private let folder: FileDescriptor
+    private let bytes: [UInt8]
+    private let name: String
+
+    /// Writes the descriptor; on a full disk into the spare file's blocks, so that a limit can be lowered even then.
+    init(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
+        self.folder = folder
+        bytes = descriptor.encoded
+        do throws(StorageError) {
+            try NextDescriptor.write(bytes, in: folder)
+            name = NextDescriptor.newName
+        } catch {
+            guard case .noSpace = error, try NextDescriptor.useSpare(for: bytes, in: folder) else {
+                throw error
+            }
+            name = Descriptor.spareName
+        }
+    }
+
+    func publish() throws(StorageError) {
+        try folder.rename(name, to: Descriptor.fileName)
+        crashPoint(.descriptorRenamed)
+    }
+
+    /// Discards the descriptor. An overwritten spare file stays as space for the next one.
+    func discard() {
+        if name != Descriptor.spareName { try? folder.unlink(name) }
+    }
+
+    /// Creates the spare file, unless it has the right length or can't be examined. The replaced descriptor's blocks are free now.
+    func keepSpare() {
+        do throws(StorageError) {
+            let present = try folder.status(ofEntry: Descriptor.spareName)
+            guard present?.isRegular != true || present?.bytes != bytes.count else { return }
+            try folder.unlink(Descriptor.spareName)
+        } catch {
+            return
+        }
+        do throws(StorageError) {
+            try folder.newFile(named: Descriptor.spareName).write(bytes)
+        } catch {
+            try? folder.unlink(Descriptor.spareName)
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) {
+        try folder.unlink(newName)
+        let file = try folder.newFile(named: newName)
+        do throws(StorageError) {
+            try file.write(bytes)
+            try file.synchronize()
+            crashPoint(.descriptorWritten)
+        } catch {
+            try? folder.unlink(newName)
+            throw error
+        }
+    }
+
+    /// Overwrites the spare file, which needs no new blocks; `false` if no spare file has the right size.
+    private static func useSpare(for bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) -> Bool {
+        guard let file = try folder.fileIfPresent(named: Descriptor.spareName, writable: true),
+            try file.status().bytes == bytes.count
+        else { return false }
+        try file.write(bytes)
+        try file.synchronize()
+        return true
+    }
+}

@@ -1,0 +1,125 @@
+import CPlatform
+
+/// Whether an existing index may be used (F3). The purpose of each check: OnDiskFormat, "Opening".
+extension ArchiveOpening {
+    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; otherwise `nil`.
+    /// Other processes may change it, so it is rejected only if its header is the same after the checks.
+    func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
+        for _ in 0..<ArchiveOpening.mostLooksAtIndex {
+            guard let file = try openIfPresent(ArchiveFile.index, writable: writable),
+                let header = try IndexHeader(file)
+            else { return nil }
+            crashPoint(.indexHeaderRead)
+            if isOwn(header, of: file, try file.status()), try log(reaches: header.head) { return file }
+            if try IndexHeader(file) == header { return nil }
+        }
+        return nil
+    }
+
+    private static let mostLooksAtIndex = 100
+
+    /// The log tail according to the index, if the index belongs to this archive.
+    var claimedHead: Location? {
+        get throws(StorageError) { try ownIndex()?.1.head }
+    }
+
+    /// Process number of a live process that has the archive open for writing, if the index names one.
+    var firstUser: Int32? {
+        guard let (file, _) = try? ownIndex(),
+            let memory = try? IndexMemory(file, as: .open(file, in: folder), writable: false)
+        else { return nil }
+        defer { withExtendedLifetime(memory) {} }
+        return IndexView(memory).processes.attached.first(
+            where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
+            .identity.pid
+    }
+
+    private func ownIndex() throws(StorageError) -> (FileDescriptor, IndexHeader)? {
+        guard let file = try openIfPresent(ArchiveFile.index, writable: false) else { return nil }
+        guard let header = try IndexHeader(file), isOwn(header, of: file, try file.status()) else {
+            return nil
+        }
+        return (file, header)
+    }
+
+    private func isOwn(_ header: IndexHeader, of file: FileDescriptor, _ status: FileDescriptor.Status)
+        -> Bool
+    {
+        header.isOf(descriptor.identity) && header.state == .ready && header.isOfThisBoot
+            && header.isOf(file, status) && header.fits(fileOf: status.bytes)
+    }
+
+    private func log(reaches head: Location) throws(StorageError) -> Bool {
+        guard head.segment != 0 else { return true }
+        let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false)
+        return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
+    }
+
+    /// Whether the log has data or segments beyond the index: it is old, or files were copied. Never with a clean mark.
+    func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
+        let head = index.head
+        let numbers = try log.segmentNumbers()
+        guard head != .none, let first = numbers.first else { return !numbers.isEmpty }
+        guard let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false) else {
+            return false
+        }
+        if try file.read(atMost: 8, from: head.offset).contains(where: { $0 != 0 }) { return true }
+        if try log.highestSegment(above: head.segment, in: numbers) != nil { return true }
+        let oldest = index.oldestSegment
+        if try hasOtherParts(index, log) { return true }
+        guard first < oldest, let began = try? log.checkHeader(of: head.segment).oldest else { return false }
+        return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
+    }
+
+    func hasOtherParts(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
+        guard let parts = index.parts else { return false }
+        return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
+    }
+
+    /// `nil` if the file is absent or may not be used. Throws if it can't be opened now.
+    func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
+        do throws(StorageError) {
+            return try folder.file(named: name, writable: writable)
+        } catch {
+            switch error {
+            case .corrupted, .permissionDenied, .readOnly, .system(_, _, SystemCode.missing): return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Whether a trusted, unopened index is as its last users left it, according to its clean mark, which is removed, or by
+    /// verifying its totals. With wrong limits or counts the next operation would remove intact entries.
+    func isSound(
+        _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
+    ) throws(StorageError) -> Bool {
+        let index = ChangingIndex(unshared: memory)
+        // Unless the index is rebuilt now, later processes must not trust it either. So a wrong mark stays, and a right one is
+        // invalidated if look-ups would miss entries that the index doesn't know.
+        guard mark != .wrong else { return false }
+        if mark == .right, try isIncomplete(index.view, log) {
+            index.cleanMark.spoil()
+            return false
+        }
+        if mark == .none, try hasOtherParts(index.view, log) { return false }
+        index.cleanMark.remove()
+        let wasInterrupted = index.sectionOwner != 0
+        // If a process crashed while changing the limits, the next holder of the lock completes the change.
+        guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
+        if mark == .right { return true }
+        switch index.locking {
+        // No process can hold it, and its bytes may not be a valid mutex.
+        case .robustMutex: guard cp_mutex_init(index.mutex) == 0 else { return false }
+        case .fileLock: break
+        case .automatic, nil: return false
+        }
+        let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
+        let soundness = IndexSoundness(engine: engine)
+        guard try soundness.isHeaderSound(wasInterrupted: wasInterrupted) else { return false }
+        // After an interrupted change, recovery recomputes totals and links when the lock is taken.
+        guard !wasInterrupted else { return true }
+        guard try soundness.addsUp() else { return false }
+        try ArchiveSection(unshared: engine).recountSegments()
+        return true
+    }
+}

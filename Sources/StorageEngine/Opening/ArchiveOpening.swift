@@ -1,0 +1,226 @@
+import CPlatform
+
+/// Opens a handle on an archive, as a writer, an observer or a copy: OnDiskFormat, "Opening". Used by one thread.
+struct ArchiveOpening {
+    let folder: FileDescriptor
+    /// The descriptor, but with the name of its folder, by which the archive is found.
+    let descriptor: Descriptor
+    /// The name in the descriptor, if it differs.
+    let otherName: String?
+    let options: StoreOptions
+    let purpose: Purpose
+
+    enum Purpose {
+        case writing
+        /// Opens for reading. Repairs then wait for no other process, and evict no entry.
+        case looking
+
+        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveLock.patienceNanoseconds : 0 }
+    }
+
+    init(
+        folder: FileDescriptor, options: StoreOptions, for purpose: Purpose = .writing
+    ) throws(StorageError) {
+        self.folder = folder
+        self.options = options
+        self.purpose = purpose
+        var descriptor = try Descriptor.read(in: folder)
+        let folderName = folder.path.utf8.split(separator: UInt8(ascii: "/")).last.map {
+            String(Substring($0))
+        }
+        if let name = folderName.flatMap(ArchiveName.name(ofFolder:)),
+            !name.utf8.elementsEqual(descriptor.name.utf8)
+        {
+            otherName = descriptor.name
+            descriptor.name = name
+        } else {
+            otherName = nil
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Creates every handle; maps the log as the role needs. Observers use no lock. `log`: one known to end with this index.
+    func engine(
+        on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
+    ) throws(StorageError) -> ArchiveEngine {
+        let isWriter = role.attachment != nil
+        let index = IndexView(memory)
+        let lock = isWriter ? try makeLock(index) : ArchiveLock(of: index)
+        let log: SegmentLog
+        if let known {
+            log = known
+        } else {
+            log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
+            // Throws if an item with a segment's name isn't a file.
+            _ = try log.segmentNumbers()
+        }
+        return ArchiveEngine(
+            descriptor, in: folder, memory: memory, log: log, lock: lock, role: role,
+            tasks: EngineTasks(
+                recover: { (section) throws(StorageError) in try section.recover() },
+                maintain: { MaintenanceRun(engine: $0).run() }))
+    }
+
+    // MARK: Writers
+
+    func openForWriting() throws(StorageError) -> ArchiveEngine {
+        let openLock = try OpenLock.take(in: folder, archive: descriptor.name)
+        defer { openLock.release() }
+        // An earlier holder of the open lock may have removed the archive because it could not complete its creation.
+        guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
+        let (engine, isAlone) = try handle()
+        let section = try enter(engine, isAlone: isAlone)
+        guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }
+        let slot = try section.index.attach(
+            .current(), name: options.processName ?? ProcessIdentity.executableName,
+            memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
+        crashPoint(.processAttached)
+        if engine.kind == .collection {
+            let reserve = RemovalReserve(folder: folder)
+            engine.index.removalReserve = reserve
+            // A full disk must not prevent opening.
+            try? reserve.extend(forEntries: Int(section.index.entryCapacity), partly: true)
+        }
+        return ArchiveEngine(engine, slot: slot)
+    }
+
+    /// A handle on a valid index, and whether no other process has the archive open. Requires the open lock.
+    private func handle() throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
+        let attachment = try folder.fileMakingIfMissing(named: ArchiveFile.attached)
+        let isAlone = try attachment.lock(.exclusive, wait: false)
+        let (memory, log, isShared) = try rightIndex(attachment, isAlone: isAlone)
+        try adaptLock(of: memory, isAlone: isAlone)
+        // If other processes can't see this index, the attachment's exclusive lock keeps them out.
+        if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
+            throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
+        }
+        return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil), log: log), isAlone)
+    }
+
+    /// Takes a handle's lock for the first time, and releases the slots of crashed processes. Requires the open lock.
+    private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
+        let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
+        section.releaseDeadProcessSlots(isAlone: isAlone)
+        try section.followDescriptor(mayGiveUpEntries: purpose == .writing)
+        return section
+    }
+
+    /// The existing index if it is trusted and sound, otherwise a new one; its log, if known; and whether others see the index.
+    private func rightIndex(
+        _ attachment: FileDescriptor, isAlone wasAlone: Bool
+    ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
+        var isAlone = wasAlone
+        var mark: MarkStanding?
+        if let file = try trustedIndex(writable: true) {
+            let memory = try mapForWriting(file)
+            // The processes that have the index open have checked that it is sound.
+            guard isAlone else { return (memory, nil, true) }
+            mark = try IndexView(memory).cleanMark.standing()
+            let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+            if try isSound(memory, log, mark: mark ?? .none, attachment: attachment) {
+                return (memory, log.knowsNumbers ? log : nil, true)
+            }
+        }
+        if !isAlone {
+            let longest = min(purpose.nanoseconds, FileDescriptor.startNanoseconds)
+            isAlone = try attachment.lock(.exclusive, within: longest)
+        }
+        guard isAlone else {
+            if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
+            throw .busy(
+                archive: descriptor.name, process: 0,
+                reason:
+                    "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
+                    + "close the archive in those processes")
+        }
+        let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark)
+        let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)
+        return (memory, nil, isShared)
+    }
+
+    func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
+        try IndexMemory(
+            file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
+    }
+
+    // MARK: Observers and copies
+
+    /// An observer's handle: read-only, without lock or slot. Repairs an unusable index first if this process may write and needs
+    /// to wait for no other; otherwise reads the log into memory. A stopped process never delays it (F6).
+    func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
+        if let engine = try observe() { return engine }
+        // Takes no open lock for an index that would be removed again.
+        if mayWrite, try mayLeaveIndex(), (try? putIndexRight()) != nil, let engine = try observe() {
+            return engine
+        }
+        return try readIntoMemory()
+    }
+
+    private func mayLeaveIndex() throws(StorageError) -> Bool {
+        if try trustedIndex(writable: false) != nil { return true }
+        let isJustWritten = try isLogJustWritten()
+        return !isJustWritten
+    }
+
+    private func putIndexRight() throws(StorageError) {
+        let engine = try enterToLook()
+        // Takes the open lock again, to set the index's clean mark.
+        ArchiveClosing(engine: engine).close()
+    }
+
+    private func enterToLook() throws(StorageError) -> ArchiveEngine {
+        let openLock = try OpenLock.take(in: folder, archive: descriptor.name, nanoseconds: 0)
+        defer { openLock.release() }
+        let (engine, isAlone) = try handle()
+        _ = try enter(engine, isAlone: isAlone)
+        return engine
+    }
+
+    private func observe() throws(StorageError) -> ArchiveEngine? {
+        guard let file = try trustedIndex(writable: false) else { return nil }
+        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
+        defer { withExtendedLifetime(memory) {} }
+        let index = IndexView(memory)
+        guard !isLeftInterrupted(index) else { return nil }
+        let mark = try index.cleanMark.standing()
+        guard mark != .wrong else { return nil }
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        guard mark == .right else {
+            // Usually a writer has the index open, or its builder was killed.
+            return try hasOtherParts(index, log) ? nil : engine(on: memory, as: .observer, log: log)
+        }
+        // A writer may just have opened the index and removed the mark.
+        if try isIncomplete(index, log), try index.cleanMark.standing() == .right { return nil }
+        return try engine(on: memory, as: .observer, log: log)
+    }
+
+    /// Starts again if a segment is reclaimed before it was read: its live frames may be in a newer one.
+    private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
+        for attempt in 1...ArchiveOpening.readings {
+            do throws(StorageError) {
+                return try readOnceIntoMemory()
+            } catch {
+                guard case .system(_, _, SystemCode.missing) = error, try folder.status().links > 0 else {
+                    throw error
+                }
+                cp_sleep(Int64(attempt) * 1_000_000)
+            }
+        }
+        throw .busy(
+            archive: descriptor.name, process: 0,
+            reason: "its log is written faster than it can be read; try again")
+    }
+
+    /// Number of attempts to read the log, with pauses of some 200 ms in all.
+    private static let readings = 20
+
+    private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
+        // Created before the log is read: later appends of other processes only make the log longer.
+        let evidence = try PriorIndexEvidence(folder, descriptor)
+        let present = try folder.status(ofEntry: ArchiveFile.index)?.number
+        let memory = try memoryForIndex(mayGrow: false)
+        let engine = try fill(memory, file: nil, as: .copy(beside: present), evidence: evidence)
+        ArchiveSection(unshared: engine).index.state = .ready
+        return engine
+    }
+}

@@ -1,0 +1,84 @@
+/// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log. An inconsistent
+/// one is rebuilt, which costs recency and counters. Each check prevents an operation from overwriting, removing or evicting
+/// intact entries. Costs one pass over the index and the frame headers of one segment.
+struct IndexSoundness: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    /// Conditions that hold even after a process crashed during a change, so that recovery can rely on them.
+    func isHeaderSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
+        let numbers = try log.segmentNumbers()
+        guard try chunksAddUp() else { return false }
+        // Valid stamps and sequences never reach this; sums with them must not overflow.
+        guard index.touches.taken < Touch.largestStamp, index.touches.drained <= index.touches.taken,
+            index.sequence < 1 << 62, wasInterrupted || index.firstMessage <= index.head
+        else { return false }
+        guard index.head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
+        let oldest = index.oldestSegment
+        // A removal deletes one file after another, so an interrupted one leaves at most one file that is no longer part of the log.
+        guard oldest > 0, oldest <= index.head.segment, numbers.contains(oldest),
+            numbers.contains(index.head.segment),
+            numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
+        else { return false }
+        // Look-ups would miss the entries in a segment that the index doesn't know.
+        if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
+        guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
+        return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
+    }
+
+    /// Whether the newest segment's header is valid, and doesn't state that the log begins after `oldest`.
+    private func newestNames(_ oldest: UInt32) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try log.checkHeader(of: index.head.segment).oldest <= oldest
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return false
+        }
+    }
+
+    private func chunksAddUp() throws(StorageError) -> Bool {
+        let capacity = Int(index.entryCapacity)
+        let bytes = IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
+        let fileBytes = try index.fileStatus()?.bytes ?? 0
+        return capacity % IndexLayout.chunkEntries == 0 && bytes <= fileBytes
+            && index.indexBytes <= bytes
+            && index.bucketCount >= IndexLayout.firstBuckets
+    }
+
+    /// With a log tail inside or before a frame, the next operation would overwrite that frame.
+    private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
+        guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
+        defer { log.unpin(pin) }
+        try log.learnSize(pin)
+        var offset = SegmentHeader.bytes
+        var sequence: UInt64 = 0
+        while offset < index.head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
+            sequence = max(sequence, min(frame.sequence, Frame.latestStamp))
+            offset += frame.bytes
+        }
+        guard offset == index.head.offset, sequence <= index.sequence else {
+            return false
+        }
+        return wasInterrupted || log.validFrame(pin, at: offset) == nil
+    }
+
+    private func entriesAreWithin(_ oldest: UInt32, wasInterrupted: Bool) -> Bool {
+        let first = Location(segment: oldest, offset: SegmentHeader.bytes)
+        let end = wasInterrupted ? Location(raw: .max) : index.head
+        for number in 0..<index.usedEntries {
+            guard let location = index.entry(number + 1)?.location, location != .none else { continue }
+            if location < first || location >= end { return false }
+        }
+        return true
+    }
+
+    // MARK: What holds between two operations
+
+    /// Compares the entries with totals, segments' counts, order of recency, buckets and free list.
+    func addsUp() throws(StorageError) -> Bool {
+        if engine.kind == .log {
+            guard index.structureVersion & 1 == 0 else { return false }
+            return try MessageReader(engine: engine).addUp()
+        }
+        return IndexChecker(engine, most: 1).found.isEmpty
+    }
+}

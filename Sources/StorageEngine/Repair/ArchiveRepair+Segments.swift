@@ -1,0 +1,238 @@
+import CPlatform
+
+/// Repairs the log: afterwards all its files belong to this archive, and its frames follow each other without gaps.
+extension ArchiveRepair {
+    /// Larger ranges are covered by several frames, so that no large buffer is needed.
+    private static let mostVoidBytes = 16 << 20
+
+    mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
+        let log = try SegmentLog(folder: folder, identity: identity, writable: true)
+        try quarantineForeignSegments(log)
+        let numbers = try log.segmentNames().numbers
+        var oldest = numbers.first ?? 0
+        let (dropped, endsDamaged) = try droppedBatches(log, numbers) { progress(0.5 * $0) }
+        for (place, number) in numbers.enumerated() {
+            progress(0.5 + 0.5 * Double(place) / Double(numbers.count))
+            do throws(StorageError) {
+                oldest = max(oldest, try log.checkHeader(of: number).oldest)
+            } catch {
+                guard case .corrupted(_, _, let reason) = error else { throw error }
+                // A segment whose header was never written held nothing that was acknowledged.
+                if number == numbers.last, try log.isUnwritten(number) { continue }
+                guard try log.holdsFrames(number) else {
+                    try setAside(SegmentHeader.fileName(number), reason)
+                    continue
+                }
+                try writeHeader(number, oldest: min(oldest, number), reason)
+            }
+            try giveOwnLength(log, number)
+            try mendFrames(
+                log, number, isNewest: number == numbers.last,
+                goesOn: number != numbers.last || endsDamaged,
+                without: dropped.filter { $0.first.segment == number })
+        }
+    }
+
+    /// If segments are too far apart for one log, keeps those near its known end, or those with the most frame bytes.
+    private mutating func quarantineForeignSegments(_ log: SegmentLog) throws(StorageError) {
+        let names = try log.segmentNames()
+        for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
+        let named = names.numbers
+        guard !SegmentLayout.isSpan(named) else { return }
+        var segments: [(number: UInt32, frameBytes: Int)] = []
+        var oldest: UInt32 = 0
+        for number in named {
+            let name = SegmentHeader.fileName(number)
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
+            var frameBytes = 0
+            _ = try FrameSearch(file, archive: identity, segment: number).scan {
+                (item) throws(StorageError) in
+                if case .frame(let frame, _) = item { frameBytes += frame.bytes }
+            }
+            do throws(StorageError) {
+                oldest = max(oldest, try log.checkHeader(of: number).oldest)
+            } catch {
+                switch error {
+                case .corrupted, .unsupportedVersion: break
+                default: throw error
+                }
+                // The file belongs to no archive, and is moved away for that reason.
+                if frameBytes == 0 { continue }
+            }
+            segments.append((number, frameBytes))
+        }
+        // Leftovers of removals may have any number.
+        segments.removeAll { $0.number < oldest }
+        let numbers = segments.map(\.number)
+        guard !SegmentLayout.isSpan(numbers) else { return }
+        let end = knownHead.map(\.segment).flatMap { numbers.contains($0) ? $0 : nil }
+        var staying = (frameBytes: -1, numbers: numbers[..<1])
+        var (first, sum) = (0, 0)
+        for last in numbers.indices {
+            sum += segments[last].frameBytes
+            while !SegmentLayout.isSpan([numbers[first], numbers[last]]) {
+                sum -= segments[first].frameBytes
+                first += 1
+            }
+            guard sum > staying.frameBytes, end.map((numbers[first]...numbers[last]).contains) ?? true
+            else { continue }
+            staying = (sum, numbers[first...last])
+        }
+        for number in numbers where !staying.numbers.contains(number) {
+            try setAside(
+                SegmentHeader.fileName(number),
+                "its number is too far from the other segments, which have more of the archive"
+            )
+        }
+    }
+
+    /// Batches that don't count and have removable frames, and whether the log ends with a damaged batch that counts.
+    private mutating func droppedBatches(
+        _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
+    ) throws(StorageError) -> ([DroppedBatch], endsDamaged: Bool) {
+        var reader = LogReader(log, kind: kind)
+        for (place, number) in numbers.enumerated() {
+            progress(Double(place) / Double(numbers.count))
+            guard let pin = try log.pinIfPresent(number) else { continue }
+            defer { log.unpin(pin) }
+            _ = try reader.read(pin) { (_, _) in }
+        }
+        let endsDamaged = reader.filter.damagedEnd != nil
+        let cut = try reader.filter.endLog { (_, _) in }
+        // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
+        let dropped = evidence?.takeUnknown(of: reader.filter.dropped) ?? reader.filter.dropped
+        return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
+    }
+
+    private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
+        let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
+        let kept = try DamagedFile.setAside(file, in: folder)
+        report(
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))not part of the log (\(reason)); renamed to \(kept)"
+        )
+    }
+
+    private mutating func writeHeader(
+        _ number: UInt32, oldest: UInt32, _ reason: String
+    ) throws(StorageError) {
+        let file = try folder.file(named: SegmentHeader.fileName(number), writable: true)
+        let keeper = try keep([(0, try file.read(atMost: SegmentHeader.bytes))], of: number)
+        let header = SegmentHeader(
+            archive: identity, segment: number, oldest: oldest, created: Clock.wall())
+        try file.write(header.encoded)
+        try file.synchronize()
+        salvagedFrom[number] = 0
+        report(
+            "\(file.path): bytes 0 to \(SegmentHeader.bytes): header rewritten (\(reason)); "
+                + "the old bytes are kept in \(keeper)")
+    }
+
+    /// Copies bytes to a new file at their original offsets; the gaps are holes.
+    private func keep(_ parts: [(offset: Int, bytes: [UInt8])], of number: UInt32) throws(StorageError)
+        -> String
+    {
+        let name = try DamagedFile.freeName(for: SegmentHeader.fileName(number), in: folder)
+        let file = try folder.newFile(named: name)
+        for part in parts { try file.write(part.bytes, at: part.offset) }
+        try file.synchronize()
+        return name
+    }
+
+    private mutating func mendFrames(
+        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, goesOn: Bool,
+        without dropped: [DroppedBatch]
+    ) throws(StorageError) {
+        guard let pin = try log.pinIfPresent(number) else {
+            throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
+        }
+        defer { log.unpin(pin) }
+        let segments = ChangingLog(unshared: log)
+        var stretches: [Range<Int>] = []
+        var endsInBatch = false
+        let result = try log.scan(pin) { (item) throws(StorageError) in
+            switch item {
+            case .damage(let range): stretches.append(range)
+            case .frame(let frame, _): endsInBatch = frame.isInBatch || frame.kind == .batch
+            }
+        }
+        for batch in dropped {
+            report(
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and was never committed"
+            )
+        }
+        stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
+        var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
+        if goesOn, endsInBatch, tail != nil || isNewest {
+            // Zeros would mean that the rest of the batch was never written, and end the batch.
+            let rest = tail ?? result.end..<result.end
+            let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
+            // A dropped batch may extend into this range.
+            stretches = ArchiveRepair.united(
+                stretches + [rest.lowerBound..<min(end, log.view(pin).bytes & ~7)])
+            tail = nil
+        }
+        if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
+            // Leftovers of an operation that was never acknowledged.
+            try segments.clearRemains(pin, from: result.end)
+            tail = nil
+        }
+        guard !stretches.isEmpty || tail != nil else { return }
+        // Allocates all blocks: writing through the mapping must not meet a full disk (F4).
+        try segments.reserveBlocks(pin)
+        let all = stretches + (tail.map { [$0] } ?? [])
+        let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
+        if let first = stretches.first {
+            salvagedFrom[number] = min(first.lowerBound, salvagedFrom[number] ?? .max)
+        }
+        for stretch in stretches {
+            let isCovered = cover(stretch, segments, pin)
+            let done =
+                isCovered
+                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; unchanged"
+            report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
+        }
+        if let tail {
+            segments.view(pin).blank(from: tail.lowerBound)
+            report(
+                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared; "
+                    + "the old bytes are kept in \(kept)")
+        }
+        try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
+    }
+
+    private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var united: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = united.last, range.lowerBound <= last.upperBound {
+                united[united.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                united.append(range)
+            }
+        }
+        return united
+    }
+
+    /// Covers a range between two frames with frames without content. Returns `false` if it is shorter than a frame.
+    private func cover(_ stretch: Range<Int>, _ segments: ChangingLog, _ pin: SegmentLog.Pin) -> Bool {
+        guard stretch.count >= Frame.headerBytes else { return false }
+        let now = Clock.wall()
+        var offset = stretch.lowerBound
+        while offset < stretch.upperBound {
+            let rest = stretch.upperBound - offset
+            // The rest for the next frame must be large enough for one.
+            let size =
+                rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
+            let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
+            zeros.withUnsafeBytes { value in
+                let none = UnsafeRawBufferPointer(start: nil, count: 0)
+                segments.view(pin).write(
+                    FrameContent(
+                        kind: .void, sequence: 0, recency: 0, time: now, created: now, key: none,
+                        value: value,
+                        extensionBytes: none), at: offset)
+            }
+            offset += size
+        }
+        return true
+    }
+}

@@ -1,0 +1,203 @@
+import CPlatform
+
+/// A repair of one archive, by one thread. Removes the index first and builds it last, so a crash needs no special recovery.
+struct ArchiveRepair {
+    let folder: FileDescriptor
+    let name: String
+    let identity: [UInt8]
+    let kind: ArchiveKind
+    let knownHead: Location?
+    var evidence: PriorIndexEvidence?
+    private var found = CheckReport()
+    /// The offset in each segment from which on entries count as salvaged.
+    var salvagedFrom: [UInt32: Int] = [:]
+
+    static func run(
+        on folder: FileDescriptor, name: String, options: StoreOptions,
+        _ progress: (Double) -> Void = { _ in }
+    ) throws(StorageError) -> RepairReport {
+        // First, because lock files are among these. No process can hold a lock on an item that isn't a file.
+        var conflicts: [String] = []
+        for conflict in try NameConflict.all(in: folder) {
+            if let refusal = conflict.refusal { throw refusal }
+            let kept = try DamagedFile.setAside(conflict.name, in: folder)
+            conflicts.append(conflict.description + "; renamed to \(kept)")
+        }
+        let openLock = try OpenLock.take(in: folder, archive: name)
+        defer { openLock.release() }
+        let attachment = try folder.fileMakingIfMissing(named: ArchiveFile.attached)
+        let known = try ArchiveOpening.ifDescribed(folder, options)
+        guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
+            throw .busy(
+                archive: name, process: known?.firstUser ?? 0,
+                reason: "a repair needs exclusive access; close it there, then try again")
+        }
+        defer { attachment.unlock() }
+        let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
+        var repair = ArchiveRepair(
+            folder: folder, name: name, identity: descriptor.identity,
+            kind: descriptor.configuration.kind,
+            knownHead: loss == nil ? try known?.claimedHead : nil,
+            evidence: try PriorIndexEvidence(folder, descriptor, keepsIndex: true))
+        for conflict in conflicts { repair.report(conflict) }
+        for name in [ArchiveFile.index, ArchiveFile.newIndex] { try folder.unlink(name) }
+        if let loss {
+            try repair.replaceDescriptor(descriptor, loss)
+        } else if let other = known?.otherName {
+            try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
+            repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
+        }
+        try repair.mendSegments(progress)
+        return try repair.finish(
+            ArchiveOpening(folder: folder, options: options), attachment: attachment)
+    }
+
+    private init(
+        folder: FileDescriptor, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
+        evidence: PriorIndexEvidence?
+    ) {
+        self.folder = folder
+        self.name = name
+        self.identity = identity
+        self.kind = kind
+        self.knownHead = knownHead
+        self.evidence = evidence
+    }
+
+    mutating func report(_ problem: String) { found.add(problem) }
+
+    /// The byte range of a whole file, to begin a line about the file; empty for an empty file.
+    static func whole(_ bytes: Int) -> String { bytes == 0 ? "" : "bytes 0 to \(bytes): " }
+
+    // MARK: The descriptor
+
+    /// The descriptor, or a new one and the reason: identity from segments, name from the folder, any secret (the index is rebuilt).
+    private static func descriptor(
+        of folder: FileDescriptor, name: String, options: StoreOptions
+    ) throws(StorageError) -> (Descriptor, loss: String?) {
+        var loss: String
+        var present: Descriptor?
+        do throws(StorageError) {
+            present = try ArchiveOpening(folder: folder, options: options).descriptor
+            loss = "belongs to another archive"
+        } catch {
+            guard case .corrupted(_, _, let reason) = error else { throw error }
+            loss = reason
+        }
+        let identities = try ArchiveIdentities(folder, descriptor: present)
+        if let present, identities.best == nil || identities.best == present.identity {
+            guard present.name != name else { return (present, nil) }
+            var renamed = present
+            renamed.name = name
+            return (renamed, "named the archive \"\(present.name)\", which doesn't match the folder")
+        }
+        var identity = try RandomSource.bytes(16, for: folder.path)
+        if let best = identities.best { identity = best }
+        let configuration = try LogContent(folder, identity: identity).configuration
+        let descriptor = Descriptor(
+            identity: identity, hashKey: try RandomSource.bytes(16, for: folder.path),
+            created: Clock.wall(), name: name, configuration: configuration)
+        return (descriptor, loss)
+    }
+
+    private mutating func replaceDescriptor(_ descriptor: Descriptor, _ loss: String) throws(StorageError) {
+        let file = Descriptor.fileName
+        var bytes = 0
+        var kept = ""
+        if try folder.hasEntry(named: file) {
+            bytes = try folder.status(ofEntry: file)?.bytes ?? 0
+            kept = "; the old file is kept as \(try DamagedFile.setAside(file, in: folder))"
+        }
+        try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
+        report(
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))recreated (\(loss))\(kept). "
+                + LogContent.description(of: descriptor.configuration))
+    }
+
+    // MARK: The new index
+
+    private mutating func finish(
+        _ opening: ArchiveOpening, attachment: FileDescriptor
+    ) throws(StorageError) -> RepairReport {
+        // Without the evidence: its losses are reported here, and from then on the log counts as complete.
+        let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: nil)
+        defer { withExtendedLifetime(memory) {} }
+        let index = ChangingIndex(unshared: memory)
+        let entries = index.entryCount
+        let end = index.head
+        if let loss = evidence?.loss(logEndsAt: end, messages: entries) {
+            report(loss.description(in: folder) + "; from now on the log counts as complete without it")
+        }
+        var salvaged = 0
+        if !salvagedFrom.isEmpty {
+            for number in 0..<index.usedEntries {
+                guard let location = index.entry(number + 1)?.location, location != .none,
+                    let from = salvagedFrom[location.segment], location.offset >= from
+                else { continue }
+                salvaged += 1
+            }
+        }
+        try index.cleanMark.set()
+        return RepairReport(
+            entries: entries,
+            valueBytes: index.valueBytes, damaged: found.damaged,
+            salvaged: salvaged,
+            problems: found.problems)
+    }
+}
+
+/// The archive to which the files of a folder belong, according to its segments.
+struct ArchiveIdentities {
+    /// The descriptor's identity, unless no segment has it and two files agree on another; else the most common, or `nil`.
+    let best: [UInt8]?
+
+    init(_ folder: FileDescriptor, descriptor: Descriptor?) throws(StorageError) {
+        var votes: [[UInt8]: Int] = [:]
+        var unsure: [UInt32] = []
+        var guesses: Set<[UInt8]> = []
+        if let descriptor { guesses.insert(descriptor.identity) }
+        for number in try folder.names().compactMap(SegmentHeader.number(ofFileName:)) {
+            let name = SegmentHeader.fileName(number)
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
+            let bytes = try file.read(atMost: SegmentHeader.bytes)
+            do throws(StorageError) {
+                let header = try SegmentHeader.decode(bytes, path: file.path)
+                if header.segment == number { votes[header.archive, default: 0] += 1 }
+            } catch {
+                guard case .corrupted = error else { throw error }
+                if bytes.count == SegmentHeader.bytes { guesses.insert(Array(bytes[16..<32])) }
+            }
+            unsure.append(number)
+        }
+        for name in [Descriptor.fileName, ArchiveFile.index] {
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
+            let bytes = try file.read(atMost: 32)
+            guard bytes.count == 32 else { continue }
+            guesses.insert(Array(bytes[16..<32]))
+        }
+        // If the headers identify no archive, frames do: they pass their checksums only with the right identity.
+        if votes.isEmpty {
+            for guess in guesses {
+                for number in unsure {
+                    let name = SegmentHeader.fileName(number)
+                    guard let file = try folder.fileIfPresent(named: name, writable: false),
+                        try FrameSearch(file, archive: guess, segment: number).findsFrame()
+                    else { continue }
+                    votes[guess, default: 0] += 1
+                }
+            }
+        }
+        let own = descriptor.flatMap { votes[$0.identity] } ?? 0
+        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(
+            atMost: 32)
+        let evidence = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
+        let most = votes.max { $0.value < $1.value }
+        if let descriptor,
+            own > 0 || evidence == descriptor.identity || (most?.value ?? 0) < 2 && evidence != most?.key
+        {
+            best = descriptor.identity
+        } else {
+            best = most?.key
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// Copies a snapshot into an empty archive.
+struct SnapshotCopier: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    /// Entries or messages copied under one hold of the lock.
+    private static let copiedAtOnce = 256
+
+    /// Copies a snapshot with all metadata and recency into this empty archive. Passes damaged entries to `damaged`.
+    /// - Returns: whether all entries were copied; `progress` gets the number done, and returns `false` to stop.
+    func copy(
+        _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool
+    ) throws(StorageError) -> Bool {
+        // The least recently accessed entry first; messages in their order.
+        let order = snapshot.kind == .log ? Array(0..<snapshot.count) : Array((0..<snapshot.count).reversed())
+        for start in stride(from: 0, to: order.count, by: SnapshotCopier.copiedAtOnce) {
+            guard progress(start) else { return false }
+            let section = try engine.acquire()
+            for number in order[start..<min(start + SnapshotCopier.copiedAtOnce, order.count)] {
+                let frame: Frame
+                do throws(StorageError) {
+                    frame = try snapshot.frame(at: number)
+                } catch {
+                    damaged(error)
+                    continue
+                }
+                if engine.kind == .log {
+                    try copy(section, message: frame)
+                } else {
+                    try copy(section, frame, snapshot.item(at: number))
+                }
+            }
+        }
+        return progress(order.count)
+    }
+
+    private func copy(_ section: borrowing ArchiveSection, _ frame: Frame, _ item: SnapshotItem)
+        throws(StorageError)
+    {
+        var traits = frame.traits
+        traits.deadline = item.deadline
+        var content = FrameContent(
+            kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: item.recency,
+            time: item.accessed, created: frame.created, key: frame.key, value: frame.value,
+            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        let size = traits.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
+        try section.withExtension(bytes: size) { (writer) throws(StorageError) in
+            traits.write(to: &writer)
+            if item.hits > 0, let room = writer.part(.hits, bytes: 4) {
+                room.storeBytes(of: item.hits, as: UInt32.self)
+            }
+            content.extensionBytes = writer.written
+            try appendCopy(section, content)
+        }
+    }
+
+    private func copy(_ section: borrowing ArchiveSection, message frame: Frame) throws(StorageError) {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        try appendCopy(
+            section,
+            FrameContent(
+                kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
+                created: Int64(bitPattern: section.index.firstMessage.raw), key: none, value: frame.value,
+                extensionBytes: none))
+    }
+
+    private func appendCopy(_ section: borrowing ArchiveSection, _ content: FrameContent) throws(StorageError)
+    {
+        if engine.kind != .log { try section.index.numbers.reserve() }
+        let location = try section.append(content)
+        try withPinned(section, location) { (frame) throws(StorageError) in
+            try section.replay(frame, at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+        }
+        section.commit(location, bytes: content.frameBytes)
+    }
+
+    private func withPinned(
+        _ section: borrowing ArchiveSection,
+        _ location: Location, _ body: (Frame) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard let pin = try log.pinIfPresent(location.segment) else {
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: 0, reason: "the segment is missing")
+        }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset) else {
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: location.offset,
+                reason: "written data could not be read back")
+        }
+        try body(frame)
+    }
+}

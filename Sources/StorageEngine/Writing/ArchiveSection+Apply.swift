@@ -1,0 +1,145 @@
+/// Changes that a put and a removal make to the index, for operations and for a replay of the log.
+extension ArchiveSection {
+    /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the touch
+    /// ring updates the order later. A frame with the entry's stamp is no access (``rewrite(_:encoding:key:ifSequence:)``).
+    @discardableResult
+    @inline(__always)
+    func applyPut(
+        _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
+        isTouchPending: Bool = false, supersedes: Bool = true
+    ) -> UInt32 {
+        let frameBytes = content.frameBytes
+        var number = number
+        if let slot = index.entry(number) {
+            if slot.isMemoryOnly, content.residentBytes == 0 {
+                // Removes the key's other memory-only entries first: after a crash, a replay finds the rest.
+                removeMemoryOnly(of: content.key, tag: tag, sparing: number)
+            }
+            index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
+            let before = slot.location
+            index.adjustLive(before, by: -Int(slot.frameBytes))
+            slot.name(location)
+            crashPoint(.entryNamed)
+            let isUse = slot.recency != content.recency
+            let hits = slot.hits
+            fill(number, slot, content, frameBytes: frameBytes)
+            if !isUse { slot.hits = hits }
+            slot.location = location
+            index.table.setCell(of: number, slot, location, replacing: before)
+            index.residency.forget(number)
+            if isTouchPending {
+                index.touches.recordStored(number, tag: tag, stamp: content.recency, time: content.time)
+            } else if isUse {
+                index.order.unlink(number, slot)
+                crashPoint(.recencyUnlinked)
+                slot.recency = content.recency
+                index.order.linkAsMostRecent(number, slot)
+            }
+        } else {
+            if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
+            index.beginStructureChange()
+            // Space was reserved before the frame was written.
+            number = index.numbers.allocate()
+            crashPoint(.entryAllocated)
+            if let slot = index.entry(number) {
+                fill(number, slot, content, frameBytes: frameBytes)
+                slot.recency = content.recency
+                slot.tag = tag
+                slot.location = location
+                index.residency.forget(number)
+                index.table.insert(number, slot)
+                index.order.linkAsMostRecent(number, slot)
+                index.adjust(.valueBytes, by: content.value.count)
+                index.adjust(.entryCount, by: 1)
+            }
+            index.endStructureChange()
+        }
+        index.adjustLive(location, by: frameBytes)
+        return number
+    }
+
+    @inline(__always)
+    func fill(_ number: UInt32, _ slot: ChangingSlot, _ content: FrameContent, frameBytes: Int) {
+        if content.deadline != Deadline.never { index.deadlines.expect(content.deadline, of: number) }
+        slot.valueBytes = UInt32(content.value.count)
+        slot.frameBytes = UInt32(frameBytes)
+        slot.accessed = content.time
+        slot.deadline = content.deadline
+        slot.owner = content.ownerTag
+        slot.hits = 0
+        if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
+    }
+
+    @inline(__always)
+    func remove(_ number: UInt32) {
+        guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }
+        engine.countHandled(entries: 1)
+        if !slot.isPlausible { index.declareDamaged() }
+        index.beginStructureChange()
+        index.table.remove(number, slot)
+        index.order.unlink(number, slot)
+        index.residency.forget(number)
+        crashPoint(.entryUnlinked)
+        index.adjust(.valueBytes, by: -Int(slot.valueBytes))
+        index.adjust(.entryCount, by: -1)
+        index.adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.numbers.free(number, slot)
+        index.endStructureChange()
+    }
+
+    /// Removes all memory-only entries of `key` except `sparing`. Needs no frame, because no replay restores them.
+    func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
+        for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
+    }
+
+    /// Removes an entry without a frame, and publishes the cause.
+    func giveUp(
+        _ number: UInt32, _ cause: EventCause,
+        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        guard let slot = index.entry(number) else { return }
+        let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
+        remove(number)
+        index.publish(
+            .eviction, cause, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+            time: Clock.wall(), key: key)
+        if cause == .noSpace { index.addLocked(.evictions) }
+    }
+
+    func clearEntries() {
+        index.beginStructureChange()
+        engine.countHandled(entries: Int(index.usedEntries))
+        for number in 0..<index.usedEntries {
+            index.entry(number + 1)?.clear()
+            index.residency.forget(number + 1)
+            index.marks.set(number + 1, .none)
+        }
+        index.deadlines.clear()
+        crashPoint(.entriesCleared)
+        index.table.clear()
+        index.entryHighWater = 0
+        index.clearLists()
+        index.setAsideCount = 0
+        index.firstMessage = .none
+        index.bucketCount = IndexLayout.firstBuckets
+        index.entryCount = 0
+        index.valueBytes = 0
+        index.liveFrameBytes = 0
+        index.setAsideBytes = 0
+        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
+        index.undo.clear()
+        index.endStructureChange()
+    }
+
+    func reserveEntries(_ count: Int) throws(StorageError) {
+        guard count > 0 else { return }
+        try index.numbers.reserve()
+        let needed = Int(index.entryHighWater) + count
+        // Taking a free slot can't fail, because the free list is in the mapped file; but the list's length isn't stored.
+        if needed > Int(index.entryCapacity),
+            Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
+        {
+            try index.grow(toHold: needed)
+        }
+    }
+}

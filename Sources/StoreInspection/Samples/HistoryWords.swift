@@ -1,0 +1,64 @@
+import StorageEngine
+
+extension KeyHistory {
+    /// A line for each event and gap, oldest first: time, bytes, event, cause and process.
+    package func lines(by process: (Int32) -> String) -> [String] {
+        let sizes = events.map { $0.bytes == 0 ? "" : Figures.bytes(UInt64(clamping: $0.bytes)) }
+        let width = sizes.reduce(0) { max($0, $1.count) }
+        var lines = zip(events, sizes).map { event, size in
+            let size = String(repeating: " ", count: width - size.count) + size
+            let sentence = event.sentence(by: event.pid == 0 ? nil : process(event.pid))
+            return (time: event.time, text: "\(Figures.date(event.time))  \(size)  \(sentence)")
+        }
+        for gap in gaps {
+            let (start, end) = (Figures.date(gap.lowerBound), Figures.date(gap.upperBound))
+            let place = lines.firstIndex { $0.time >= gap.upperBound } ?? lines.endIndex
+            lines.insert((gap.lowerBound, "... events missed between \(start) and \(end)"), at: place)
+        }
+        return lines.map(\.text)
+    }
+
+    /// How far back the events of the archive reach; one sentence.
+    package func reach(in archive: String, now: Timestamp) -> String {
+        guard let time = reachesBackTo else {
+            return "\(archive) has no events since its index was created."
+        }
+        if isCutOff {
+            return "Events before \(Figures.date(time)) (\(Figures.ago(time, now: now))) are lost."
+        }
+        return
+            "Events reach back to \(Figures.moment(time, now: now)), when the index of \(archive) was created."
+    }
+}
+
+extension EntryMetadata {
+    /// The metadata of an entry, in words.
+    package func facts(now: Timestamp) -> [(name: String, value: String)] {
+        let rank = rank.map { ", rank \(Figures.count($0))" } ?? ""
+        let expiry = expires.map {
+            "\(Figures.date($0)), " + ($0 <= now ? "expired" : "in \(Cell.deadline($0, now: now).human)")
+        }
+        var facts = [
+            ("created", Figures.moment(created, now: now)),
+            ("accessed", hits == 0 ? "never" : Figures.moment(accessed, now: now)),
+            ("hits", Figures.count(hits) + rank), ("expires", expiry ?? "never"),
+        ]
+        if let owner { facts.append(("owner", owner)) }
+        return facts
+    }
+}
+
+package enum ProcessName {
+    /// `api (4121)`, or `process 4121` if the name is unknown.
+    package static func words(_ pid: Int32, _ name: String?) -> String {
+        name.map { "\($0) (\(pid))" } ?? "process \(pid)"
+    }
+}
+
+/// Names and values in two columns.
+package enum FactLines {
+    package static func lines(_ facts: [(name: String, value: String)]) -> [String] {
+        let width = facts.reduce(0) { max($0, $1.name.count) }
+        return facts.map { $0.name + String(repeating: " ", count: width + 2 - $0.name.count) + $0.value }
+    }
+}

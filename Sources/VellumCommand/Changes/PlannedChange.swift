@@ -1,0 +1,194 @@
+import ArchiveQuery
+import StorageEngine
+import StoreInspection
+
+/// A change of selected entries: plan, confirmation, execution and the undo hint.
+struct PlannedChange: Sendable {
+    let store: StoreArguments
+    let selection: SelectionArguments
+    /// Only entries last accessed longer ago than this.
+    var idle: Duration?
+    let action: PlannedAction
+
+    private static let listedKeys = 10
+
+    /// The action from now on: entries that are accessed later aren't idle.
+    var timedAction: PlannedAction {
+        idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) } ?? action
+    }
+
+    func run() throws {
+        if let server = try store.server() {
+            return try ServerChange(
+                database: try ServerDatabase(server, named: selection.archive), plan: self
+            ).run()
+        }
+        if selection.dryRun { return try printPlan() }
+        let asks = !selection.yes
+        try Confirmation.require(unless: selection.yes)
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        let archive = try store.archive(named: selection.archive)
+        if try isEmptying(archive) { return try empty(archive) }
+        try archive.requireEntries()
+        let plan = try makePlan(archive)
+        let absence = try archive.statusOfAbsence()
+        guard plan.entries > 0 else {
+            try end(plan)
+            throw CommandFailure(nothing(archive.name, plan), status: absence)
+        }
+        if asks { try warnOfUndo(plan, archive) }
+        if asks, !isConfirmed(plan, archive.name) {
+            throw CommandFailure(action.refusal, status: .nothing)
+        }
+        // An interrupted change is reported with its undo command.
+        Interruption.collect()
+        let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
+        let outcome = carried.outcome
+        report(outcome, archive.name)
+        if Interruption.isRequested, let stopped = carried.stopped {
+            throw CommandFailure("interrupted: " + stopped, status: Interruption.status)
+        }
+        if case .noSpace? = outcome.failure, let stopped = carried.stopped {
+            throw CommandFailure(stopped, status: .storeFailure)
+        }
+        if let failure = outcome.failure { throw failure }
+        try end(plan)
+        if outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
+            throw CommandFailure(nil, status: absence)
+        }
+    }
+
+    // MARK: Logs
+
+    /// Whether all messages of a log are meant, which can't be undone.
+    private func isEmptying(_ archive: Archive) throws(StorageError) -> Bool {
+        guard selection.all, action == .delete else { return false }
+        return try archive.configuration().kind == .log
+    }
+
+    private func empty(_ log: Archive) throws {
+        let status = try log.status()
+        let amount = Self.messages(status.entries, status.diskBytes)
+        if !selection.yes,
+            !Confirmation.ask("Delete all messages of \(log.name), now \(amount)? This can't be undone.")
+        {
+            throw CommandFailure(action.refusal, status: .nothing)
+        }
+        let removed = try log.deleteAllMessages()
+        Narration.say("deleted \(Self.messages(removed.entries, removed.bytes))")
+    }
+
+    private static func messages(_ count: Int, _ bytes: UInt64) -> String {
+        Figures.count(count, "message", "messages") + ", " + Figures.bytes(bytes)
+    }
+
+    // MARK: Entries
+
+    /// Refuses a word with a dash that may be an option or a key.
+    private func refuseAmbiguousWords(_ archive: Archive) throws {
+        let arguments = ProgramArguments.withoutStore
+        // After --, or with a condition or an owner, words aren't keys.
+        guard !arguments.contains("--"), selection.all || !selection.keys.words.isEmpty else { return }
+        for word in DashHint.options(arguments)
+        where (!selection.all || word == "--all") && (try? archive.metadata(word)) != nil {
+            // Suggest the same command, with -- and all words.
+            let words = [archive.name] + selection.keys.words + [word]
+            var counts = Dictionary(words.map { ($0, 1) }, uniquingKeysWith: +)
+            let options = arguments.dropFirst().filter { argument in
+                guard let count = counts[argument], count > 0 else { return true }
+                counts[argument] = count - 1
+                return false
+            }
+            throw CommandFailure(
+                "\(word) is both an option and a key of \(archive.name); for the key put it after --: "
+                    + ShellWord.vellum(
+                        arguments.first ?? "", words, options: options,
+                        store: store.store), status: .usage)
+        }
+    }
+
+    private func makePlan(_ archive: Archive) throws -> ChangePlan {
+        try refuseAmbiguousWords(archive)
+        let action = timedAction
+        let plan: ChangePlan
+        if let condition = selection.condition {
+            plan = ChangePlan(try FoundEntries(condition, in: archive).entries, action: action)
+        } else {
+            let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
+            plan = try ChangePlan(
+                archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys.words)),
+                action: action)
+        }
+        for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
+        Narration.complainOfMissing(plan.damaged)
+        return plan
+    }
+
+    /// Exits with failure after damage, which has been reported.
+    private func end(_ plan: ChangePlan) throws {
+        if plan.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    private func printPlan() throws {
+        let archive = try store.openForLooking().archive(named: selection.archive)
+        if try isEmptying(archive) {
+            let status = try archive.status()
+            return try OutputWriter.print("would delete \(Self.messages(status.entries, status.diskBytes))\n")
+        }
+        try archive.requireEntries()
+        let plan = try makePlan(archive)
+        let absence = try archive.statusOfAbsence()
+        try OutputWriter.print(
+            "would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
+        try warnOfUndo(plan, archive)
+        try end(plan)
+        if plan.entries == 0 { throw CommandFailure(nil, status: absence) }
+    }
+
+    private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
+        if case .setLifetime = action { return }
+        let status = try archive.status()
+        if let free = store.named.flatMap(SystemText.freeBytes), free < 1 << 20 {
+            Narration.say("the disk is full: this deletion, and earlier ones, may become final")
+        }
+        guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
+        let grace = PlannedAction.grace(room: room)
+        Narration.say("this exceeds the undo budget: it can be undone \(grace)")
+    }
+
+    private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
+        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
+        return Confirmation.ask(action.question("\(amount) of \(name)", idle: idle))
+    }
+
+    /// Why the plan is empty; nil if missing keys have been reported.
+    private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
+        if plan.unchanged > 0 {
+            let have = Figures.count(plan.unchanged, "entry already has", "entries already have")
+            return "nothing changed: \(have) no expiry time"
+        }
+        if let idle, plan.missing.isEmpty {
+            return "no entry was idle for longer than \(DurationText.text(idle))"
+        }
+        if let owner = selection.owner {
+            return "\(archive) has no entry of owner \(TerminalSafe.quoted(owner))"
+        }
+        if selection.condition != nil { return "\(archive) has no entry that meets the condition" }
+        return selection.keys.isEmpty ? "\(archive) is empty" : nil
+    }
+
+    private func report(_ outcome: PlanOutcome, _ archive: String) {
+        for remark in outcome.remarks(listing: Self.listedKeys) { Narration.complain(remark) }
+        Narration.say(self.action.summary(of: outcome))
+        if let finality = outcome.finality { Narration.complain(finality) }
+        guard let action = outcome.action else { return }
+        let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
+        let reasons = "the others were in memory only or restored, or the disk was full"
+        let rest =
+            action.entries < outcome.entries
+            ? " (\(Figures.count(action.entries)) of \(Figures.count(outcome.entries)); \(reasons))" : ""
+        let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
+        Narration.say("to undo it\(rest)\(bound): \(command)")
+    }
+}

@@ -1,0 +1,162 @@
+import ArchiveQuery
+import ServerInspection
+import StorageEngine
+import StoreInspection
+
+/// A change of keys of a server: plan, confirmation, execution and the undo hint.
+struct ServerChange {
+    let database: ServerDatabase
+    let plan: PlannedChange
+
+    private var selection: SelectionArguments { plan.selection }
+    private var name: String { "db\(database.number) of \(database.server)" }
+
+    func run() throws {
+        if selection.owner != nil { throw CommandFailure("keys of a server have no owners", status: .usage) }
+        if !selection.dryRun {
+            try database.server.requireWritable(selection.write, by: database.connection)
+            try Confirmation.require(unless: selection.yes)
+        }
+        if let query = try query(), query.readsValues, try plan.idle != nil || readsAccesses(),
+            let reason = try database.objectionToReading()
+        {
+            throw CommandFailure(
+                "\(reason), and idle times and @hits would be those after the read; use them without conditions on values",
+                status: .usage)
+        }
+        Interruption.collect()
+        let targets = try targets()
+        try Interruption.check()
+        let amount = Figures.amount(
+            targets.count, bytes: targets.reduce(0) { $0 + UInt64(clamping: $1.size) })
+        if selection.dryRun {
+            try OutputWriter.print("would \(plan.action.infinitive(amount))\n")
+            if targets.isEmpty { throw CommandFailure(nil, status: .nothing) }
+            return
+        }
+        guard !targets.isEmpty else {
+            if case .expireIdle = plan.timedAction, try database.countsUses() {
+                throw CommandFailure(
+                    "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
+                    status: .usage)
+            }
+            throw CommandFailure("\(name) has no such key", status: .nothing)
+        }
+        if !selection.yes,
+            !Confirmation.ask(plan.action.question("\(amount) of \(name)", idle: plan.idle))
+        {
+            throw CommandFailure(plan.action.refusal, status: .nothing)
+        }
+        let carried = try database.changes().carryOut(
+            plan.timedAction, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
+            meeting: try stillMeant(), readsAccesses: try readsAccesses())
+        let outcome = carried.outcome
+        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
+        Narration.say(plan.action.summary(of: outcome))
+        if let action = outcome.action {
+            let command = ShellWord.vellum(
+                "undo", [selection.archive, "\(action.id)"], options: selection.write ? ["--write"] : [],
+                store: database.server.forCommands)
+            Narration.say(
+                (outcome.entries > 0
+                    ? "to undo it, for ten minutes on this machine: "
+                    : "if keys were changed nevertheless, this undoes it for ten minutes: ") + command)
+        }
+        if let stopped = carried.stopped {
+            if Interruption.isRequested {
+                throw CommandFailure("interrupted: \(stopped)", status: Interruption.status)
+            }
+            throw CommandFailure(stopped, status: .storeFailure)
+        }
+        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    /// The condition's query. An empty selection yields the keys without their values.
+    private func query() throws -> QueryPlan? {
+        try selection.condition.map {
+            QueryPlan(QueryPipeline(try QueryProblem.condition($0).stages + [.select([])]))
+        }
+    }
+
+    /// Whether the condition depends on accesses.
+    private func readsAccesses() throws -> Bool {
+        let properties = try query()?.pipeline.stages.flatMap(\.properties) ?? []
+        return [.idle, .accessed, .hits].contains { properties.contains(.metadata($0)) }
+    }
+
+    /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
+    private func stillMeant() throws -> ServerChanges.Condition? {
+        guard let query = try query() else { return nil }
+        let source = try database.query(query, touches: selection.touch)
+        return { (keys) throws(SourceError) in
+            var found: Set<ExactText> = []
+            do {
+                let report = try query.run(over: source.only(keys)) { row in
+                    if let key = row.entry?.key { found.insert(ExactText(key)) }
+                    return true
+                }
+                if report.damaged > 0 { report.warnings.forEach { Narration.complain($0) } }
+            } catch {
+                throw SourceError("\(error)")
+            }
+            return found
+        }
+    }
+
+    private func targets() throws -> [Target] {
+        if let query = try query() {
+            var options = QueryOptions()
+            options.looksForMistakes = true
+            options.progress = { _ in !Interruption.isRequested }
+            var targets: [Target] = []
+            let report: QueryReport
+            do {
+                report = try query.run(
+                    over: try database.query(query, touches: selection.touch), options: options
+                ) { row in
+                    if let facts = row.entry {
+                        add(facts.key, facts.valueBytes, facts.accessed, to: &targets)
+                    }
+                    return !Interruption.isRequested
+                }
+            } catch let error as QueryError {
+                if Interruption.isRequested { return [] }
+                throw CommandFailure(error.description, status: .usage)
+            }
+            for date in report.dates { Narration.say(date) }
+            for warning in report.warnings { Narration.complain(warning) }
+            if report.damaged > 0 {
+                throw CommandFailure(
+                    "\(Figures.count(report.damaged, "value", "values")) could not be read, so the condition could not be "
+                        + "evaluated for all keys; \(plan.action.refusal)", status: .storeFailure)
+            }
+            if report.isDoubtful, !targets.isEmpty {
+                throw CommandFailure(plan.action.refusal, status: .usage)
+            }
+            return targets
+        }
+        var targets: [Target] = []
+        if !selection.keys.isEmpty {
+            var seen: Set<ExactText> = []
+            let keys = selection.keys.words.filter { seen.insert(ExactText($0)).inserted }
+            for (key, facts) in zip(keys, try database.facts(of: keys)) {
+                guard let facts else {
+                    Narration.complain("no key \(TerminalSafe.quoted(key))")
+                    continue
+                }
+                add(key, facts.memory, facts.used, to: &targets)
+            }
+            return targets
+        }
+        try database.visitKeys(matching: nil, by: nil, reverse: false) { key, facts in
+            add(key, facts.memory, facts.used, to: &targets)
+            return !Interruption.isRequested
+        }
+        return targets
+    }
+
+    private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
+        if case .expireIdle(let before) = plan.timedAction, used.map({ $0 >= before }) ?? true { return }
+        targets.append(Target(key: key, sequence: 0, size: size))
+    }
+}
