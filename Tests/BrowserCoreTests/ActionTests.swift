@@ -124,7 +124,7 @@ struct ActionTests {
     /// Actions that change a store don't exist in a read-only browser; the help's key is named as assigned.
     @Test func explainsKeysOfReadOnlyBrowser() throws {
         let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
-        #expect(readOnly.lines[22] == "Can't delete: the store is read-only.")
+        #expect(readOnly.lines[22] == "Can't delete: this browser is read-only.")
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start, keyMap: Self.keyMap("help = Z"))
@@ -293,7 +293,7 @@ struct ActionTests {
             "vellum --store /home/ada/.cache/demo query City "
                 + #"'find @key icontains "\\n" or @key icontains "\n"'"#
         ),
-        ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Bandung Jakarta --dry-run"),
+        ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Jakarta Bandung --dry-run"),
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
         ("jj<enter>", "vellum --store /home/ada/.cache/demo tail Trace"),
