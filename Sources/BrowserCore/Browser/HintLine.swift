@@ -25,8 +25,7 @@ enum HintLine {
             return (key.description, part.words)
         }
         if model.overlay != nil || Browser.takesText(model) {
-            beginning += Browser.takesText(model) ? "  You are typing;" : "  The last row shows the keys;"
-            parts = [("esc", "cancels")]
+            (beginning, parts) = ("", [("esc", "cancels")])
         }
         func spans() -> [Span] {
             parts.reduce([Span(beginning, look[.accent])]) {

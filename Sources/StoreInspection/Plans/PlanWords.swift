@@ -140,7 +140,12 @@ extension UndoOutcome {
             "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped"
         }
         let rest = skippedCount - shown.count
-        if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }
+        if rest > 0 {
+            let which = shown.isEmpty ? "" : "and "
+            lines.append(
+                "\(which)\(Figures.count(rest, "entry", "entries")), whose keys aren't known any more, "
+                    + "\(rest == 1 ? "was" : "were") recorded, changed or evicted since; skipped")
+        }
         return lines
     }
 
