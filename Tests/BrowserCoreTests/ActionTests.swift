@@ -239,6 +239,8 @@ struct ActionTests {
         #expect(named.model.screen == .archives && named.model.said?.contains("q quits") == true)
         named.press([.character("q")])
         #expect(named.exit == .quit)
+        let visited = try Fixture.browser(Fixture.source(), keys: "h<enter><esc>")
+        #expect(visited.model.screen == .archives, "the list of stores was visited")
         for key in ["q", "<esc>"] {
             let listed = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>" + key)
             #expect(listed.model.screen == .stores && listed.exit == nil)

@@ -6,6 +6,7 @@ struct StatusView {
     enum Content {
         case prompt(Prompt)
         case progress(Job)
+        case message(Span)
         case line([Span], right: String)
     }
 
@@ -25,9 +26,9 @@ struct StatusView {
             // The title has the store's name; its path would be cut.
             let path = model.store ?? model.stores.selected?.path
             let short = path.map { problem.replacing($0, with: StorePath.name($0)) } ?? problem
-            content = .line([Span(short, look[.error])], right: "")
+            content = .message(Span(short, look[.error]))
         } else if let notice = model.notice {
-            content = .line([Span(notice.text, look[notice.role])], right: "")
+            content = .message(Span(notice.text, look[notice.role]))
         } else if model.size.rows >= 9 {
             content = model.parts.place(model)
         } else {
@@ -75,24 +76,32 @@ struct StatusView {
             let phase = Int(model.now.microseconds / 100_000 % 1000)
             ProgressBar(fraction: job.share > 0 ? job.share : nil, text: model.words(of: job), phase: phase)
                 .draw(into: &frame, in: rect, look: look)
-        case .line(let spans, let right):
-            let left = spans.reduce(0) { $0 + TextWidth.width(of: $1.text) }
-            let isMessage = spans.count == 1 && right.isEmpty
-            if isMessage, left > rect.columns {
-                return StatusView.write(spans[0], endingAt: rect, into: &frame, look)
+        case .message(let text):
+            if TextWidth.width(of: text.text) > rect.columns {
+                StatusView.write(text, endingAt: rect, into: &frame, look)
+            } else {
+                draw([text], right: "", into: &frame, in: rect, model)
             }
-            // The undo hint is at the end if it fits.
-            let reserved = model.notice == nil ? min(left, 16) + TextWidth.width(of: right) : left
-            let undo = model.undoWords(columns: rect.columns - reserved - 3)
-            let width = undo.map { TextWidth.width(of: $0) + 2 } ?? 0
-            let (rest, end) = (rect.split(right: width).rest, rect.split(right: width).right)
-            // The position is kept; the selected item is cut.
-            let room = rest.columns - TextWidth.width(of: right) - 2
-            let shown = model.notice == nil && room > 0 ? StatusView.cut(spans, to: room, look) : spans
-            Bar(left: shown, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
-                .draw(into: &frame, in: rest, look: look)
-            if let undo { frame.write("  " + undo, at: end.origin, style: look[.accent], within: end) }
+        case .line(let spans, let right): draw(spans, right: right, into: &frame, in: rect, model)
         }
+    }
+
+    private func draw(
+        _ spans: [Span], right: String, into frame: inout Frame, in rect: Rect, _ model: Model
+    ) {
+        let look = model.look
+        let left = spans.reduce(0) { $0 + TextWidth.width(of: $1.text) }
+        let position = right.isEmpty ? 0 : TextWidth.width(of: right) + 2
+        // The undo hint is at the end if it fits.
+        let reserved = model.notice == nil ? min(left, 16) + position : left
+        let undo = model.undoWords(columns: rect.columns - reserved - 3)
+        let (rest, end) = rect.split(right: undo.map { TextWidth.width(of: $0) + 2 } ?? 0)
+        // The selected item is cut rather than its position.
+        let room = max(0, rest.columns - position)
+        let shown = model.notice == nil ? StatusView.cut(spans, to: room, look) : spans
+        Bar(left: shown, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
+            .draw(into: &frame, in: rest, look: look)
+        if let undo { frame.write("  " + undo, at: end.origin, style: look[.accent], within: end) }
     }
 
     private static func cut(_ spans: [Span], to columns: Int, _ look: Look) -> [Span] {
