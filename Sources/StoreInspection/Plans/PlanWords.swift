@@ -141,10 +141,7 @@ extension UndoOutcome {
         }
         let rest = skippedCount - shown.count
         if rest > 0 {
-            let which = shown.isEmpty ? "" : "and "
-            lines.append(
-                "\(which)\(Figures.count(rest, "entry", "entries")), whose keys aren't known any more, "
-                    + "\(rest == 1 ? "was" : "were") recorded, changed or evicted since; skipped")
+            lines.append("\(Figures.count(rest, "more entry was", "more entries were")) skipped; keys unknown")
         }
         return lines
     }
