@@ -113,6 +113,15 @@ struct ActionTests {
         #expect(!line.contains("…") && line.contains("74 hits"), "\(line)")
     }
 
+    @Test("the footer offers an edit only of values that can be edited") func editIsOffered() throws {
+        let source = Fixture.source()
+        for (bytes, isOffered) in [(Array("a text".utf8), true), ([0x89, 0x50, 0x4e, 0x47, 0, 1], false)] {
+            source.with { $0.archives["City"] = [Fixture.record("k", number: 0, bytes: bytes)] }
+            let browser = try Fixture.browser(source, columns: 120, keys: "j<enter><enter>")
+            #expect(browser.lines[23].contains("Edit value") == isOffered, "\(browser.text)")
+        }
+    }
+
     @Test("only a list in LRU order follows the newest entry")
     func sortedListIsLive() throws {
         let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")
