@@ -87,6 +87,9 @@ struct ValueState: Sendable {
     /// The bytes of the view if they are in memory; nil if they are read in chunks.
     var heldBytes: [UInt8]? { part?.bytes ?? (mode == .text ? load?.content.spelling : nil) }
 
+    /// Whether the text is the JSON of a value that is stored in another format.
+    var isSpelling: Bool { mode == .text && part == nil && load?.content.spelling != nil }
+
     var size: Int { heldBytes?.count ?? load?.entry.valueBytes ?? 0 }
 
     mutating func show(_ load: ValueLoad, seen: Timestamp) {
