@@ -141,7 +141,8 @@ extension UndoOutcome {
         }
         let rest = skippedCount - shown.count
         if rest > 0 {
-            lines.append("\(Figures.count(rest, "more entry was", "more entries were")) skipped; keys unknown")
+            lines.append(
+                "\(Figures.count(rest, "more entry was", "more entries were")) skipped; keys unknown")
         }
         return lines
     }
