@@ -56,7 +56,7 @@ public final class Archive: Sendable, FollowedArchive {
             let engine = try opening.openForWriting()
             do throws(StorageError) {
                 // Completes syncs, removals and compaction of crashed processes.
-                engine.scheduleReclaimIfNeeded()
+                SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
                 ArchiveClosing(engine: engine).close()

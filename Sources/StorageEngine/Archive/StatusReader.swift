@@ -34,8 +34,8 @@ struct StatusReader: ArchiveOperation {
             diskBytes: bytes,
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
             undoBytes: UInt64(index.setAsideBytes)
-                + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
-            undoBudget: engine.undoBudget, damagedPlaces: damagedPlaces,
+                + UndoWindow.setAsideLineBytes * UInt64(index.setAsideCount),
+            undoBudget: UndoWindow(engine: engine).undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),

@@ -136,7 +136,7 @@ extension ArchiveEngine {
 }
 
 struct CheckFindings {
-    var found = ArchiveEngine.ReplayFindings()
+    var found = ReplayFindings()
     var entries = 0
     var valueBytes: UInt64 = 0
     var inMemory = 0

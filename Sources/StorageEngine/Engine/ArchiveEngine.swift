@@ -202,4 +202,11 @@ extension ArchiveEngine {
         return !names.contains(ArchiveFile.index)
             || !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
     }
+
+    /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
+    @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
+
+    var segmentTarget: Int {
+        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
+    }
 }

@@ -47,7 +47,7 @@ struct EntryRemover: ArchiveOperation {
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
             engine.letOthersIn()
-            try engine.reclaimInSlices()
+            try LogCleaner(engine: engine).reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
         return (removal, group)
@@ -59,7 +59,7 @@ struct EntryRemover: ArchiveOperation {
             removal.entries += part.entries
             removal.bytes += part.bytes
             engine.letOthersIn()
-            try engine.reclaimInSlices()
+            try LogCleaner(engine: engine).reclaimInSlices()
         }
         return removal
     }
@@ -97,7 +97,7 @@ struct EntryRemover: ArchiveOperation {
         section.reclaim(forAppended: 0)
         _ = consume section
         // The look-up doesn't wait for the remaining compaction.
-        engine.leaveCompaction()
+        LogCleaner(engine: engine).leaveCompaction()
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6).
@@ -163,7 +163,7 @@ struct EntryRemover: ArchiveOperation {
         section.index.add(.deletes)
         section.reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         section.compactIfSparse()
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
         return .deleted
     }
 
@@ -180,7 +180,7 @@ struct EntryRemover: ArchiveOperation {
             )
         }
         section.index.add(.deletes, UInt64(removal.entries))
-        engine.deferCompaction()
+        LogCleaner(engine: engine).deferCompaction()
         return removal
     }
 

@@ -1,7 +1,11 @@
 /// Limits: keeping them, and changing them together with the rest of the configuration.
 extension ArchiveSection {
     func fit(into limit: UInt64) throws(StorageError) {
-        if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
+        if engine.kind == .log {
+            try MessageWriter(engine: engine).dropMessages(self, downTo: limit)
+        } else {
+            try evict(downTo: limit)
+        }
     }
 
     /// Like ``fit(into:)`` in small parts; drops dead segments, or else the oldest. Requires drained touches.
@@ -50,7 +54,9 @@ extension ArchiveSection {
     func leaveLongSegment() {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.
-            if index.entryCount == 0, (try? dropAllMessages()) != nil { try? dropDeadSegments() }
+            if index.entryCount == 0, (try? MessageWriter(engine: engine).dropAllMessages(self)) != nil {
+                try? dropDeadSegments()
+            }
             return
         }
         guard isNewestSegmentLong else { return }
@@ -149,8 +155,8 @@ extension ArchiveSection {
     private func dropMessagesOfFiles(
         before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
-        let (count, bytes) = try dropMessages(
-            before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
+        let (count, bytes) = try MessageWriter(engine: engine).dropMessages(
+            self, before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
         guard count > 0 else { return }
         index.addLocked(.evictions, UInt64(count))
         index.publish(

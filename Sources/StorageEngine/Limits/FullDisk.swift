@@ -44,12 +44,12 @@ struct FullDisk: ArchiveOperation {
 
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         do throws(StorageError) {
-            return try engine.acquire().append(message)
+            return try MessageWriter(engine: engine).append(engine.acquire(), message)
         } catch {
             guard case .noSpace = error else { throw error }
             let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
             return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try engine.acquire().append(message)
+                try MessageWriter(engine: engine).append(engine.acquire(), message)
             }
         }
     }

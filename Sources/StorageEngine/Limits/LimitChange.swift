@@ -27,7 +27,7 @@ struct LimitChange: ArchiveOperation {
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
     }
 
     /// Evicts most of the excess in parts, each under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
@@ -48,7 +48,7 @@ struct LimitChange: ArchiveOperation {
             }
             _ = consume section
             engine.letOthersIn()
-            try engine.reclaimInSlices()
+            try LogCleaner(engine: engine).reclaimInSlices()
         }
     }
 
@@ -57,13 +57,16 @@ struct LimitChange: ArchiveOperation {
         do throws(StorageError) {
             while index.valueBytes > limit {
                 let before = index.firstMessage
-                try engine.acquire().dropMessages(downTo: limit, most: ArchiveEngine.actionBatch)
+                try MessageWriter(engine: engine).dropMessages(
+                    engine.acquire(), downTo: limit, most: ArchiveEngine.actionBatch)
                 guard index.firstMessage != before else { break }
                 engine.letOthersIn()
             }
         } catch {
             guard case .noSpace = error else { throw error }
         }
-        if engine.hasPendingCompaction { engine.finishPendingCompaction() }
+        if LogCleaner(engine: engine).hasPendingCompaction {
+            LogCleaner(engine: engine).finishPendingCompaction()
+        }
     }
 }

@@ -354,14 +354,3 @@ package final class EntryScan {
     package var owner: String? { frame?.ownerName }
     package var sequence: UInt64 { frame?.sequence ?? 0 }
 }
-
-extension Archive {
-    /// A scan of all entries. Costs some ten nanoseconds an entry before the first is visited.
-    package func scan(_ order: ScanOrder) throws(StorageError) -> EntryScan {
-        try EntryScan(engine: try engine(), order: order)
-    }
-
-    package func scan(keys: [String]) throws(StorageError) -> EntryScan {
-        try EntryScan(engine: try engine(), keys: keys)
-    }
-}

@@ -304,21 +304,3 @@ extension ArchiveEngine {
         }
     }
 }
-
-extension ArchiveSection {
-    /// Like ``ArchiveEngine/find(_:tag:forChange:)`` for a caller that will change the entry. Under the lock, a bucket cell and a
-    /// slot that name different frames are damage, and the slot must not be written.
-    @inline(__always)
-    func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
-        guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
-        if entry.slot.location == entry.location, entry.slot.tag == tag {
-            // An unfinished undo restored the entry: clear its mark before the change.
-            if entry.standing != nil, entry.slot.isSetAside {
-                index.marks.unmarkIfBack(entry.number, index.changing(entry.slot))
-            }
-            return entry
-        }
-        engine.unpin(entry)
-        throw index.contradiction(at: 0, "a bucket cell names another entry")
-    }
-}

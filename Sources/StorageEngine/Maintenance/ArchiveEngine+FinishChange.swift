@@ -38,7 +38,9 @@ extension ArchiveEngine {
     /// Called after each change (``ArchiveEngine/finishChange()``): starts the background task, or schedules it earlier.
     @inline(never)
     func scheduleMaintenance() {
-        if hasPendingCompaction { finishPendingCompaction() }
+        if LogCleaner(engine: self).hasPendingCompaction {
+            LogCleaner(engine: self).finishPendingCompaction()
+        }
         let due = maintenanceDue.load(ordering: .relaxed)
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)

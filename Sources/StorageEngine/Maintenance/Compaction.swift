@@ -45,7 +45,7 @@ struct Compaction: ArchiveOperation {
         if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
             index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
         {
-            _ = try section.dropAllMessages()
+            _ = try MessageWriter(engine: engine).dropAllMessages(section)
         }
         try section.dropDeadSegments()
     }
@@ -53,7 +53,7 @@ struct Compaction: ArchiveOperation {
     func emptyLog() throws(StorageError) -> Removal {
         let section = try engine.acquire()
         section.drainTouches()
-        return try section.dropAllMessages()
+        return try MessageWriter(engine: engine).dropAllMessages(section)
     }
 
     /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.

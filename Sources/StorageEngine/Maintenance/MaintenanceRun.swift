@@ -49,7 +49,8 @@ struct MaintenanceRun: ArchiveOperation {
     private func runMaintenanceOnce() -> Int64? {
         let isQuiet = sampleWriting()
         guard
-            index.nextDeadline != Deadline.never || index.setAsideCount > 0 || engine.isRoomWasted
+            index.nextDeadline != Deadline.never || index.setAsideCount > 0
+                || SpaceBudget(engine: engine).isRoomWasted
                 || engine.isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
@@ -61,7 +62,8 @@ struct MaintenanceRun: ArchiveOperation {
         // Reclaims first: pending compaction of earlier calls, and entries that the last run expired.
         let hasPendingReclaim = engine.maintenance.withLock { $0.hasPendingReclaim }
         let isReclaimed =
-            section.compactPart() || hasPendingReclaim && section.reclaimSome { engine.isReclaimingDue }
+            section.compactPart()
+            || hasPendingReclaim && section.reclaimSome { LogCleaner(engine: engine).isReclaimingDue }
         let expired = isReclaimed ? 0 : try? expireSome(section)
         var isBusy = isReclaimed || expired ?? 0 > 0
         engine.maintenance.withLock { $0.hasPendingReclaim = isBusy }
@@ -123,7 +125,7 @@ struct MaintenanceRun: ArchiveOperation {
     private func untilNext(_ section: borrowing ArchiveSection, failed: Bool) -> Int64? {
         if failed { return MaintenanceRun.usualPause }
         var left = Int64.max
-        if engine.isRoomWasted {
+        if SpaceBudget(engine: engine).isRoomWasted {
             left = MaintenanceRun.usualPause
         } else {
             endPendingCompaction()

@@ -7,7 +7,9 @@ extension ArchiveSection {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
-        if used > engine.grantedSegmentBytes, used > engine.leastSegmentBytes {
+        if used > SpaceBudget(engine: engine).grantedSegmentBytes,
+            used > SpaceBudget(engine: engine).leastSegmentBytes
+        {
             reclaimSlowly(share: 8 * bytes + 1024)
         }
     }
@@ -17,7 +19,7 @@ extension ArchiveSection {
         // A damaged index may count live frames as dead.
         guard index.isReady else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
-        let allowed = engine.allowedSegmentBytes
+        let allowed = SpaceBudget(engine: engine).allowedSegmentBytes
         let most = max(share, ArchiveSection.workAtOnce)
         // One pass over the whole log frees all space that can be freed.
         let last = index.head.segment
@@ -25,7 +27,7 @@ extension ArchiveSection {
         while true {
             let used = index.segmentBytes
             guard used > allowed, index.oldestSegment < last else { return }
-            let isOverbooked = engine.isOverbooked(used)
+            let isOverbooked = LogCleaner(engine: engine).isOverbooked(used)
             guard work < share || isOverbooked && work < most else { break }
             guard let done = reclaimStep(share: isOverbooked ? ArchiveSection.workAtOnce : share) else {
                 return
@@ -33,7 +35,11 @@ extension ArchiveSection {
             work += done
         }
         // Other threads may be waiting for the lock: the rest becomes pending compaction, unless a thread is already doing it.
-        if engine.isOverbooked(index.segmentBytes), !engine.isCompactionClaimed { engine.deferCompaction() }
+        if LogCleaner(engine: engine).isOverbooked(index.segmentBytes),
+            !LogCleaner(engine: engine).isCompactionClaimed
+        {
+            LogCleaner(engine: engine).deferCompaction()
+        }
     }
 
     func reclaimSome(while isWanted: () -> Bool) -> Bool {
@@ -56,7 +62,7 @@ extension ArchiveSection {
             return reclaimNextFrames(of: segment, share: share)
         }
         // Checked when a segment is empty: once for most segments, and at each change for a segment that an undo still needs.
-        guard !engine.isNeededToUndo(segment),
+        guard !UndoWindow(engine: engine).isNeededToUndo(segment),
             let next = try? self.segment(behind: segment)
         else { return nil }
         dropSegments(before: next)
@@ -70,7 +76,7 @@ extension ArchiveSection {
     func compactPart() -> Bool {
         let owner = engine.compactionOwner.load(ordering: .relaxed)
         guard owner != 0 else { return false }
-        let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
+        let reclaims = reclaimSome { LogCleaner(engine: engine).isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
         // Compaction becomes pending under the lock, so this clears no newer request.
         _ = engine.compactionOwner.compareExchange(expected: owner, desired: 0, ordering: .relaxed)
@@ -79,8 +85,9 @@ extension ArchiveSection {
 
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
-        return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
-            || releaseSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
+        return reclaimSome { index.segmentBytes > SpaceBudget(engine: engine).quietSegmentBytes }
+            || releaseSomeSpareChunks()
+            || index.isReady && SpaceBudget(engine: engine).isIndexWasted && vacateLastChunk()
     }
 
     private struct Candidate {
@@ -340,7 +347,7 @@ extension ArchiveSection {
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
-        guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
+        guard mark.isSet, !mark.isSuperseded, UndoWindow(engine: engine).isReversible(line) else {
             forget(number, slot)
             return true
         }
@@ -355,95 +362,5 @@ extension ArchiveSection {
         var bytes = 0
         for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
         index.segmentBytes = bytes
-    }
-}
-
-extension ArchiveEngine {
-    /// Whether the segments use about as much space as allowed, also after the bound shrank (S3). True half a segment early: a
-    /// segment being copied and its copy both use space, and a put must not reclaim too much at once.
-    var isReclaimingDue: Bool {
-        kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
-    }
-
-    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never true for a log.
-    fileprivate func isOverbooked(_ used: Int) -> Bool {
-        kind != .log && used > allowedSegmentBytes + segmentTarget
-    }
-
-    /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
-    func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
-
-    /// Makes the current call finish, before it returns, the compaction that exceeds one hold of the lock.
-    func deferCompaction() {
-        compactionOwner.store(ArchiveEngine.thread, ordering: .relaxed)
-        isCompactionDue.store(true, ordering: .relaxed)
-    }
-
-    var hasPendingCompaction: Bool { compactionOwner.load(ordering: .relaxed) == ArchiveEngine.thread }
-
-    fileprivate var isCompactionClaimed: Bool {
-        let owner = compactionOwner.load(ordering: .relaxed)
-        return owner != 0 && owner != ArchiveEngine.thread && owner != ArchiveEngine.noThread
-    }
-
-    /// Leaves the current call's pending compaction to the next change or to maintenance.
-    func leaveCompaction() {
-        let (isLeft, _) = compactionOwner.compareExchange(
-            expected: ArchiveEngine.thread, desired: ArchiveEngine.noThread, ordering: .relaxed)
-        // If no thread can be started, the next change continues it.
-        if isLeft { try? startMaintenance() }
-    }
-
-    /// In place of a thread: the pending compaction is left to the next change or to maintenance.
-    private static let noThread = UInt.max
-
-    private static var thread: UInt {
-        #if canImport(Darwin)
-        UInt(bitPattern: pthread_self())
-        #else
-        UInt(pthread_self())
-        #endif
-    }
-
-    /// Does the pending compaction in slices, each under one hold of the lock, so that S3 holds when the call returns.
-    @inline(never)
-    func finishPendingCompaction() {
-        defer {
-            // No effect if another thread has taken the compaction over.
-            _ = compactionOwner.compareExchange(
-                expected: ArchiveEngine.thread, desired: 0, ordering: .relaxed)
-        }
-        dropDeadSegments()
-        if isOverbooked(index.segmentBytes) {
-            // The sum of the segments' sizes may be wrong.
-            guard let section = try? acquire(), (try? section.recountSegments()) != nil else { return }
-            _ = consume section
-            try? reclaimInSlices { isOverbooked(index.segmentBytes) }
-        }
-        while true {
-            letOthersIn()
-            guard let section = try? acquire() else { return }
-            section.drainTouches()
-            guard section.compactSome() else { return }
-        }
-    }
-
-    private func dropDeadSegments() {
-        // Waits for the medium without the lock.
-        if isOldestDead, index.durability != .process { try? synchronize(upTo: index.head) }
-        while isOldestDead {
-            letOthersIn()
-            guard let section = try? acquire(), section.dropDeadSegment() else { return }
-        }
-    }
-
-    private func reclaimInSlices(while isDue: () -> Bool) throws(StorageError) {
-        let last = index.head.segment
-        while isDue(), index.oldestSegment < last {
-            letOthersIn()
-            let section = try acquire()
-            section.drainTouches()
-            guard section.reclaimSome(while: isDue) else { return }
-        }
     }
 }

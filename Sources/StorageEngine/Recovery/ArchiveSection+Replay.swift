@@ -1,33 +1,8 @@
 import CPlatform
 
-extension ArchiveEngine {
-    struct ReplayFindings {
-        var damaged = 0
-        var problems: [String] = []
-        var isWhole = true
-        /// Findings in the newest segment, with their locations. Those after the beginning of an incomplete last batch don't
-        /// count: it was never acknowledged.
-        private var atEnd: [(place: Location, problem: String)] = []
-
-        mutating func add(_ problem: String) {
-            damaged += 1
-            if problems.count < CheckReport.maximumProblems { problems.append(problem) }
-        }
-
-        mutating func add(_ problem: String, at place: Location, isNewest: Bool) {
-            if isNewest { atEnd.append((place, problem)) } else { add(problem) }
-        }
-
-        mutating func endLog(cut: Location?) {
-            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { add(problem) }
-            atEnd = []
-        }
-    }
-
-    fileprivate static let sampleBytes = 4 << 20
-}
-
 extension ArchiveSection {
+    private static let sampleBytes = 4 << 20
+
     /// Applies a frame of the log to the index. Idempotent, so a crash during recovery needs no special recovery (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch engine.meaning(of: frame) {
@@ -77,7 +52,7 @@ extension ArchiveSection {
             clearEntries()
             engine.replayedRemovals.withLock { $0?.addAll(before: frame.sequence) }
         case .evict where engine.kind == .log:
-            try replayShortening(frame, at: location)
+            try MessageWriter(engine: engine).replayShortening(self, frame, at: location)
         case .evict:
             let note = RemovalNote(of: frame)
             for evicted in FrameExtension.evictions(of: frame) {
@@ -86,12 +61,14 @@ extension ArchiveSection {
         case .deadline:
             try replayDeadline(frame, at: location, tag: tag)
         case .restore:
-            if let note = RemovalNote(of: frame) { try bringBack(note, time: frame.time) }
+            if let note = RemovalNote(of: frame) {
+                try UndoLog(engine: engine).bringBack(self, note, time: frame.time)
+            }
             engine.replayedRemovals.withLock { $0?.forgetAll() }
         case .kept:
             try replayKept(frame, at: location, tag: tag)
         case .message:
-            try replayMessage(frame, at: location)
+            try MessageWriter(engine: engine).replayMessage(self, frame, at: location)
         case .batch, .void, nil:
             break
         }
@@ -224,8 +201,8 @@ extension ArchiveSection {
     }
 
     /// Fills an empty index from all segments, oldest first. `isRoomy` sizes its table in advance; otherwise it grows as needed.
-    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
-        var findings = ArchiveEngine.ReplayFindings()
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
+        var findings = ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
         engine.replayedRemovals.withLock { $0 = ReplayedRemovals() }
         defer {
@@ -308,7 +285,7 @@ extension ArchiveSection {
 
     /// An incomplete batch at the log's end was not acknowledged. An earlier incomplete one was partly lost, and is left out.
     private func reportDropped(
-        _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
+        _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ReplayFindings
     ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
             findings.add(
@@ -332,7 +309,7 @@ extension ArchiveSection {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             var offset = SegmentHeader.bytes
-            while offset < ArchiveEngine.sampleBytes, let frame = log.validFrame(pin, at: offset) {
+            while offset < ArchiveSection.sampleBytes, let frame = log.validFrame(pin, at: offset) {
                 if frame.kind == .put || frame.kind == .move { keys.insert(engine.hash(frame.key)) }
                 offset += frame.bytes
                 frameBytes += frame.bytes
@@ -349,7 +326,7 @@ extension ArchiveSection {
     }
 
     /// Numbers of the segments that are part of the log, without leftovers of an interrupted removal.
-    private func belongingSegments(_ findings: inout ArchiveEngine.ReplayFindings) throws(StorageError)
+    private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError)
         -> [UInt32]
     {
         let names = try log.segmentNames()

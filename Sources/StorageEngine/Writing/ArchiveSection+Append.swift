@@ -158,7 +158,7 @@ extension ArchiveSection {
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
         if index.oldestSegment == 0 { index.oldestSegment = number }
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
         return pin
     }
 

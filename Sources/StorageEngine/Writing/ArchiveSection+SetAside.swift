@@ -31,14 +31,15 @@ extension ArchiveSection {
 
     private func begin(_ line: ChangingUndoLine, _ removal: RemovalNote, first: Location) {
         let now = Clock.read()
-        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
+        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), UndoWindow.graceMicroseconds)
         let appended = index.appendedBytes
         line.group = 0
         line.clearSums()
         line.state = .reversible
-        line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
+        line.end = now.boot.addingSaturating(UndoWindow.graceMicroseconds - past)
         // A change of expiry times keeps the whole log from its first frame on; a removal keeps only its entries' frames.
-        line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
+        line.endBytes =
+            removal.kind == .deadline ? appended &+ UndoWindow(engine: engine).deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
@@ -79,11 +80,11 @@ extension ArchiveSection {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
         }
-        if !engine.undoCost.fits(engine.undoLimits) { bound(line) }
+        if !UndoWindow(engine: engine).undoCost.fits(UndoWindow(engine: engine).undoLimits) { bound(line) }
     }
 
     private func bound(_ line: ChangingUndoLine) {
-        let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? index.valueBytes) / 20)
+        let room = max(UndoWindow.leastGraceBytes, (engine.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
@@ -92,7 +93,7 @@ extension ArchiveSection {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
         var used = UndoCost()
-        let limits = engine.undoLimits
+        let limits = UndoWindow(engine: engine).undoLimits
         for line in lines.reversed() {
             let sum = used.with(line)
             if sum.fits(limits) { used = sum } else { bound(line) }
@@ -142,7 +143,7 @@ extension ArchiveSection {
             guard line.marked > 0 else { continue }
             // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
             if evenReversible { line.end = 0 }
-            if line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
+            if line.isBack || !UndoWindow(engine: engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
@@ -220,89 +221,4 @@ extension ArchiveSection {
         index.nextGroup = group == .max ? 1 : group + 1
         return group
     }
-}
-
-extension ArchiveEngine {
-    /// Whether an undo needs this segment: an action's former expiry times, which are never copied, begin in it or before.
-    func isNeededToUndo(_ segment: UInt32) -> Bool {
-        index.undo.lines.contains { line in
-            line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
-        }
-    }
-
-    /// The action that let an entry expire; 0: none.
-    func action(
-        expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
-    ) throws(StorageError) -> UInt32 {
-        guard let slot = index.entry(number), let action = actions[slot.deadline],
-            let sequence = try withFrameIfPresent(at: slot.location, { $0.sequence }),
-            sequence < action.sequence
-        else { return 0 }
-        return action.group
-    }
-
-    /// The expiry times that reversible actions have set. An entry with one belongs to that action, unless recorded later.
-    func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
-        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
-        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
-            let (deadline, sequence) =
-                try withFrameIfPresent(at: line.first) {
-                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
-                } ?? (nil, 0)
-            if let deadline { groups[deadline] = (line.group, sequence) }
-        }
-        return groups
-    }
-
-    /// Whether an action can still be undone. Former expiry times are only in the log.
-    func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
-        line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
-            && (line.endBytes == .max || index.appendedBytes < line.endBytes)
-            && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
-    }
-
-    static let graceMicroseconds: Int64 = 600_000_000
-    fileprivate static let leastGraceBytes: UInt64 = 64 << 10
-    static let setAsideLineBytes: UInt64 = 128
-
-    // MARK: The budget
-
-    /// The undo budget in addition to the limit: a whole archive's values, unless keys and overhead need far more space.
-    fileprivate var undoLimits: UndoCost {
-        // A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
-        let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
-        let limit = min(
-            diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
-        return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
-    }
-
-    fileprivate var undoCost: UndoCost {
-        index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(UndoCost()) { $0.with($1) }
-    }
-
-    var undoBudget: UndoBudget {
-        let limits = undoLimits
-        let used = undoCost
-        return UndoBudget(
-            values: limits.values, room: limits.room,
-            valuesLeft: limits.values - min(limits.values, used.values),
-            roomLeft: limits.room - min(limits.room, used.room))
-    }
-
-    /// Bytes that may be written until a change of expiry times can't be undone: it keeps the log from its first frame on.
-    fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
-}
-
-/// Bytes of tombstoned values, and bytes that their entries use on disk and in the index.
-private struct UndoCost {
-    var values: UInt64 = 0
-    var room: UInt64 = 0
-
-    func with<Right>(_ line: UndoLine<Right>) -> UndoCost {
-        UndoCost(
-            values: values &+ line.pendingBytes,
-            room: room &+ line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked)
-    }
-
-    func fits(_ limits: UndoCost) -> Bool { values <= limits.values && room <= limits.room }
 }

@@ -1,7 +1,9 @@
 import CPlatform
 
-/// Undoing reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
-extension ArchiveEngine {
+/// Undoes reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
+struct UndoLog: ArchiveOperation {
+    let engine: ArchiveEngine
+
     func describe<Right>(_ line: UndoLine<Right>) -> ReversibleAction {
         let appended = index.appendedBytes
         return ReversibleAction(
@@ -13,7 +15,7 @@ extension ArchiveEngine {
     }
 
     func reversibleActions() -> [ReversibleAction] {
-        index.undo.lines.filter { isReversible($0) }.map { describe($0) }
+        index.undo.lines.filter { UndoWindow(engine: engine).isReversible($0) }.map { describe($0) }
     }
 
     /// Undoes an action, or the latest if `group` is `nil`; `nil`: no such action. Removed entries are restored in one step for
@@ -21,9 +23,9 @@ extension ArchiveEngine {
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
-        let lines = index.undo.lines.filter { isReversible($0) }
+        let lines = index.undo.lines.filter { UndoWindow(engine: engine).isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
-        defer { EntryRemover(engine: self).keepRemovalReserve() }
+        defer { EntryRemover(engine: engine).keepRemovalReserve() }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
         if line.isOfDeadlines {
@@ -34,7 +36,7 @@ extension ArchiveEngine {
 
     /// A `restore` frame leaves out keys recorded before it: if those aren't on the medium, a replay would restore deleted entries.
     func synchronizeBeforeRestoring() throws(StorageError) {
-        if index.durability != .process { try synchronize(upTo: index.head) }
+        if index.durability != .process { try engine.synchronize(upTo: index.head) }
     }
 
     // MARK: Removed entries
@@ -68,42 +70,44 @@ extension ArchiveEngine {
         while true {
             // Sorts all of them without holding the lock.
             if isOrderWanted { order = ReturnOrder(index, line) }
-            let section = try acquire()
+            let section = try engine.acquire()
             section.drainTouches()
-            guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
+            guard line.group == group, line.state == .reversible,
+                UndoWindow(engine: engine).isReversible(line)
+            else { return false }
             // The action may have continued in the meantime.
             guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
             let wanted = index.valueBytes &+ line.pendingBytes
-            if let limit = diskLimit, wanted > limit {
+            if let limit = engine.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
                 // The largest value would displace all other entries and still not fit.
                 if known.largestValue > limit {
-                    throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: name)
+                    throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: engine.name)
                 }
-                order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
+                order = try makeRoom(section, wanted - limit, for: line, known, &outcome)
                 _ = consume section
-                letOthersIn()
+                engine.letOthersIn()
                 continue
             }
             try synchronizeBeforeRestoring()
             outcome.entries += Int(clamping: line.pendingEntries)
             outcome.bytes &+= line.pendingBytes
             if isAll || line.pendingEntries > 0 {
-                try section.restore(section.index.changing(line), isAll: isAll)
+                try restore(section, section.index.changing(line), isAll: isAll)
             }
             return true
         }
     }
 
     /// Whether no present entry has the key of a tombstoned one. `false` if the tombstoned entry can't be read.
-    fileprivate func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
+    private func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
         do throws(StorageError) {
-            guard let present = try find(frame.key, tag: slot.tag) else { return true }
-            unpin(present)
+            guard let present = try engine.find(frame.key, tag: slot.tag) else { return true }
+            engine.unpin(present)
             return false
         } catch {
             guard case .corrupted = error else { throw error }
@@ -118,7 +122,7 @@ extension ArchiveEngine {
         var renumberings = index.renumberings
         var isDone = false
         while !isDone {
-            let section = try acquire()
+            let section = try engine.acquire()
             guard line.group == group, line.isBack else { return }
             if index.renumberings != renumberings { next = 0 }
             renumberings = index.renumberings
@@ -129,86 +133,92 @@ extension ArchiveEngine {
                     isDone = next >= index.usedEntries
                     break
                 }
-                countHandled(entries: 1)
+                engine.countHandled(entries: 1)
                 if section.index.marks.unmarkIfBack(found, slot) { continue }
-                skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
+                skip(engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }
             if isDone, line.state == .returning { section.index.changing(line).state = .reversible }
             _ = consume section
-            letOthersIn()
+            engine.letOthersIn()
         }
-        try reclaimInSlices()
+        try LogCleaner(engine: engine).reclaimInSlices()
     }
-}
 
-extension ArchiveSection {
     /// Logs and publishes an action's restored entries. Unless `isAll`, the undo can be repeated if this process crashes.
-    func restore(_ line: ChangingUndoLine, isAll: Bool) throws(StorageError) {
+    func restore(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine, isAll: Bool)
+        throws(StorageError)
+    {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
-        try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
+        try section.withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
             (writer) throws(StorageError) in
             writer.append(note)
-            try appendBare(.restore, extensionBytes: writer.written) { _, time in
+            try section.appendBare(.restore, extensionBytes: writer.written) { _, time in
                 crashPoint(.restoreFrameWritten)
-                finishRestore(line, isAll: isAll, time: time)
+                finishRestore(section, line, isAll: isAll, time: time)
                 crashPoint(.broughtBack)
             }
         }
     }
 
-    private func finishRestore(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
-        index.beginReturn()
+    private func finishRestore(
+        _ section: borrowing ArchiveSection, _ line: ChangingUndoLine, isAll: Bool, time: Int64
+    ) {
+        section.index.beginReturn()
         crashPoint(.returnBegun)
         line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
         line.state = isAll ? .undone : .returning
-        index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
-        index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
+        section.index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
+        section.index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
         line.pendingBytes = 0
         line.pendingEntries = 0
-        index.endReturn()
+        section.index.endReturn()
     }
 
-    func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
-        guard let line = index.undo.line(of: note.group) else { return }
+    func bringBack(_ section: borrowing ArchiveSection, _ note: RemovalNote, time: Int64) throws(StorageError)
+    {
+        guard let line = section.index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
-        if !note.keepsOut { try restoreOverwritten(line) }
-        finishRestore(line, isAll: isAll, time: time)
-        giveUp(line)
+        if !note.keepsOut { try restoreOverwritten(section, line) }
+        finishRestore(section, line, isAll: isAll, time: time)
+        section.giveUp(line)
         if !isAll { line.state = .reversible }
     }
 
     /// Also restores overwritten entries, for a `restore` frame that is older than the rule that these stay out.
-    private func restoreOverwritten(_ line: ChangingUndoLine) throws(StorageError) {
-        for number in marked(by: line) where index.marks[number].isSuperseded {
-            guard index.marks[number].place == line.place, let slot = index.entry(number),
-                try engine.isKeyFree(slot)
+    private func restoreOverwritten(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine)
+        throws(StorageError)
+    {
+        for number in section.marked(by: line) where section.index.marks[number].isSuperseded {
+            guard section.index.marks[number].place == line.place, let slot = section.index.entry(number),
+                try isKeyFree(slot)
             else { continue }
             // No other entry of its key may be restored as well.
-            _ = engine.withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
-            index.marks.readmit(number, slot)
+            _ = engine.withFrame(at: slot.location) { section.supersede($0.key, tag: slot.tag) }
+            section.index.marks.readmit(number, slot)
         }
     }
 
     // MARK: Space for restored entries
 
     /// Evicts the least recent entries in slices, restored ones last (S12), before any is restored: the limit always holds (S3).
-    fileprivate func makeRoom(
+    private func makeRoom(
+        _ section: borrowing ArchiveSection,
         _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
         var order = known
         var left = excess
         var victims: [(number: UInt32, slot: ChangingSlot)] = []
-        var walk = index.order.victims()
-        var present = index.order.next(&walk)
+        var walk = section.index.order.victims()
+        var present = section.index.order.next(&walk)
         while left > 0, victims.count < ArchiveEngine.actionBatch {
             let slot: ChangingSlot
             if let oldest = present {
                 slot = oldest.slot
                 victims.append(oldest)
-                present = index.order.next(&walk)
-            } else if let coming = next(in: &order, of: line) {
+                present = section.index.order.next(&walk)
+            } else if let coming = next(section, in: &order, of: line) {
                 slot = coming.slot
                 victims.append((coming.number, slot))
                 order.next += 1
@@ -218,18 +228,20 @@ extension ArchiveSection {
             left -= min(left, UInt64(slot.valueBytes))
         }
         guard !victims.isEmpty else {
-            throw miscounted()
+            throw section.miscounted()
         }
-        try giveUpForRoom(victims, &outcome)
+        try giveUpForRoom(section, victims, &outcome)
         return order
     }
 
-    private func next(in order: inout ReturnOrder, of line: UndoView) -> (number: UInt32, slot: ChangingSlot)?
+    private func next(_ section: borrowing ArchiveSection, in order: inout ReturnOrder, of line: UndoView)
+        -> (number: UInt32, slot: ChangingSlot)?
     {
         while order.next < order.items.count {
             let item = order.items[order.next]
-            let mark = index.marks[item.number]
-            if let slot = index.entry(item.number), slot.isSetAside, slot.recency == item.recency, mark.isSet,
+            let mark = section.index.marks[item.number]
+            if let slot = section.index.entry(item.number), slot.isSetAside, slot.recency == item.recency,
+                mark.isSet,
                 mark.place == line.place, !mark.isSuperseded
             {
                 return (item.number, slot)
@@ -240,19 +252,20 @@ extension ArchiveSection {
     }
 
     private func giveUpForRoom(
+        _ section: borrowing ArchiveSection,
         _ victims: [(number: UInt32, slot: ChangingSlot)], _ outcome: inout UndoOutcome
     ) throws(StorageError) {
         let size = FrameExtension.evictionBytes(victims.count) + FrameExtension.partBytes(RemovalNote.bytes)
         var evicted = 0
         let now = Clock.boot()
-        try withExtension(bytes: size) { (writer) throws(StorageError) in
+        try section.withExtension(bytes: size) { (writer) throws(StorageError) in
             writer.append(evictions: victims.lazy.map { $0.slot.location })
             writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
-            try appendBare(.evict, extensionBytes: writer.written) { _, time in
+            try section.appendBare(.evict, extensionBytes: writer.written) { _, time in
                 for (number, slot) in victims {
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     defer {
-                        index.publish(
+                        section.index.publish(
                             .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                             time: time)
                     }
@@ -263,18 +276,18 @@ extension ArchiveSection {
                         } else {
                             outcome.displaced += 1
                         }
-                        forget(number, slot)
+                        section.forget(number, slot)
                     } else {
                         evicted += 1
-                        remove(number)
+                        section.remove(number)
                     }
                     crashPoint(.restoreRoomMade)
                 }
-                index.addLocked(.evictions, UInt64(victims.count))
+                section.index.addLocked(.evictions, UInt64(victims.count))
             }
         }
         outcome.evicted += evicted
-        reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+        section.reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
     }
 }
 

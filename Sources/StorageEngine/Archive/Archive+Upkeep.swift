@@ -1,4 +1,30 @@
 extension Archive {
+    /// Frees the space of deleted, evicted and expired entries. Copies the live values of segments that have dead
+    /// bytes; other processes can use the archive at the same time. Costs reading and writing these values.
+    ///
+    /// - Parameters:
+    ///   - givingUpUndo: also frees the space of entries that ``undo(_:progress:)`` could restore; then it no longer
+    ///     can.
+    ///   - progress: gets the fraction done, 0 to 1, now and then; return `false` to stop. Freed space stays free.
+    public func compact(
+        givingUpUndo: Bool = false, progress: (Double) -> Bool = { _ in true }
+    ) throws(StorageError) {
+        try finishingChange { (engine) throws(StorageError) in
+            try Compaction(engine: engine).compact(givingUpUndo: givingUpUndo, progress: progress)
+        }
+    }
+
+    /// Drops all messages of a log; this can't be undone. Throws also `wrongKind` if the archive isn't a log.
+    @discardableResult
+    public func deleteAllMessages() throws(StorageError) -> Removal {
+        try finishingChange { (engine) throws(StorageError) in
+            guard engine.kind == .log else {
+                throw .wrongKind(archive: name, kind: engine.kind, operation: "delete all messages")
+            }
+            return try Compaction(engine: engine).emptyLog()
+        }
+    }
+
     /// Sets how long from now the entry of `key` expires; `nil`: never. Doesn't write the value again. Returns `false` if the
     /// entry is absent or expired. Throws also `wrongKind` for a log.
     @discardableResult
@@ -51,5 +77,18 @@ extension Archive {
         let value = try change(engine)
         try engine.finishChange()
         return value
+    }
+}
+
+/// Detects that an archive's files were removed by other means, for example by `rm -rf`.
+extension Archive {
+    /// Whether the archive's files were certainly removed; then closes the archive for all processes. Costs one system call. If
+    /// only the descriptor is missing, the archive is repairable and stays open.
+    package func closeIfRemoved() -> Bool {
+        guard !isClosed else { return true }
+        guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
+        // If the flag can't be set for other processes, each detects the removal itself.
+        if !engine.closeForAll() { close() }
+        return true
     }
 }

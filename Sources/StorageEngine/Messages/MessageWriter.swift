@@ -1,0 +1,221 @@
+/// Messages of a log: a ring without keys or slots. At the limit, drops the oldest messages, and segments that have no others.
+struct MessageWriter: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    private var reader: MessageReader { MessageReader(engine: engine) }
+
+    private struct Dropped {
+        var first: Location
+        var count = 0
+        var bytes = 0
+        var isDoubtful = false
+    }
+
+    func append(_ section: borrowing ArchiveSection, _ message: UnsafeRawBufferPointer) throws(StorageError)
+        -> UInt64
+    {
+        let limit = min(
+            engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+        let now = Clock.wall()
+        guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
+            section.index.add(.rejections)
+            section.index.publish(
+                .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
+                time: now)
+            throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
+        }
+        // Every message's frame contains this location, and a rebuild of the section.index relies on it.
+        guard section.index.firstMessage <= section.index.head,
+            section.index.firstMessage != .none || section.index.entryCount == 0
+        else {
+            throw section.index.contradiction(
+                at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
+            )
+        }
+        let stamp = section.drainTouches()
+        // The total exceeds the limit before the append, so it is wrong: recount before dropping messages.
+        if section.index.valueBytes > limit { try recountMessages(section) }
+        let dropped = try oldestMessages(section) {
+            Int(section.index.valueBytes) - $0.bytes + message.count > Int(limit)
+        }
+        let content = FrameContent(
+            kind: .message, sequence: section.nextSequence(), recency: stamp, time: now,
+            created: Int64(bitPattern: dropped.first.raw),
+            key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
+            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        let location = try section.append(content)
+        crashPoint(.messageWritten)
+        section.index.adjust(.valueBytes, by: message.count - dropped.bytes)
+        section.index.adjust(.entryCount, by: 1 - dropped.count)
+        crashPoint(.messageCounted)
+        section.index.firstMessage = dropped.first == .none ? location : dropped.first
+        section.commit(location, bytes: content.frameBytes)
+        section.index.addLocked(.records)
+        if dropped.count > 0 {
+            crashPoint(.messagesDropped)
+            section.index.addLocked(.evictions, UInt64(dropped.count))
+        }
+        // A process that emptied or shortened the ring may have crashed before it removed the files.
+        if section.index.firstMessage.segment > section.index.oldestSegment {
+            section.dropSegments(before: section.index.firstMessage.segment)
+        }
+        section.index.publish(
+            .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
+        return content.sequence
+    }
+
+    /// The oldest messages while `mustGoOn`. Recounts after damage or wrong totals: otherwise messages that fit would be dropped.
+    private func oldestMessages(_ section: borrowing ArchiveSection, while mustGoOn: (Dropped) -> Bool)
+        throws(StorageError) -> Dropped
+    {
+        var isRecounted = false
+        while true {
+            var dropped = Dropped(first: section.index.firstMessage)
+            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(section, &dropped) {}
+            guard dropped.isDoubtful, !isRecounted else { return dropped }
+            try recountMessages(section)
+            isRecounted = true
+        }
+    }
+
+    private func dropOldest(_ section: borrowing ArchiveSection, _ dropped: inout Dropped)
+        throws(StorageError) -> Bool
+    {
+        guard let oldest = try reader.message(from: dropped.first, before: section.index.head) else {
+            dropped.first = .none
+            dropped.isDoubtful = true
+            return false
+        }
+        dropped.count += 1
+        dropped.bytes += oldest.bytes
+        let next = try reader.message(from: oldest.end, before: section.index.head)
+        dropped.first = next?.place ?? .none
+        let totals = (count: section.index.entryCount, bytes: Int(section.index.valueBytes))
+        let addsUp =
+            next == nil
+            ? (dropped.count, dropped.bytes) == totals
+            : dropped.count < totals.count && dropped.bytes <= totals.bytes
+        if !addsUp || oldest.isBehindDamage || next?.isBehindDamage == true { dropped.isDoubtful = true }
+        return true
+    }
+
+    /// Replays a message's frame; its `created` names the oldest message that stayed.
+    func replayMessage(_ section: borrowing ArchiveSection, _ frame: Frame, at location: Location)
+        throws(StorageError)
+    {
+        let kept = Location(raw: UInt64(bitPattern: frame.created))
+        let oldest = kept == .none ? location : min(kept, location)
+        let dropped = try messages(section, before: oldest, settled: location)
+        section.index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
+        section.index.adjust(.entryCount, by: 1 - dropped.count)
+        // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
+        guard dropped.count > 0 || section.index.firstMessage == .none else { return }
+        section.index.firstMessage =
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location
+    }
+
+    /// Replays the frame of a lowered limit; its `created` names the oldest message that stayed, 0: none.
+    func replayShortening(_ section: borrowing ArchiveSection, _ frame: Frame, at location: Location)
+        throws(StorageError)
+    {
+        let kept = Location(raw: UInt64(bitPattern: frame.created))
+        let dropped = try messages(
+            section, before: kept == .none ? location : min(kept, location), settled: location)
+        guard dropped.count > 0 else { return }
+        section.index.adjust(.valueBytes, by: -dropped.bytes)
+        section.index.adjust(.entryCount, by: -dropped.count)
+        section.index.firstMessage =
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
+    }
+
+    private func messages(_ section: borrowing ArchiveSection, before oldest: Location, settled: Location)
+        throws(StorageError) -> Dropped
+    {
+        var dropped = Dropped(first: section.index.firstMessage)
+        while let found = try reader.message(from: dropped.first, before: oldest, settled: settled) {
+            dropped.count += 1
+            dropped.bytes += found.bytes
+            dropped.first = found.end
+        }
+        return dropped
+    }
+
+    /// Drops at most `most` of the oldest messages for a lower limit. A frame records this. Files are removed as the call ends.
+    func dropMessages(_ section: borrowing ArchiveSection, downTo limit: UInt64, most: Int = .max)
+        throws(StorageError)
+    {
+        let dropped = try oldestMessages(section) {
+            $0.count < most && Int(section.index.valueBytes) - $0.bytes > Int(clamping: limit)
+        }
+        guard dropped.first != section.index.firstMessage else { return }
+        try section.appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
+            forget(section, dropped)
+            section.index.addLocked(.evictions, UInt64(dropped.count))
+        }
+        LogCleaner(engine: engine).deferCompaction()
+    }
+
+    func dropAllMessages(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
+        let removal = Removal(entries: section.index.entryCount, bytes: section.index.valueBytes)
+        // An empty ring may also have files to remove.
+        guard
+            removal.entries > 0 || section.index.oldestSegment < section.index.head.segment
+                || section.isNewestSegmentLong
+        else {
+            return removal
+        }
+        // In a new segment, so that all older ones can be removed.
+        try section.appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) {
+            _, time in
+            section.index.entryCount = 0
+            section.index.valueBytes = 0
+            crashPoint(.messagesShortened)
+            section.index.firstMessage = .none
+            guard removal.entries > 0 else { return }
+            section.index.publish(
+                .delete, .request, tag: 0, bytes: Int(clamping: removal.bytes), location: .none,
+                pid: engine.pid, time: time)
+        }
+        section.index.add(.deletes, UInt64(removal.entries))
+        LogCleaner(engine: engine).deferCompaction()
+        return removal
+    }
+
+    /// Drops the messages before a location for lack of disk space; restores them if `removing` fails. Returns their number.
+    func dropMessages(
+        _ section: borrowing ArchiveSection,
+        before place: Location, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) -> (count: Int, bytes: Int) {
+        let dropped = try oldestMessages(section) { $0.first != .none && $0.first < place }
+        let first = section.index.firstMessage
+        forget(section, dropped)
+        do throws(StorageError) {
+            try removing()
+        } catch {
+            section.index.firstMessage = first
+            count(section, dropped, sign: 1)
+            throw error
+        }
+        return (dropped.count, dropped.bytes)
+    }
+
+    private func forget(_ section: borrowing ArchiveSection, _ dropped: Dropped) {
+        guard dropped.first != section.index.firstMessage else { return }
+        engine.countHandled(entries: dropped.count)
+        count(section, dropped, sign: -1)
+        crashPoint(.messagesShortened)
+        section.index.firstMessage = dropped.first
+    }
+
+    private func count(_ section: borrowing ArchiveSection, _ dropped: Dropped, sign: Int) {
+        section.index.adjust(.valueBytes, by: sign * dropped.bytes)
+        section.index.adjust(.entryCount, by: sign * dropped.count)
+    }
+
+    /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
+    func recountMessages(_ section: borrowing ArchiveSection) throws(StorageError) {
+        let (count, bytes) = try reader.countMessages()
+        section.index.entryCount = count
+        section.index.valueBytes = UInt64(bytes)
+    }
+}
