@@ -3,7 +3,7 @@ extension ArchiveSection {
     private static let entriesOfFrame = 1024
 
     /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a `group`
-    /// they are tombstoned instead (S12). The caller reclaims the space (``ArchiveEngine/reclaimInSlices()``).
+    /// they are tombstoned instead (S12). The caller reclaims the space (``LogCleaner/reclaimInSlices()``).
     @discardableResult
     func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
