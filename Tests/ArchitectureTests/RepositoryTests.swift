@@ -71,6 +71,11 @@ import Testing
         report(rules.names(in: tree.files))
     }
 
+    @Test(
+        "folders are small and refer to each other one way, types are in few files",
+        arguments: FolderRules.modules)
+    func folders(module: String) { report(FolderRules.violations(in: tree.files, of: module)) }
+
     @Test("names in comments exist") func references() {
         report(ReferenceRules.violations(in: tree.files, manifest: tree.manifest))
     }
