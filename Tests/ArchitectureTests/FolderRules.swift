@@ -131,7 +131,7 @@ private struct UniqueNames<Name: Hashable> {
     }
 }
 
-/// What a file declares and uses.
+/// Declarations and references of a file.
 struct FolderFile {
     let path: String
     let folder: String

@@ -87,42 +87,34 @@ extension Archive {
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64?, _ encoding: ValueEncoding,
         _ attributes: EntryAttributes?
     ) throws(StorageError) -> ConditionalPut {
-        let engine = try engine()
-        let result: Result<ConditionalPut, StorageError> = value.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
+            let stored = try withBytes(of: value) { (bytes) throws(StorageError) in
                 try (attributes ?? .none).withTraits { (traits) throws(StorageError) in
                     try withBytes(of: key) { (key) throws(StorageError) in
-                        let stored = try engine.put(
+                        try engine.put(
                             PutRequest(
                                 value: bytes, encoding: encoding, keepsCreation: sequence != nil,
                                 traits: traits),
                             key: key, ifSequence: sequence, keepsTraits: attributes == nil, seesMemory: false)
-                        return stored.map { .stored(sequence: $0.sequence) } ?? .changed
                     }
                 }
             }
+            if attributes?.lifetime != nil { try engine.startMaintenance() }
+            return stored.map { ConditionalPut.stored(sequence: $0.sequence) } ?? .changed
         }
-        let outcome = try result.get()
-        if attributes?.lifetime != nil { try engine.startMaintenance() }
-        try engine.finishChange()
-        return outcome
     }
 
     /// Replaces a value's encoding if ``CurrentEntry/sequence`` matches; not an access. May evict others for the limit.
     package func rewrite(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64, encoding: ValueEncoding
     ) throws(StorageError) -> Bool {
-        let engine = try engine()
-        let result: Result<Bool, StorageError> = value.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
+            try withBytes(of: value) { (bytes) throws(StorageError) in
                 try withBytes(of: key) { (key) throws(StorageError) in
                     try engine.rewrite(bytes, encoding: encoding, key: key, ifSequence: sequence)
                 }
             }
         }
-        let isStored = try result.get()
-        try engine.finishChange()
-        return isStored
     }
 
     /// Changes an entry depending on its content, in one atomic step: a counter, a growing list, a merge. `body` gets the entry,
@@ -207,7 +199,7 @@ extension Archive {
     public func apply(_ batch: Batch, ifUnchanged seen: [SeenEntry]) throws(StorageError) -> [BatchResult]? {
         let engine = try engine()
         let prepared = try PreparedBatch(batch, ifUnchanged: seen, engine)
-        guard let results = try BatchWriter(engine: engine).apply(prepared) else { return nil }
+        guard let results = try BatchWriter(engine).apply(prepared) else { return nil }
         if prepared.hasDeadlines { try engine.startMaintenance() }
         try engine.finishChange()
         return results

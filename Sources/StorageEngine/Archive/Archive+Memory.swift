@@ -79,7 +79,7 @@ extension Archive {
             engine.processSlot?.addMiss()
             guard let entry = try engine.find(key.bytes, tag: key.tag) else { return }
             defer { engine.unpin(entry) }
-            if engine.isExpired(entry) { EntryRemover(engine: engine).removeIfExpired(entry, tag: key.tag) }
+            if engine.isExpired(entry) { EntryRemover(engine).removeIfExpired(entry, tag: key.tag) }
         }
     }
 
@@ -161,7 +161,7 @@ extension Archive {
 
     /// Number of present entries, including those that only a live process's memory holds. Reads the index's header.
     package func entryCount() throws(StorageError) -> Int {
-        try StatusReader(engine: engine()).visibleTotals().entries
+        try StatusReader(engine()).visibleTotals().entries
     }
 
     /// A number that changes with every change of an entry by any process.

@@ -10,7 +10,7 @@ extension Archive {
         givingUpUndo: Bool = false, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) {
         try finishingChange { (engine) throws(StorageError) in
-            try Compaction(engine: engine).compact(givingUpUndo: givingUpUndo, progress: progress)
+            try Compaction(engine).compact(givingUpUndo: givingUpUndo, progress: progress)
         }
     }
 
@@ -18,10 +18,8 @@ extension Archive {
     @discardableResult
     public func deleteAllMessages() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
-            guard engine.kind == .log else {
-                throw .wrongKind(archive: name, kind: engine.kind, operation: "delete all messages")
-            }
-            return try Compaction(engine: engine).emptyLog()
+            try engine.requireLog(to: "delete all messages")
+            return try Compaction(engine).emptyLog()
         }
     }
 
@@ -48,7 +46,7 @@ extension Archive {
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
-            try EntryRemover(engine: engine).removeExpired()
+            try EntryRemover(engine).removeExpired()
         }
     }
 
@@ -56,7 +54,7 @@ extension Archive {
     @discardableResult
     public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
-            try EntryRemover(engine: engine).removeIdle(longerThan: interval)
+            try EntryRemover(engine).removeIdle(longerThan: interval)
         }
     }
 
@@ -65,11 +63,12 @@ extension Archive {
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)
         return try finishingChange { (engine) throws(StorageError) in
-            try EntryRemover(engine: engine).removeEntries(ofOwner: owner)
+            try EntryRemover(engine).removeEntries(ofOwner: owner)
         }
     }
 
     /// Makes the change as durable as the archive's level requires, and does the pending compaction.
+    @inline(__always)
     func finishingChange<Value>(
         _ change: (ArchiveEngine) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {

@@ -56,10 +56,10 @@ public final class Archive: Sendable, FollowedArchive {
             let engine = try opening.openForWriting()
             do throws(StorageError) {
                 // Completes syncs, removals and compaction of crashed processes.
-                SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
+                SpaceBudget(engine).scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
-                ArchiveClosing(engine: engine).close()
+                ArchiveClosing(engine).close()
                 throw error
             }
             engine.startMaintenancePolling()
@@ -89,7 +89,7 @@ public final class Archive: Sendable, FollowedArchive {
                 // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
                 // created), the new index has them from the first on.
                 if let last = current, !last.index.isCut, last.index.isHeaderIntact {
-                    let next = EventReader(engine: last).nextEvent
+                    let next = EventReader(last).nextEvent
                     if next > 0 { engine.eventBase.store(next &+ 1, ordering: .relaxed) }
                 }
                 current = engine
@@ -143,7 +143,7 @@ public final class Archive: Sendable, FollowedArchive {
         // In a forked child this would end the parent's registration.
         guard !isInherited else { return true }
         follower.end(self)
-        if let fixed { ArchiveClosing(engine: fixed).close() }
+        if let fixed { ArchiveClosing(fixed).close() }
         current.withLock { $0 = nil }
         return true
     }
@@ -184,12 +184,9 @@ public final class Archive: Sendable, FollowedArchive {
         _ value: [UInt8], forKey key: String, _ encoding: ValueEncoding, _ attributes: EntryAttributes,
         keepsCreation: Bool
     ) throws(StorageError) {
-        let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in
-                try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: keepsCreation)
-            }
+        try withBytes(of: value) { (bytes) throws(StorageError) in
+            try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: keepsCreation)
         }
-        try result.get()
     }
 
     @inline(__always)
@@ -272,7 +269,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
-        try StatusReader(engine: engine()).metadata(of: key)
+        try StatusReader(engine()).metadata(of: key)
     }
 
     // MARK: Deleting
@@ -280,31 +277,26 @@ public final class Archive: Sendable, FollowedArchive {
     /// Deletes the entry of `key`; `false` if absent.
     @discardableResult
     public func delete(_ key: String) throws(StorageError) -> Bool {
-        let engine = try engine()
-        let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
-            try EntryRemover(engine: engine).delete(key, ifSequence: nil) == .deleted
+        try finishingChange { (engine) throws(StorageError) in
+            try withBytes(of: key) { (key) throws(StorageError) in
+                try EntryRemover(engine).delete(key, ifSequence: nil) == .deleted
+            }
         }
-        try engine.finishChange()
-        return isDeleted
     }
 
     /// Deletes the entry of `key` only if it still has this sequence.
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
-        let engine = try engine()
-        let outcome = try withBytes(of: key) { (key) throws(StorageError) in
-            try EntryRemover(engine: engine).delete(key, ifSequence: sequence)
+        try finishingChange { (engine) throws(StorageError) in
+            try withBytes(of: key) { (key) throws(StorageError) in
+                try EntryRemover(engine).delete(key, ifSequence: sequence)
+            }
         }
-        try engine.finishChange()
-        return outcome
     }
 
     /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly(progress:)`` can.
     @discardableResult
     public func deleteAll() throws(StorageError) -> Removal {
-        let engine = try engine()
-        let removal = try EntryRemover(engine: engine).deleteAll()
-        try engine.finishChange()
-        return removal
+        try finishingChange { (engine) throws(StorageError) in try EntryRemover(engine).deleteAll() }
     }
 
     // MARK: The whole archive
@@ -318,16 +310,16 @@ public final class Archive: Sendable, FollowedArchive {
     /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
     /// the header of the index, the process table and the descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
-        try StatusReader(engine: engine()).status(configuration: configuration())
+        try StatusReader(engine()).status(configuration: configuration())
     }
 
     package func problem() throws(StorageError) -> String? {
-        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine: engine()).damagedPlaces)
+        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine()).damagedPlaces)
     }
 
     /// Processes that have the archive open for writing.
     public func processes() throws(StorageError) -> [AttachedProcess] {
-        try StatusReader(engine: engine()).processes()
+        try StatusReader(engine()).processes()
     }
 
     /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.

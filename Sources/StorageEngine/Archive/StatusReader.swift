@@ -35,7 +35,7 @@ struct StatusReader: ArchiveOperation {
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
             undoBytes: UInt64(index.setAsideBytes)
                 + UndoWindow.setAsideLineBytes * UInt64(index.setAsideCount),
-            undoBudget: UndoWindow(engine: engine).undoBudget, damagedPlaces: damagedPlaces,
+            undoBudget: UndoWindow(engine).undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),

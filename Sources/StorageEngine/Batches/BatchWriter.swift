@@ -5,22 +5,12 @@ struct BatchWriter: ArchiveOperation {
     let engine: ArchiveEngine
 
     func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
-        do throws(StorageError) {
-            return try applyOnce(batch)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
-            return try FullDisk(engine: engine).makingRoom(for: bytes, refusal: error) {
-                () throws(StorageError) in try applyOnce(batch)
+        let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
+        return try FullDisk(engine).retrying(bytes: bytes) { () throws(StorageError) in
+            try withBytes(of: batch.bytes) { (bytes) throws(StorageError) in
+                try apply(engine.acquire(), batch, bytes)
             }
         }
-    }
-
-    private func applyOnce(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
-        let result: Result<[BatchResult]?, StorageError> = batch.bytes.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in try apply(engine.acquire(), batch, bytes) }
-        }
-        return try result.get()
     }
 
     private static let evictionsInFrame = 4096
@@ -34,7 +24,7 @@ struct BatchWriter: ArchiveOperation {
         }
         if let limit = engine.diskLimit, batch.valueBytes > limit {
             engine.reportRejection(
-                UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
+                .empty, tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
         let stamps = section.index.touches.takeStampsAndDrain(batch.changes.count)
@@ -97,18 +87,19 @@ struct BatchWriter: ArchiveOperation {
     private func victims(_ section: borrowing ArchiveSection, for changes: [BatchChange]) throws(StorageError)
         -> [UInt32]
     {
+        let index = section.index
         guard let limit = engine.diskLimit else { return [] }
-        var bytes = Int(section.index.valueBytes)
+        var bytes = Int(index.valueBytes)
         var spared = Set<UInt32>(minimumCapacity: changes.count)
         for change in changes {
             bytes += change.value?.count ?? 0
-            guard let slot = section.index.entry(change.number) else { continue }
+            guard let slot = index.entry(change.number) else { continue }
             bytes -= Int(slot.valueBytes)
             spared.insert(change.number)
         }
         var victims: [UInt32] = []
-        var order = section.index.order.victims()
-        while bytes > limit, let (number, slot) = section.index.order.next(&order) {
+        var order = index.order.victims()
+        while bytes > limit, let (number, slot) = index.order.next(&order) {
             guard !spared.contains(number) else { continue }
             victims.append(number)
             bytes -= Int(slot.valueBytes)
@@ -122,6 +113,7 @@ struct BatchWriter: ArchiveOperation {
     private func carryOut(
         _ section: borrowing ArchiveSection, _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) {
+        let index = section.index
         let frameBytes = plan.frameBytes(evictionsInFrame: BatchWriter.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
         guard total <= BatchHeader.maximumFrameBytes else {
@@ -132,29 +124,29 @@ struct BatchWriter: ArchiveOperation {
         let (first, pin) = try section.roomForFrames(bytes: total)
         defer { log.unpin(pin) }
         let steps = write(section, plan, bytes, count: frameBytes.count, total: total, at: first, pin)
-        let sizes = plan.victims.map { Int(section.index.entry($0)?.valueBytes ?? 0) }
-        let places = plan.victims.map { section.index.entry($0)?.location ?? .none }
-        let tags = plan.victims.map { section.index.entry($0)?.tag ?? 0 }
-        let deleted = plan.changes.map { Int(section.index.entry($0.number)?.shownBytes ?? 0) }
+        let sizes = plan.victims.map { Int(index.entry($0)?.valueBytes ?? 0) }
+        let places = plan.victims.map { index.entry($0)?.location ?? .none }
+        let tags = plan.victims.map { index.entry($0)?.tag ?? 0 }
+        let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
         BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims).publish(
             section, pin)
         for place in plan.victims.indices {
-            section.index.publish(
+            index.publish(
                 .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
                 pid: engine.pid,
                 time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
-            section.index.publish(
+            index.publish(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
                 location: steps[place].location, pid: engine.pid, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
         }
         let puts = plan.changes.count { $0.value != nil }
-        section.index.addLocked(.records, UInt64(puts))
-        section.index.add(.deletes, UInt64(plan.changes.count - puts))
-        section.index.addLocked(.evictions, UInt64(plan.victims.count))
+        index.addLocked(.records, UInt64(puts))
+        index.add(.deletes, UInt64(plan.changes.count - puts))
+        index.addLocked(.evictions, UInt64(plan.victims.count))
         section.reclaim(forAppended: total)
         section.compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
     }
@@ -165,7 +157,6 @@ struct BatchWriter: ArchiveOperation {
         _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
         _ pin: SegmentLog.Pin
     ) -> [BatchStep] {
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var offset = first.offset
         func write(_ content: FrameContent) -> Location {
             section.segments.view(pin).write(content, at: offset)
@@ -175,8 +166,7 @@ struct BatchWriter: ArchiveOperation {
         func content(_ kind: FrameKind, stamp: UInt64) -> FrameContent {
             FrameContent(
                 kind: kind, sequence: section.nextSequence(), recency: stamp, time: plan.time,
-                created: plan.time,
-                key: none, value: none, extensionBytes: none)
+                created: plan.time)
         }
         let ownBytes = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes)
         BatchHeader(count: count, frameBytes: total - ownBytes).encoded.withUnsafeBytes { header in

@@ -126,6 +126,10 @@ final class ArchiveEngine: Sendable {
         #endif
     }
 
+    func requireLog(to operation: String) throws(StorageError) {
+        guard kind == .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+
     func requireEntries(to operation: String) throws(StorageError) {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }

@@ -9,7 +9,7 @@ final class Syncing: Sendable {
 
     private let folder: FileDescriptor
     /// Admits one of this process's threads at a time; entered before the file is locked.
-    private let gate = Gate()
+    private let gate = ThreadGate()
     /// Locked by the process that syncs; opened by the first sync.
     private let file = Guarded<FileDescriptor?>(nil)
     private struct Duty {
@@ -37,7 +37,7 @@ final class Syncing: Sendable {
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let begin = cp_monotonic_time()
-        guard gate.enter(within: nanoseconds) else { throw busy(archive, since: begin) }
+        guard gate.enter(nanoseconds: nanoseconds) else { throw busy(archive, since: begin) }
         defer { gate.leave() }
         let file = try lockFile()
         var pause: Int64 = 10_000
@@ -89,47 +89,5 @@ final class Syncing: Sendable {
             return duty.ticket
         }
         if let ended { Upkeep.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
-    }
-}
-
-/// Admits one thread at a time; others wait for a limited time.
-private final class Gate: @unchecked Sendable {
-    // `isHeld` is guarded by `mutex`; `freed` is signalled when it becomes false.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let freed: UnsafeMutablePointer<pthread_cond_t>
-    private var isHeld = false
-
-    init() {
-        mutex = .allocate(capacity: 1)
-        freed = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        cp_condition_init(freed)
-    }
-
-    deinit {
-        pthread_cond_destroy(freed)
-        pthread_mutex_destroy(mutex)
-        freed.deallocate()
-        mutex.deallocate()
-    }
-
-    func enter(within nanoseconds: Int64) -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        let end = cp_monotonic_time() &+ nanoseconds
-        while isHeld {
-            let left = end &- cp_monotonic_time()
-            guard left > 0 else { return false }
-            cp_condition_wait(freed, mutex, left)
-        }
-        isHeld = true
-        return true
-    }
-
-    func leave() {
-        pthread_mutex_lock(mutex)
-        isHeld = false
-        pthread_cond_signal(freed)
-        pthread_mutex_unlock(mutex)
     }
 }

@@ -43,7 +43,7 @@ extension ArchiveEngine {
         try verify(entry)
         if let standing = entry.standing, standing != .valid {
             processSlot.addMiss()
-            if standing == .expired { EntryRemover(engine: self).removeIfExpired(entry, tag: tag) }
+            if standing == .expired { EntryRemover(self).removeIfExpired(entry, tag: tag) }
             return
         }
         countUse(entry.number, tag: tag, processSlot)
@@ -62,7 +62,7 @@ extension ArchiveEngine {
         defer { unpin(entry) }
         guard !isExpired(entry) else {
             processSlot.addMiss()
-            EntryRemover(engine: self).removeIfExpired(entry, tag: tag)
+            EntryRemover(self).removeIfExpired(entry, tag: tag)
             return false
         }
         countUse(entry.number, tag: tag, processSlot)
@@ -130,6 +130,6 @@ extension ArchiveEngine {
         var traits = traits
         traits.residentBytes = max(1, bytes)
         return PutRequest(
-            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
+            value: .empty, encoding: .unknown, traits: traits)
     }
 }

@@ -18,7 +18,7 @@ extension ArchiveEngine {
             guard case .noSpace = error else { throw error }
             let bytes = Frame.bytes(
                 key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(engine: self).makingRoom(for: bytes, refusal: error) {
+            return try FullDisk(self).makingRoom(for: bytes, refusal: error) {
                 () throws(StorageError) in
                 try put(request, key: key, tag: tag)
             }
@@ -85,7 +85,7 @@ extension ArchiveSection {
         let now = Clock.wall()
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
-            key: key, value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            key: key, value: value)
         if !request.traits.isPlain {
             content.take(request.traits, ownerTag: engine.ownerTag(request.traits.owner))
         }
@@ -187,16 +187,9 @@ extension ArchiveEngine {
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
-        do throws(StorageError) {
-            return try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(
-                key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(engine: self).makingRoom(for: bytes, refusal: error) {
-                () throws(StorageError) in
-                try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
-            }
+        let bytes = Frame.bytes(key: key.count, extension: request.traits.bytes, value: request.value.count)
+        return try FullDisk(self).retrying(bytes: bytes) { () throws(StorageError) in
+            try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
         }
     }
 
@@ -275,8 +268,7 @@ extension ArchiveSection {
         }
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: slot.recency, time: slot.accessed,
-            created: present.frame.created, key: key, value: request.value,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            created: present.frame.created, key: key, value: request.value)
         var traits = present.frame.traits
         traits.deadline = slot.deadline
         if !traits.isPlain { content.take(traits, ownerTag: engine.ownerTag(traits.owner)) }

@@ -5,7 +5,7 @@ struct EntryTraits {
     /// Longest time in microseconds that the object may stay in a process's memory; 0: no limit.
     var memoryInterval: Int64 = 0
     /// UTF-8; empty: no owner.
-    var owner = UnsafeRawBufferPointer(start: nil, count: 0)
+    var owner = UnsafeRawBufferPointer.empty
     /// Size of a memory-only entry in bytes; 0 for all others.
     var residentBytes: UInt64 = 0
 
@@ -54,7 +54,7 @@ extension Frame {
 
     var owner: UnsafeRawBufferPointer {
         guard extensionBytes > 0, let owner = FrameExtension.part(.owner, of: self) else {
-            return UnsafeRawBufferPointer(start: nil, count: 0)
+            return .empty
         }
         return owner
     }

@@ -55,9 +55,9 @@ struct FrameContent {
     var recency: UInt64
     var time: Int64
     var created: Int64
-    var key: UnsafeRawBufferPointer
-    var value: UnsafeRawBufferPointer
-    var extensionBytes: UnsafeRawBufferPointer
+    var key = UnsafeRawBufferPointer.empty
+    var value = UnsafeRawBufferPointer.empty
+    var extensionBytes = UnsafeRawBufferPointer.empty
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0

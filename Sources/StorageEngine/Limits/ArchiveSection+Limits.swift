@@ -2,7 +2,7 @@
 extension ArchiveSection {
     func fit(into limit: UInt64) throws(StorageError) {
         if engine.kind == .log {
-            try MessageWriter(engine: engine).dropMessages(self, downTo: limit)
+            try MessageWriter(engine).dropMessages(self, downTo: limit)
         } else {
             try evict(downTo: limit)
         }
@@ -54,7 +54,7 @@ extension ArchiveSection {
     func leaveLongSegment() {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.
-            if index.entryCount == 0, (try? MessageWriter(engine: engine).dropAllMessages(self)) != nil {
+            if index.entryCount == 0, (try? MessageWriter(engine).dropAllMessages(self)) != nil {
                 try? dropDeadSegments()
             }
             return
@@ -155,7 +155,7 @@ extension ArchiveSection {
     private func dropMessagesOfFiles(
         before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
-        let (count, bytes) = try MessageWriter(engine: engine).dropMessages(
+        let (count, bytes) = try MessageWriter(engine).dropMessages(
             self, before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
         guard count > 0 else { return }
         index.addLocked(.evictions, UInt64(count))

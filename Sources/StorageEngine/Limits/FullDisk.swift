@@ -2,6 +2,18 @@
 struct FullDisk: ArchiveOperation {
     let engine: ArchiveEngine
 
+    /// Calls `change` of this size in bytes. On a full disk, repeats it after dropping data.
+    func retrying<Result>(
+        bytes: Int, _ change: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try change()
+        } catch {
+            guard case .noSpace = error else { throw error }
+            return try makingRoom(for: bytes, refusal: error, change)
+        }
+    }
+
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
     @inline(never)
     func makingRoom<Result>(
@@ -43,14 +55,9 @@ struct FullDisk: ArchiveOperation {
     }
 
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        do throws(StorageError) {
-            return try MessageWriter(engine: engine).append(engine.acquire(), message)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
-            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try MessageWriter(engine: engine).append(engine.acquire(), message)
-            }
+        let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
+        return try retrying(bytes: bytes) { () throws(StorageError) in
+            try MessageWriter(engine).append(engine.acquire(), message)
         }
     }
 }

@@ -27,7 +27,7 @@ struct LimitChange: ArchiveOperation {
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
-        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
     }
 
     /// Evicts most of the excess in parts, each under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
@@ -48,7 +48,7 @@ struct LimitChange: ArchiveOperation {
             }
             _ = consume section
             engine.letOthersIn()
-            try LogCleaner(engine: engine).reclaimInSlices()
+            try LogCleaner(engine).reclaimInSlices()
         }
     }
 
@@ -57,7 +57,7 @@ struct LimitChange: ArchiveOperation {
         do throws(StorageError) {
             while index.valueBytes > limit {
                 let before = index.firstMessage
-                try MessageWriter(engine: engine).dropMessages(
+                try MessageWriter(engine).dropMessages(
                     engine.acquire(), downTo: limit, most: ArchiveEngine.actionBatch)
                 guard index.firstMessage != before else { break }
                 engine.letOthersIn()
@@ -65,8 +65,8 @@ struct LimitChange: ArchiveOperation {
         } catch {
             guard case .noSpace = error else { throw error }
         }
-        if LogCleaner(engine: engine).hasPendingCompaction {
-            LogCleaner(engine: engine).finishPendingCompaction()
+        if LogCleaner(engine).hasPendingCompaction {
+            LogCleaner(engine).finishPendingCompaction()
         }
     }
 }

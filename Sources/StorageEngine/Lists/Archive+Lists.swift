@@ -69,7 +69,7 @@ extension Archive {
                     isExpired: line.isMemoryOnly
                         ? !numbers.contains(where: engine.isPresent) : engine.isExpired(entry),
                     expires: line.expires,
-                    holders: StatusReader(engine: engine).processes().filter { holders.contains($0.pid) })
+                    holders: StatusReader(engine).processes().filter { holders.contains($0.pid) })
             }
         }
         return standing

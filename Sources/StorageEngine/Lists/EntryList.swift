@@ -104,7 +104,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        let none = UnsafeRawBufferPointer.empty
         do throws(StorageError) {
             var isLost = false
             let present = { () throws(StorageError) in try self.presentLine(at: index) }
@@ -178,7 +178,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func presentMetadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         if let metadata = try metadata(at: index, wholly: wholly) { return metadata }
         guard let key = try presentKey(at: index) else { return nil }
-        return try StatusReader(engine: engine).metadata(of: key)
+        return try StatusReader(engine).metadata(of: key)
     }
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).

@@ -344,10 +344,10 @@ package final class EntryScan {
     // The bytes are valid until the next `advance()`; all are empty unless `read()` returned `present`.
 
     package var keyBytes: UnsafeRawBufferPointer {
-        frame?.key ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        frame?.key ?? .empty
     }
     package var valueBuffer: UnsafeRawBufferPointer {
-        frame?.value ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        frame?.value ?? .empty
     }
     package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
     package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }

@@ -38,8 +38,8 @@ extension ArchiveEngine {
     /// Called after each change (``ArchiveEngine/finishChange()``): starts the background task, or schedules it earlier.
     @inline(never)
     func scheduleMaintenance() {
-        if LogCleaner(engine: self).hasPendingCompaction {
-            LogCleaner(engine: self).finishPendingCompaction()
+        if LogCleaner(self).hasPendingCompaction {
+            LogCleaner(self).finishPendingCompaction()
         }
         let due = maintenanceDue.load(ordering: .relaxed)
         let next = index.nextDeadline

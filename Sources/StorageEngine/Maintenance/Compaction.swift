@@ -8,7 +8,7 @@ struct Compaction: ArchiveOperation {
         givingUpUndo: Bool, progress: (Double) -> Bool
     ) throws(StorageError) {
         guard engine.kind != .log else { return try dropDeadMessages() }
-        _ = try EntryRemover(engine: engine).removeExpired()
+        _ = try EntryRemover(engine).removeExpired()
         if givingUpUndo { try giveUpUndo() }
         let first = index.oldestSegment
         // Segments that are created from now on aren't reclaimed.
@@ -45,7 +45,7 @@ struct Compaction: ArchiveOperation {
         if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
             index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
         {
-            _ = try MessageWriter(engine: engine).dropAllMessages(section)
+            _ = try MessageWriter(engine).dropAllMessages(section)
         }
         try section.dropDeadSegments()
     }
@@ -53,7 +53,7 @@ struct Compaction: ArchiveOperation {
     func emptyLog() throws(StorageError) -> Removal {
         let section = try engine.acquire()
         section.drainTouches()
-        return try MessageWriter(engine: engine).dropAllMessages(section)
+        return try MessageWriter(engine).dropAllMessages(section)
     }
 
     /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.

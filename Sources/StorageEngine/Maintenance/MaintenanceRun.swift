@@ -50,7 +50,7 @@ struct MaintenanceRun: ArchiveOperation {
         let isQuiet = sampleWriting()
         guard
             index.nextDeadline != Deadline.never || index.setAsideCount > 0
-                || SpaceBudget(engine: engine).isRoomWasted
+                || SpaceBudget(engine).isRoomWasted
                 || engine.isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
@@ -63,7 +63,7 @@ struct MaintenanceRun: ArchiveOperation {
         let hasPendingReclaim = engine.maintenance.withLock { $0.hasPendingReclaim }
         let isReclaimed =
             section.compactPart()
-            || hasPendingReclaim && section.reclaimSome { LogCleaner(engine: engine).isReclaimingDue }
+            || hasPendingReclaim && section.reclaimSome { LogCleaner(engine).isReclaimingDue }
         let expired = isReclaimed ? 0 : try? expireSome(section)
         var isBusy = isReclaimed || expired ?? 0 > 0
         engine.maintenance.withLock { $0.hasPendingReclaim = isBusy }
@@ -123,9 +123,10 @@ struct MaintenanceRun: ArchiveOperation {
     }
 
     private func untilNext(_ section: borrowing ArchiveSection, failed: Bool) -> Int64? {
+        let index = section.index
         if failed { return MaintenanceRun.usualPause }
         var left = Int64.max
-        if SpaceBudget(engine: engine).isRoomWasted {
+        if SpaceBudget(engine).isRoomWasted {
             left = MaintenanceRun.usualPause
         } else {
             endPendingCompaction()
@@ -135,8 +136,8 @@ struct MaintenanceRun: ArchiveOperation {
             let nanoseconds = moment.subtractingSaturating(now).multipliedReportingOverflow(by: 1000)
             left = min(left, nanoseconds.overflow ? .max : nanoseconds.partialValue)
         }
-        if section.index.nextDeadline != Deadline.never { wait(until: section.index.nextDeadline) }
-        for line in section.index.undo.lines where line.marked > 0 {
+        if index.nextDeadline != Deadline.never { wait(until: index.nextDeadline) }
+        for line in index.undo.lines where line.marked > 0 {
             wait(until: line.end)
             if line.endBytes != .max { left = min(left, MaintenanceRun.usualPause) }
         }

@@ -2,7 +2,7 @@
 struct MessageWriter: ArchiveOperation {
     let engine: ArchiveEngine
 
-    private var reader: MessageReader { MessageReader(engine: engine) }
+    private var reader: MessageReader { MessageReader(engine) }
 
     private struct Dropped {
         var first: Location
@@ -14,52 +14,52 @@ struct MessageWriter: ArchiveOperation {
     func append(_ section: borrowing ArchiveSection, _ message: UnsafeRawBufferPointer) throws(StorageError)
         -> UInt64
     {
+        let index = section.index
         let limit = min(
             engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
-            section.index.add(.rejections)
-            section.index.publish(
+            index.add(.rejections)
+            index.publish(
                 .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
                 time: now)
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
         }
-        // Every message's frame contains this location, and a rebuild of the section.index relies on it.
-        guard section.index.firstMessage <= section.index.head,
-            section.index.firstMessage != .none || section.index.entryCount == 0
+        // Every message's frame contains this location, and a rebuild of the index relies on it.
+        guard index.firstMessage <= index.head,
+            index.firstMessage != .none || index.entryCount == 0
         else {
-            throw section.index.contradiction(
+            throw index.contradiction(
                 at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
             )
         }
         let stamp = section.drainTouches()
         // The total exceeds the limit before the append, so it is wrong: recount before dropping messages.
-        if section.index.valueBytes > limit { try recountMessages(section) }
+        if index.valueBytes > limit { try recountMessages(section) }
         let dropped = try oldestMessages(section) {
-            Int(section.index.valueBytes) - $0.bytes + message.count > Int(limit)
+            Int(index.valueBytes) - $0.bytes + message.count > Int(limit)
         }
         let content = FrameContent(
             kind: .message, sequence: section.nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
-            key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            key: .empty, value: message)
         let location = try section.append(content)
         crashPoint(.messageWritten)
-        section.index.adjust(.valueBytes, by: message.count - dropped.bytes)
-        section.index.adjust(.entryCount, by: 1 - dropped.count)
+        index.adjust(.valueBytes, by: message.count - dropped.bytes)
+        index.adjust(.entryCount, by: 1 - dropped.count)
         crashPoint(.messageCounted)
-        section.index.firstMessage = dropped.first == .none ? location : dropped.first
+        index.firstMessage = dropped.first == .none ? location : dropped.first
         section.commit(location, bytes: content.frameBytes)
-        section.index.addLocked(.records)
+        index.addLocked(.records)
         if dropped.count > 0 {
             crashPoint(.messagesDropped)
-            section.index.addLocked(.evictions, UInt64(dropped.count))
+            index.addLocked(.evictions, UInt64(dropped.count))
         }
         // A process that emptied or shortened the ring may have crashed before it removed the files.
-        if section.index.firstMessage.segment > section.index.oldestSegment {
-            section.dropSegments(before: section.index.firstMessage.segment)
+        if index.firstMessage.segment > index.oldestSegment {
+            section.dropSegments(before: index.firstMessage.segment)
         }
-        section.index.publish(
+        index.publish(
             .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
         return content.sequence
     }
@@ -81,16 +81,17 @@ struct MessageWriter: ArchiveOperation {
     private func dropOldest(_ section: borrowing ArchiveSection, _ dropped: inout Dropped)
         throws(StorageError) -> Bool
     {
-        guard let oldest = try reader.message(from: dropped.first, before: section.index.head) else {
+        let index = section.index
+        guard let oldest = try reader.message(from: dropped.first, before: index.head) else {
             dropped.first = .none
             dropped.isDoubtful = true
             return false
         }
         dropped.count += 1
         dropped.bytes += oldest.bytes
-        let next = try reader.message(from: oldest.end, before: section.index.head)
+        let next = try reader.message(from: oldest.end, before: index.head)
         dropped.first = next?.place ?? .none
-        let totals = (count: section.index.entryCount, bytes: Int(section.index.valueBytes))
+        let totals = (count: index.entryCount, bytes: Int(index.valueBytes))
         let addsUp =
             next == nil
             ? (dropped.count, dropped.bytes) == totals
@@ -103,14 +104,15 @@ struct MessageWriter: ArchiveOperation {
     func replayMessage(_ section: borrowing ArchiveSection, _ frame: Frame, at location: Location)
         throws(StorageError)
     {
+        let index = section.index
         let kept = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = kept == .none ? location : min(kept, location)
         let dropped = try messages(section, before: oldest, settled: location)
-        section.index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
-        section.index.adjust(.entryCount, by: 1 - dropped.count)
+        index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
+        index.adjust(.entryCount, by: 1 - dropped.count)
         // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
-        guard dropped.count > 0 || section.index.firstMessage == .none else { return }
-        section.index.firstMessage =
+        guard dropped.count > 0 || index.firstMessage == .none else { return }
+        index.firstMessage =
             try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
@@ -118,13 +120,14 @@ struct MessageWriter: ArchiveOperation {
     func replayShortening(_ section: borrowing ArchiveSection, _ frame: Frame, at location: Location)
         throws(StorageError)
     {
+        let index = section.index
         let kept = Location(raw: UInt64(bitPattern: frame.created))
         let dropped = try messages(
             section, before: kept == .none ? location : min(kept, location), settled: location)
         guard dropped.count > 0 else { return }
-        section.index.adjust(.valueBytes, by: -dropped.bytes)
-        section.index.adjust(.entryCount, by: -dropped.count)
-        section.index.firstMessage =
+        index.adjust(.valueBytes, by: -dropped.bytes)
+        index.adjust(.entryCount, by: -dropped.count)
+        index.firstMessage =
             try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }
 
@@ -144,22 +147,24 @@ struct MessageWriter: ArchiveOperation {
     func dropMessages(_ section: borrowing ArchiveSection, downTo limit: UInt64, most: Int = .max)
         throws(StorageError)
     {
+        let index = section.index
         let dropped = try oldestMessages(section) {
-            $0.count < most && Int(section.index.valueBytes) - $0.bytes > Int(clamping: limit)
+            $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
         }
-        guard dropped.first != section.index.firstMessage else { return }
+        guard dropped.first != index.firstMessage else { return }
         try section.appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
             forget(section, dropped)
-            section.index.addLocked(.evictions, UInt64(dropped.count))
+            index.addLocked(.evictions, UInt64(dropped.count))
         }
-        LogCleaner(engine: engine).deferCompaction()
+        LogCleaner(engine).deferCompaction()
     }
 
     func dropAllMessages(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
-        let removal = Removal(entries: section.index.entryCount, bytes: section.index.valueBytes)
+        let index = section.index
+        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         // An empty ring may also have files to remove.
         guard
-            removal.entries > 0 || section.index.oldestSegment < section.index.head.segment
+            removal.entries > 0 || index.oldestSegment < index.head.segment
                 || section.isNewestSegmentLong
         else {
             return removal
@@ -167,17 +172,17 @@ struct MessageWriter: ArchiveOperation {
         // In a new segment, so that all older ones can be removed.
         try section.appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) {
             _, time in
-            section.index.entryCount = 0
-            section.index.valueBytes = 0
+            index.entryCount = 0
+            index.valueBytes = 0
             crashPoint(.messagesShortened)
-            section.index.firstMessage = .none
+            index.firstMessage = .none
             guard removal.entries > 0 else { return }
-            section.index.publish(
+            index.publish(
                 .delete, .request, tag: 0, bytes: Int(clamping: removal.bytes), location: .none,
                 pid: engine.pid, time: time)
         }
-        section.index.add(.deletes, UInt64(removal.entries))
-        LogCleaner(engine: engine).deferCompaction()
+        index.add(.deletes, UInt64(removal.entries))
+        LogCleaner(engine).deferCompaction()
         return removal
     }
 

@@ -41,7 +41,7 @@ extension ArchiveOpening {
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()
-        if let limit = wanted.diskLimit { try LimitChange(engine: engine).evictInSlices(downTo: limit) }
+        if let limit = wanted.diskLimit { try LimitChange(engine).evictInSlices(downTo: limit) }
         let openLock = try OpenLock.take(in: folder, archive: engine.name)
         defer { openLock.release() }
         var descriptor = try Descriptor.read(in: folder)
@@ -49,7 +49,7 @@ extension ArchiveOpening {
         try descriptor.configuration.validate()
         let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {
-            try LimitChange(engine: engine).adopt(descriptor.configuration) { () throws(StorageError) in
+            try LimitChange(engine).adopt(descriptor.configuration) { () throws(StorageError) in
                 try next.publish()
             }
         } catch {

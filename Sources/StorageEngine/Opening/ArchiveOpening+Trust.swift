@@ -114,7 +114,7 @@ extension ArchiveOpening {
         case .automatic, nil: return false
         }
         let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
-        let soundness = IndexSoundness(engine: engine)
+        let soundness = IndexSoundness(engine)
         guard try soundness.isHeaderSound(wasInterrupted: wasInterrupted) else { return false }
         // After an interrupted change, recovery recomputes totals and links when the lock is taken.
         guard !wasInterrupted else { return true }

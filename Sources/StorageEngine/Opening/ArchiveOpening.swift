@@ -58,7 +58,7 @@ struct ArchiveOpening {
             descriptor, in: folder, memory: memory, log: log, lock: lock, role: role,
             tasks: EngineTasks(
                 recover: { (section) throws(StorageError) in try section.recover() },
-                maintain: { MaintenanceRun(engine: $0).run() }))
+                maintain: { MaintenanceRun($0).run() }))
     }
 
     // MARK: Writers
@@ -165,7 +165,7 @@ struct ArchiveOpening {
     private func putIndexRight() throws(StorageError) {
         let engine = try enterToLook()
         // Takes the open lock again, to set the index's clean mark.
-        ArchiveClosing(engine: engine).close()
+        ArchiveClosing(engine).close()
     }
 
     private func enterToLook() throws(StorageError) -> ArchiveEngine {

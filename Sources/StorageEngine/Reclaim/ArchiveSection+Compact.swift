@@ -11,14 +11,14 @@ extension ArchiveSection {
         let used = Int(index.entryHighWater)
         let needed = usedLines
         guard used > needed + needed / 8 + 2 * IndexLayout.chunkEntries else { return false }
-        return SpaceBudget(engine: engine).leastSegmentBytes > SpaceBudget(engine: engine).grantedSegmentBytes
+        return SpaceBudget(engine).leastSegmentBytes > SpaceBudget(engine).grantedSegmentBytes
     }
 
     /// Whether the index has far more capacity than it ever used, and exceeds its share because of that.
     private var isRoomy: Bool {
         let used = Int(index.entryHighWater)
         return Int(index.entryCapacity) > used + used / 8 + 2 * IndexLayout.chunkEntries
-            && index.segmentBytes > SpaceBudget(engine: engine).grantedSegmentBytes
+            && index.segmentBytes > SpaceBudget(engine).grantedSegmentBytes
     }
 
     func compactAfterRebuild() {
@@ -36,7 +36,7 @@ extension ArchiveSection {
     private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
         // Other threads may be waiting for the lock: the rest becomes pending compaction.
-        if isSparse { LogCleaner(engine: engine).deferCompaction() }
+        if isSparse { LogCleaner(engine).deferCompaction() }
     }
 
     func compactSome() -> Bool { releaseSomeSpareChunks() || isSparse && vacateLastChunk() }
@@ -51,8 +51,8 @@ extension ArchiveSection {
 
     func dropDeadSegment() -> Bool {
         let oldest = index.oldestSegment
-        guard index.isReady, SpaceBudget(engine: engine).isOldestDead,
-            !UndoWindow(engine: engine).isNeededToUndo(oldest),
+        guard index.isReady, SpaceBudget(engine).isOldestDead,
+            !UndoWindow(engine).isNeededToUndo(oldest),
             let next = try? segment(behind: oldest)
         else { return false }
         dropSegments(before: next)
@@ -114,7 +114,7 @@ extension ArchiveSection {
     }
 
     func releaseSomeSpareChunks() -> Bool {
-        guard engine.kind != .log, index.isReady, SpaceBudget(engine: engine).isIndexWasted else {
+        guard engine.kind != .log, index.isReady, SpaceBudget(engine).isIndexWasted else {
             return false
         }
         if mergeSpareBuckets() { return true }

@@ -7,8 +7,8 @@ extension ArchiveSection {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
-        if used > SpaceBudget(engine: engine).grantedSegmentBytes,
-            used > SpaceBudget(engine: engine).leastSegmentBytes
+        if used > SpaceBudget(engine).grantedSegmentBytes,
+            used > SpaceBudget(engine).leastSegmentBytes
         {
             reclaimSlowly(share: 8 * bytes + 1024)
         }
@@ -19,7 +19,7 @@ extension ArchiveSection {
         // A damaged index may count live frames as dead.
         guard index.isReady else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
-        let allowed = SpaceBudget(engine: engine).allowedSegmentBytes
+        let allowed = SpaceBudget(engine).allowedSegmentBytes
         let most = max(share, ArchiveSection.workAtOnce)
         // One pass over the whole log frees all space that can be freed.
         let last = index.head.segment
@@ -27,7 +27,7 @@ extension ArchiveSection {
         while true {
             let used = index.segmentBytes
             guard used > allowed, index.oldestSegment < last else { return }
-            let isOverbooked = LogCleaner(engine: engine).isOverbooked(used)
+            let isOverbooked = LogCleaner(engine).isOverbooked(used)
             guard work < share || isOverbooked && work < most else { break }
             guard let done = reclaimStep(share: isOverbooked ? ArchiveSection.workAtOnce : share) else {
                 return
@@ -35,10 +35,10 @@ extension ArchiveSection {
             work += done
         }
         // Other threads may be waiting for the lock: the rest becomes pending compaction, unless a thread is already doing it.
-        if LogCleaner(engine: engine).isOverbooked(index.segmentBytes),
-            !LogCleaner(engine: engine).isCompactionClaimed
+        if LogCleaner(engine).isOverbooked(index.segmentBytes),
+            !LogCleaner(engine).isCompactionClaimed
         {
-            LogCleaner(engine: engine).deferCompaction()
+            LogCleaner(engine).deferCompaction()
         }
     }
 
@@ -62,7 +62,7 @@ extension ArchiveSection {
             return reclaimNextFrames(of: segment, share: share)
         }
         // Checked when a segment is empty: once for most segments, and at each change for a segment that an undo still needs.
-        guard !UndoWindow(engine: engine).isNeededToUndo(segment),
+        guard !UndoWindow(engine).isNeededToUndo(segment),
             let next = try? self.segment(behind: segment)
         else { return nil }
         dropSegments(before: next)
@@ -76,7 +76,7 @@ extension ArchiveSection {
     func compactPart() -> Bool {
         let owner = engine.compactionOwner.load(ordering: .relaxed)
         guard owner != 0 else { return false }
-        let reclaims = reclaimSome { LogCleaner(engine: engine).isOverbooked(index.segmentBytes) }
+        let reclaims = reclaimSome { LogCleaner(engine).isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
         // Compaction becomes pending under the lock, so this clears no newer request.
         _ = engine.compactionOwner.compareExchange(expected: owner, desired: 0, ordering: .relaxed)
@@ -85,9 +85,9 @@ extension ArchiveSection {
 
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
-        return reclaimSome { index.segmentBytes > SpaceBudget(engine: engine).quietSegmentBytes }
+        return reclaimSome { index.segmentBytes > SpaceBudget(engine).quietSegmentBytes }
             || releaseSomeSpareChunks()
-            || index.isReady && SpaceBudget(engine: engine).isIndexWasted && vacateLastChunk()
+            || index.isReady && SpaceBudget(engine).isIndexWasted && vacateLastChunk()
     }
 
     private struct Candidate {
@@ -188,7 +188,7 @@ extension ArchiveSection {
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
             sequence: frame.sequence, recency: max(slot.recency, frame.recency), time: slot.accessed,
             created: frame.created,
-            key: frame.key, value: frame.value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            key: frame.key, value: frame.value)
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }
@@ -347,7 +347,7 @@ extension ArchiveSection {
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
-        guard mark.isSet, !mark.isSuperseded, UndoWindow(engine: engine).isReversible(line) else {
+        guard mark.isSet, !mark.isSuperseded, UndoWindow(engine).isReversible(line) else {
             forget(number, slot)
             return true
         }

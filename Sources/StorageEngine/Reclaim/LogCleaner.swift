@@ -9,12 +9,12 @@ struct LogCleaner: ArchiveOperation {
     /// segment being copied and its copy both use space, and a put must not reclaim too much at once.
     var isReclaimingDue: Bool {
         engine.kind != .log
-            && index.segmentBytes > SpaceBudget(engine: engine).allowedSegmentBytes - engine.segmentTarget / 2
+            && index.segmentBytes > SpaceBudget(engine).allowedSegmentBytes - engine.segmentTarget / 2
     }
 
     /// Whether the segments exceed their bound by more than a change may leave to the next one. Never true for a log.
     func isOverbooked(_ used: Int) -> Bool {
-        engine.kind != .log && used > SpaceBudget(engine: engine).allowedSegmentBytes + engine.segmentTarget
+        engine.kind != .log && used > SpaceBudget(engine).allowedSegmentBytes + engine.segmentTarget
     }
 
     /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
@@ -77,10 +77,10 @@ struct LogCleaner: ArchiveOperation {
 
     private func dropDeadSegments() {
         // Waits for the medium without the lock.
-        if SpaceBudget(engine: engine).isOldestDead, index.durability != .process {
+        if SpaceBudget(engine).isOldestDead, index.durability != .process {
             try? engine.synchronize(upTo: index.head)
         }
-        while SpaceBudget(engine: engine).isOldestDead {
+        while SpaceBudget(engine).isOldestDead {
             engine.letOthersIn()
             guard let section = try? engine.acquire(), section.dropDeadSegment() else { return }
         }

@@ -8,12 +8,12 @@ extension ArchiveSection {
         index.beginStructureChange()
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try refill(slot) }
-        if engine.kind == .log { try MessageWriter(engine: engine).recountMessages(self) }
+        if engine.kind == .log { try MessageWriter(engine).recountMessages(self) }
         index.renumberings &+= 1
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
-        try UndoLog(engine: engine).recountDeadlineActions(self)
+        try UndoLog(engine).recountDeadlineActions(self)
         try replayBehindHead()
         // If a batch is still open, some of its frames are missing, and no slot names one of them.
         index.batchOpen = .none

@@ -52,7 +52,7 @@ extension ArchiveSection {
             clearEntries()
             engine.replayedRemovals.withLock { $0?.addAll(before: frame.sequence) }
         case .evict where engine.kind == .log:
-            try MessageWriter(engine: engine).replayShortening(self, frame, at: location)
+            try MessageWriter(engine).replayShortening(self, frame, at: location)
         case .evict:
             let note = RemovalNote(of: frame)
             for evicted in FrameExtension.evictions(of: frame) {
@@ -62,13 +62,13 @@ extension ArchiveSection {
             try replayDeadline(frame, at: location, tag: tag)
         case .restore:
             if let note = RemovalNote(of: frame) {
-                try UndoLog(engine: engine).bringBack(self, note, time: frame.time)
+                try UndoLog(engine).bringBack(self, note, time: frame.time)
             }
             engine.replayedRemovals.withLock { $0?.forgetAll() }
         case .kept:
             try replayKept(frame, at: location, tag: tag)
         case .message:
-            try MessageWriter(engine: engine).replayMessage(self, frame, at: location)
+            try MessageWriter(engine).replayMessage(self, frame, at: location)
         case .batch, .void, nil:
             break
         }

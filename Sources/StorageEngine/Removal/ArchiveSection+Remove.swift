@@ -43,7 +43,7 @@ extension ArchiveSection {
             keepWithinBudget(group)
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
-        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
         return removal
     }
 
@@ -51,12 +51,12 @@ extension ArchiveSection {
 
     /// Removes expired entries; tombstones those that a reversible action let expire.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let actions = index.undo.isEmpty ? [:] : try UndoWindow(engine: engine).deadlinesOfActions()
+        let actions = index.undo.isEmpty ? [:] : try UndoWindow(engine).deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
         var parts: [UInt32: [UInt32]] = [:]
         for number in numbers {
-            parts[try UndoWindow(engine: engine).action(expiring: number, among: actions), default: []]
+            parts[try UndoWindow(engine).action(expiring: number, among: actions), default: []]
                 .append(number)
         }
         for (group, part) in parts {

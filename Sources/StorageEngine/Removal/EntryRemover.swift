@@ -47,7 +47,7 @@ struct EntryRemover: ArchiveOperation {
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
             engine.letOthersIn()
-            try LogCleaner(engine: engine).reclaimInSlices()
+            try LogCleaner(engine).reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
         return (removal, group)
@@ -59,7 +59,7 @@ struct EntryRemover: ArchiveOperation {
             removal.entries += part.entries
             removal.bytes += part.bytes
             engine.letOthersIn()
-            try LogCleaner(engine: engine).reclaimInSlices()
+            try LogCleaner(engine).reclaimInSlices()
         }
         return removal
     }
@@ -97,7 +97,7 @@ struct EntryRemover: ArchiveOperation {
         section.reclaim(forAppended: 0)
         _ = consume section
         // The look-up doesn't wait for the remaining compaction.
-        LogCleaner(engine: engine).leaveCompaction()
+        LogCleaner(engine).leaveCompaction()
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6).
@@ -163,24 +163,25 @@ struct EntryRemover: ArchiveOperation {
         section.index.add(.deletes)
         section.reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         section.compactIfSparse()
-        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
         return .deleted
     }
 
     private func deleteAll(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
+        let index = section.index
         section.drainTouches()
-        let removal = Removal(entries: section.index.entryCount, bytes: section.index.valueBytes)
-        guard removal.entries > 0 || section.index.setAsideCount > 0 else { return removal }
+        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
+        guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
         // In a new segment, so that all older ones can be removed at once.
         try section.appendBare(.deleteAll, inNewSegment: true) { location, time in
             section.clearEntries()
-            section.index.publish(
+            index.publish(
                 .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: engine.pid,
                 time: time
             )
         }
-        section.index.add(.deletes, UInt64(removal.entries))
-        LogCleaner(engine: engine).deferCompaction()
+        index.add(.deletes, UInt64(removal.entries))
+        LogCleaner(engine).deferCompaction()
         return removal
     }
 

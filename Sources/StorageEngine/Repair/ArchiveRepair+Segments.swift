@@ -224,12 +224,10 @@ extension ArchiveRepair {
                 rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
             zeros.withUnsafeBytes { value in
-                let none = UnsafeRawBufferPointer(start: nil, count: 0)
                 segments.view(pin).write(
                     FrameContent(
-                        kind: .void, sequence: 0, recency: 0, time: now, created: now, key: none,
-                        value: value,
-                        extensionBytes: none), at: offset)
+                        kind: .void, sequence: 0, recency: 0, time: now, created: now, value: value),
+                    at: offset)
             }
             offset += size
         }

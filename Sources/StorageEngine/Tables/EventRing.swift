@@ -38,7 +38,7 @@ struct EventNote {
     var pid: Int32
     var time: Int64
     /// May be empty if the caller doesn't have the key; then readers take it from the frame at `location`.
-    var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    var key = UnsafeRawBufferPointer.empty
 }
 
 /// The ring of recent events (S13): OnDiskFormat, "The event ring". A view of the mapped index, without a lock. Invariants: ``head``
@@ -153,7 +153,7 @@ extension MappedIndex {
     @inline(__always)
     func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
-        time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        time: Int64, key: UnsafeRawBufferPointer = .empty
     ) {
         publishEvent(
             events.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
@@ -165,7 +165,7 @@ extension MappedIndex {
     func publishEvent(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
         location: Location, pid: Int32, time: Int64,
-        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        key: UnsafeRawBufferPointer = .empty
     ) {
         let note = EventNote(
             kind: kind, cause: cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,

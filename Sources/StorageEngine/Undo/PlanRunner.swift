@@ -18,7 +18,7 @@ struct PlanRunner: ArchiveOperation {
         // An action without effect isn't recorded: its record would displace one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
-        defer { EntryRemover(engine: engine).keepRemovalReserve() }
+        defer { EntryRemover(engine).keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
         while start < entries.count {
@@ -33,7 +33,7 @@ struct PlanRunner: ArchiveOperation {
                 if group != former, deadline != Deadline.never {
                     // A rebuild may restore the former record, which must not share its expiry time.
                     if former != 0 { deadline += 1 }
-                    let others = try UndoWindow(engine: engine).deadlinesOfActions()
+                    let others = try UndoWindow(engine).deadlinesOfActions()
                     while others[deadline] != nil { deadline += 1 }
                 }
                 switch action {
@@ -47,7 +47,7 @@ struct PlanRunner: ArchiveOperation {
                 start += batch.count
                 most = min(2 * most, ArchiveEngine.actionBatch)
                 engine.letOthersIn()
-                try LogCleaner(engine: engine).reclaimInSlices()
+                try LogCleaner(engine).reclaimInSlices()
             } catch {
                 if case .noSpace = error, removes, before.entries == outcome.entries {
                     outcome = before
@@ -151,7 +151,7 @@ struct PlanRunner: ArchiveOperation {
         try clearNextLine()
         let stamp = index.touches.taken
         let sequence = index.sequence
-        let (removal, group) = try EntryRemover(engine: engine).removeAll(
+        let (removal, group) = try EntryRemover(engine).removeAll(
             .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Accessed since then, and perhaps recorded since.
@@ -166,7 +166,7 @@ struct PlanRunner: ArchiveOperation {
     /// The action of this number, if it can be undone.
     private func reversibleAction(_ group: UInt32) -> ReversibleAction? {
         index.undo.line(of: group).flatMap {
-            UndoWindow(engine: engine).isReversible($0) ? UndoLog(engine: engine).describe($0) : nil
+            UndoWindow(engine).isReversible($0) ? UndoLog(engine).describe($0) : nil
         }
     }
 

@@ -37,7 +37,7 @@ extension UndoLog {
                 guard try returnExpired(of: line, group, &outcome) else { return outcome }
             }
             let section = try engine.acquire()
-            guard line.group == group, UndoWindow(engine: engine).isReversible(line) else { return outcome }
+            guard line.group == group, UndoWindow(engine).isReversible(line) else { return outcome }
             isReturned = line.pendingEntries == 0
             guard isReturned else { continue }
             try finish(section, missed + changes[done...], of: line, &outcome)
@@ -100,7 +100,7 @@ extension UndoLog {
         _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         section.drainTouches()
-        guard line.group == group, UndoWindow(engine: engine).isReversible(line) else { return false }
+        guard line.group == group, UndoWindow(engine).isReversible(line) else { return false }
         for change in part {
             let isUndone = try undo(section, change, &outcome)
             if !isUndone { missed.append(change) }
@@ -161,7 +161,7 @@ extension UndoLog {
     /// Recounts changes of expiry times: a crashed process may have counted a frame that is replayed. Requires valid buckets.
     func recountDeadlineActions(_ section: borrowing ArchiveSection) throws(StorageError) {
         let lines = section.index.undo.lines.filter {
-            $0.isOfDeadlines && UndoWindow(engine: engine).isReversible($0)
+            $0.isOfDeadlines && UndoWindow(engine).isReversible($0)
         }
         let changes = try deadlineChanges(of: lines)
         for line in lines {

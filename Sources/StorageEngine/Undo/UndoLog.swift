@@ -15,7 +15,7 @@ struct UndoLog: ArchiveOperation {
     }
 
     func reversibleActions() -> [ReversibleAction] {
-        index.undo.lines.filter { UndoWindow(engine: engine).isReversible($0) }.map { describe($0) }
+        index.undo.lines.filter { UndoWindow(engine).isReversible($0) }.map { describe($0) }
     }
 
     /// Undoes an action, or the latest if `group` is `nil`; `nil`: no such action. Removed entries are restored in one step for
@@ -23,9 +23,9 @@ struct UndoLog: ArchiveOperation {
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
-        let lines = index.undo.lines.filter { UndoWindow(engine: engine).isReversible($0) }
+        let lines = index.undo.lines.filter { UndoWindow(engine).isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
-        defer { EntryRemover(engine: engine).keepRemovalReserve() }
+        defer { EntryRemover(engine).keepRemovalReserve() }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
         if line.isOfDeadlines {
@@ -73,7 +73,7 @@ struct UndoLog: ArchiveOperation {
             let section = try engine.acquire()
             section.drainTouches()
             guard line.group == group, line.state == .reversible,
-                UndoWindow(engine: engine).isReversible(line)
+                UndoWindow(engine).isReversible(line)
             else { return false }
             // The action may have continued in the meantime.
             guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
@@ -142,7 +142,7 @@ struct UndoLog: ArchiveOperation {
             _ = consume section
             engine.letOthersIn()
         }
-        try LogCleaner(engine: engine).reclaimInSlices()
+        try LogCleaner(engine).reclaimInSlices()
     }
 
     /// Logs and publishes an action's restored entries. Unless `isAll`, the undo can be repeated if this process crashes.
@@ -165,15 +165,16 @@ struct UndoLog: ArchiveOperation {
     private func finishRestore(
         _ section: borrowing ArchiveSection, _ line: ChangingUndoLine, isAll: Bool, time: Int64
     ) {
-        section.index.beginReturn()
+        let index = section.index
+        index.beginReturn()
         crashPoint(.returnBegun)
         line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
         line.state = isAll ? .undone : .returning
-        section.index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
-        section.index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
+        index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
+        index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
         line.pendingBytes = 0
         line.pendingEntries = 0
-        section.index.endReturn()
+        index.endReturn()
     }
 
     func bringBack(_ section: borrowing ArchiveSection, _ note: RemovalNote, time: Int64) throws(StorageError)
@@ -190,13 +191,14 @@ struct UndoLog: ArchiveOperation {
     private func restoreOverwritten(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine)
         throws(StorageError)
     {
-        for number in section.marked(by: line) where section.index.marks[number].isSuperseded {
-            guard section.index.marks[number].place == line.place, let slot = section.index.entry(number),
+        let index = section.index
+        for number in section.marked(by: line) where index.marks[number].isSuperseded {
+            guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try isKeyFree(slot)
             else { continue }
             // No other entry of its key may be restored as well.
             _ = engine.withFrame(at: slot.location) { section.supersede($0.key, tag: slot.tag) }
-            section.index.marks.readmit(number, slot)
+            index.marks.readmit(number, slot)
         }
     }
 
@@ -207,17 +209,18 @@ struct UndoLog: ArchiveOperation {
         _ section: borrowing ArchiveSection,
         _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
+        let index = section.index
         var order = known
         var left = excess
         var victims: [(number: UInt32, slot: ChangingSlot)] = []
-        var walk = section.index.order.victims()
-        var present = section.index.order.next(&walk)
+        var walk = index.order.victims()
+        var present = index.order.next(&walk)
         while left > 0, victims.count < ArchiveEngine.actionBatch {
             let slot: ChangingSlot
             if let oldest = present {
                 slot = oldest.slot
                 victims.append(oldest)
-                present = section.index.order.next(&walk)
+                present = index.order.next(&walk)
             } else if let coming = next(section, in: &order, of: line) {
                 slot = coming.slot
                 victims.append((coming.number, slot))

@@ -158,7 +158,7 @@ extension ArchiveSection {
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
         if index.oldestSegment == 0 { index.oldestSegment = number }
-        SpaceBudget(engine: engine).scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
         return pin
     }
 
@@ -239,8 +239,8 @@ extension ArchiveSection {
 
     /// Appends a frame without a value, applies it and commits it. `apply` gets its location and time, by default its `created`.
     func appendBare(
-        _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        _ kind: FrameKind, key: UnsafeRawBufferPointer = .empty,
+        extensionBytes: UnsafeRawBufferPointer = .empty,
         created: Int64? = nil, inNewSegment: Bool = false,
         apply: (_ location: Location, _ time: Int64) -> Void
     ) throws(StorageError) {
@@ -248,7 +248,7 @@ extension ArchiveSection {
         let content = FrameContent(
             kind: kind, sequence: nextSequence(), recency: index.touches.drained, time: now,
             created: created ?? now, key: key,
-            value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
+            value: .empty, extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
         crashPoint(.bareFrameWritten)
         apply(location, now)

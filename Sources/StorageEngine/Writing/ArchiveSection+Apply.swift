@@ -95,7 +95,7 @@ extension ArchiveSection {
     /// Removes an entry without a frame, and publishes the cause.
     func giveUp(
         _ number: UInt32, _ cause: EventCause,
-        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        key: UnsafeRawBufferPointer = .empty
     ) {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)

@@ -39,7 +39,7 @@ extension ArchiveSection {
         line.end = now.boot.addingSaturating(UndoWindow.graceMicroseconds - past)
         // A change of expiry times keeps the whole log from its first frame on; a removal keeps only its entries' frames.
         line.endBytes =
-            removal.kind == .deadline ? appended &+ UndoWindow(engine: engine).deadlineGraceBytes : .max
+            removal.kind == .deadline ? appended &+ UndoWindow(engine).deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
@@ -80,7 +80,7 @@ extension ArchiveSection {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
         }
-        if !UndoWindow(engine: engine).undoCost.fits(UndoWindow(engine: engine).undoLimits) { bound(line) }
+        if !UndoWindow(engine).undoCost.fits(UndoWindow(engine).undoLimits) { bound(line) }
     }
 
     private func bound(_ line: ChangingUndoLine) {
@@ -93,7 +93,7 @@ extension ArchiveSection {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
         var used = UndoCost()
-        let limits = UndoWindow(engine: engine).undoLimits
+        let limits = UndoWindow(engine).undoLimits
         for line in lines.reversed() {
             let sum = used.with(line)
             if sum.fits(limits) { used = sum } else { bound(line) }
@@ -143,7 +143,7 @@ extension ArchiveSection {
             guard line.marked > 0 else { continue }
             // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
             if evenReversible { line.end = 0 }
-            if line.isBack || !UndoWindow(engine: engine).isReversible(line) { lines |= 1 << UInt64(place) }
+            if line.isBack || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
