@@ -77,8 +77,7 @@ extension Archive {
     /// at the time of the change. With `nil` it stores only if the key is absent. Throws the same errors as `put`.
     public func put(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64?,
-        encoding: ValueEncoding = .unknown,
-        attributes: EntryAttributes = .none
+        encoding: ValueEncoding = .unknown, attributes: EntryAttributes = .none
     ) throws(StorageError) -> ConditionalPut {
         try store(value, forKey: key, ifSequence: sequence, encoding, attributes)
     }

@@ -54,9 +54,7 @@ extension Archive {
         return held
     }
 
-    package func reportRejection(
-        of key: HashedKey, bytes: Int, _ cause: EventCause
-    ) throws(StorageError) {
+    package func reportRejection(of key: HashedKey, bytes: Int, _ cause: EventCause) throws(StorageError) {
         try engine().reportRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
     }
 

@@ -246,9 +246,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     /// The only access to an entry's bytes; not generic, because type look-ups at run time would cost a fifth more.
     @usableFromInline
-    func visit(
-        _ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void
-    ) throws(StorageError) {
+    func visit(_ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void) throws(StorageError) {
         let engine = try engine()
         var key = key
         var failure: StorageError?

@@ -16,15 +16,13 @@ struct BatchWriter: ArchiveOperation {
     private static let evictionsInFrame = 4096
 
     private func apply(
-        _ section: borrowing ArchiveSection,
-        _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
+        _ section: borrowing ArchiveSection, _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchResult]? {
         for condition in batch.conditions {
             guard try isMet(section, condition, bytes) else { return nil }
         }
         if let limit = engine.diskLimit, batch.valueBytes > limit {
-            engine.reportRejection(
-                .empty, tag: 0, bytes: batch.valueBytes, .tooLarge)
+            engine.reportRejection(.empty, tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
         let stamps = section.index.touches.takeStampsAndDrain(batch.changes.count)
@@ -40,8 +38,7 @@ struct BatchWriter: ArchiveOperation {
     }
 
     private func isMet(
-        _ section: borrowing ArchiveSection,
-        _ condition: BatchCondition, _ bytes: UnsafeRawBufferPointer
+        _ section: borrowing ArchiveSection, _ condition: BatchCondition, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> Bool {
         let key = UnsafeRawBufferPointer(rebasing: bytes[condition.key])
         guard let present = try section.findToChange(key, tag: condition.tag) else {
@@ -52,8 +49,7 @@ struct BatchWriter: ArchiveOperation {
     }
 
     private func lookUp(
-        _ section: borrowing ArchiveSection,
-        _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
+        _ section: borrowing ArchiveSection, _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchChange] {
         var changes = changes
         for place in changes.indices {
@@ -133,8 +129,7 @@ struct BatchWriter: ArchiveOperation {
         for place in plan.victims.indices {
             index.publish(
                 .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
-                pid: engine.pid,
-                time: plan.time)
+                pid: engine.pid, time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
@@ -153,9 +148,8 @@ struct BatchWriter: ArchiveOperation {
 
     /// Writes all frames from `first` on. None of them counts before the last is complete.
     private func write(
-        _ section: borrowing ArchiveSection,
-        _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
-        _ pin: SegmentLog.Pin
+        _ section: borrowing ArchiveSection, _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int,
+        total: Int, at first: Location, _ pin: SegmentLog.Pin
     ) -> [BatchStep] {
         var offset = first.offset
         func write(_ content: FrameContent) -> Location {
@@ -189,8 +183,7 @@ struct BatchWriter: ArchiveOperation {
         var steps: [BatchStep] = []
         steps.reserveCapacity(plan.changes.count)
         for (place, change) in plan.changes.enumerated() {
-            var frame = content(
-                change.value == nil ? .delete : .put, stamp: plan.firstStamp &+ UInt64(place))
+            var frame = content(change.value == nil ? .delete : .put, stamp: plan.firstStamp &+ UInt64(place))
             frame.isInBatch = true
             frame.encoding = change.encoding
             frame.created = change.created ?? plan.time
@@ -215,8 +208,7 @@ struct BatchWriter: ArchiveOperation {
     }
 
     private func withBatchExtension<Value>(
-        _ section: borrowing ArchiveSection,
-        _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
+        _ section: borrowing ArchiveSection, _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
     ) -> Value {
         let size = FrameExtension.partBytes(BatchPart.bytes) + bytes
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in

@@ -41,9 +41,7 @@ struct PreparedBatch {
     let conditions: [BatchCondition]
     let valueBytes: Int
 
-    init(
-        _ batch: Batch, ifUnchanged seen: [SeenEntry], _ engine: ArchiveEngine
-    ) throws(StorageError) {
+    init(_ batch: Batch, ifUnchanged seen: [SeenEntry], _ engine: ArchiveEngine) throws(StorageError) {
         try engine.requireEntries(to: "apply a batch")
         var bytes: [UInt8] = []
         var changes: [BatchChange] = []

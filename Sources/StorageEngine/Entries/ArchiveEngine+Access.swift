@@ -3,9 +3,7 @@ import CPlatform
 extension ArchiveEngine {
     /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
     @inline(__always)
-    func withPeek(
-        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
-    ) throws(StorageError) {
+    func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
         try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
@@ -129,7 +127,6 @@ extension ArchiveEngine {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits
         traits.residentBytes = max(1, bytes)
-        return PutRequest(
-            value: .empty, encoding: .unknown, traits: traits)
+        return PutRequest(value: .empty, encoding: .unknown, traits: traits)
     }
 }

@@ -58,8 +58,7 @@ struct EntrySlot<Right> {
         while true {
             let word = cp_load64(base + 8)
             guard word != 0 else { return nil }
-            let value = try body(
-                Location(raw: word & ~SlotBits.unfilled), word & SlotBits.unfilled == 0)
+            let value = try body(Location(raw: word & ~SlotBits.unfilled), word & SlotBits.unfilled == 0)
             cp_load_fence()
             if cp_load64(base + 8) == word { return value }
         }

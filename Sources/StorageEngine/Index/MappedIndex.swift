@@ -99,8 +99,7 @@ extension ChangingIndex {
         let bytes = IndexLayout.fileBytes(chunks: chunks)
         try removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
         // Entries within the capacity must not be zeroed: a process may have died between the two stores below.
-        let present = IndexLayout.fileBytes(
-            chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
+        let present = IndexLayout.fileBytes(chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)
         try memory.memory.extend(from: min(start, bytes), to: bytes)
         crashPoint(.indexExtended)

@@ -21,8 +21,7 @@ struct LimitChange: ArchiveOperation {
         if hasOtherLimits {
             index.publish(
                 .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
-                location: .none,
-                pid: engine.pid, time: Clock.wall())
+                location: .none, pid: engine.pid, time: Clock.wall())
         }
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)

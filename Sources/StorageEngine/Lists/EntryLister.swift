@@ -6,9 +6,7 @@ struct EntryLister {
     func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
 
     /// Every entry of a part, including expired ones; `nil` if there are more than `most`.
-    func liveReferences(
-        allOf part: TagRange?, most: Int = .max
-    ) throws(StorageError) -> [EntryReference]? {
+    func liveReferences(allOf part: TagRange?, most: Int = .max) throws(StorageError) -> [EntryReference]? {
         try engine.index.catchUp()
         return try engine.undisturbed { () throws(StorageError) in try references(allOf: part, most: most) }
     }
@@ -49,9 +47,7 @@ struct EntryLister {
         return references
     }
 
-    private func references(
-        allOf part: TagRange?, most: Int
-    ) throws(StorageError) -> [EntryReference]? {
+    private func references(allOf part: TagRange?, most: Int) throws(StorageError) -> [EntryReference]? {
         let all = part != nil
         let renumberings = engine.index.renumberings
         let isChanging = engine.index.structureVersion & 1 != 0

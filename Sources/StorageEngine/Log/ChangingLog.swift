@@ -100,9 +100,7 @@ struct ChangingLog {
         return pin
     }
 
-    private func beginAppending(
-        to segment: UInt32, _ file: FileDescriptor, _ mapped: inout MappedSegments
-    ) {
+    private func beginAppending(to segment: UInt32, _ file: FileDescriptor, _ mapped: inout MappedSegments) {
         let before = log.appending.exchange(segment, ordering: .relaxed)
         if before != segment { mapped[before]?.file = nil }
         mapped[segment]?.file = KeptFile(file)

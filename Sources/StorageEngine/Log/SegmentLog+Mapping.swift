@@ -34,8 +34,7 @@ extension SegmentLog {
 
     /// `bytes`: size of the part of the file that belongs to the segment.
     func publish(
-        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int,
-        _ mapped: inout MappedSegments
+        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int, _ mapped: inout MappedSegments
     ) throws(StorageError) {
         let slot = table[segment]
         let present = slot.pointee.number.load(ordering: .relaxed)
@@ -47,8 +46,7 @@ extension SegmentLog {
         mapped[segment] = MappedSegment(ranges: [range], status: status, file: nil)
         slot.pointee.base.store(UInt(bitPattern: range.base), ordering: .relaxed)
         slot.pointee.bytes.store(bytes, ordering: .relaxed)
-        slot.pointee.seed.store(
-            SegmentHeader.seed(archive: identity, segment: segment), ordering: .relaxed)
+        slot.pointee.seed.store(SegmentHeader.seed(archive: identity, segment: segment), ordering: .relaxed)
         slot.pointee.number.store(segment, ordering: .releasing)
     }
 

@@ -133,8 +133,7 @@ extension ArchiveEngine {
     /// The entry whose slot and cell name different frames: the process that changes it may have been stopped.
     @inline(never)
     private func renamed(
-        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
-        from before: Location,
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, from before: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
         let location = slot.location
@@ -158,8 +157,7 @@ extension ArchiveEngine {
         }
         if let frame = log.frame(pin, at: location.offset) {
             if equal(frame.key, key) {
-                return FoundEntry(
-                    number: number, slot: slot, location: location, frame: frame, pin: pin)
+                return FoundEntry(number: number, slot: slot, location: location, frame: frame, pin: pin)
             }
             if slot.tag == tag, isDamaged(frame, pin, location) { unreadable = location }
         } else {

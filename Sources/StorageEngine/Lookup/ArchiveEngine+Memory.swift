@@ -101,9 +101,7 @@ extension ArchiveEngine {
     }
 
     /// The entries that the operation `sequence` stored; all if it is `nil`.
-    func entries(
-        _ numbers: [UInt32], ofSequence sequence: UInt64?
-    ) throws(StorageError) -> [UInt32] {
+    func entries(_ numbers: [UInt32], ofSequence sequence: UInt64?) throws(StorageError) -> [UInt32] {
         guard let sequence else { return numbers }
         var found: [UInt32] = []
         for number in numbers where try self.sequence(of: number) == sequence { found.append(number) }
@@ -146,9 +144,7 @@ extension ArchiveEngine {
     }
 
     /// The version's present location; `nil` if the entry was removed.
-    func followMemoryOnly(
-        _ held: HeldEntry, key: UnsafeRawBufferPointer
-    ) throws(StorageError) -> HeldEntry? {
+    func followMemoryOnly(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         for number in memoryOnlyNumbers(of: key, tag: held.tag) where isPresent(number) {
             guard let location = index.entry(number)?.location else { continue }
             let found = try withFrameIfPresent(at: location) { frame -> HeldEntry? in

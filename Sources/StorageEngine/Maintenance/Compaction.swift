@@ -4,9 +4,7 @@ struct Compaction: ArchiveOperation {
 
     /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
     /// lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops the compaction.
-    func compact(
-        givingUpUndo: Bool, progress: (Double) -> Bool
-    ) throws(StorageError) {
+    func compact(givingUpUndo: Bool, progress: (Double) -> Bool) throws(StorageError) {
         guard engine.kind != .log else { return try dropDeadMessages() }
         _ = try EntryRemover(engine).removeExpired()
         if givingUpUndo { try giveUpUndo() }

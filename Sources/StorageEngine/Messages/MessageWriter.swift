@@ -41,8 +41,7 @@ struct MessageWriter: ArchiveOperation {
         }
         let content = FrameContent(
             kind: .message, sequence: section.nextSequence(), recency: stamp, time: now,
-            created: Int64(bitPattern: dropped.first.raw),
-            key: .empty, value: message)
+            created: Int64(bitPattern: dropped.first.raw), key: .empty, value: message)
         let location = try section.append(content)
         crashPoint(.messageWritten)
         index.adjust(.valueBytes, by: message.count - dropped.bytes)
@@ -188,8 +187,7 @@ struct MessageWriter: ArchiveOperation {
 
     /// Drops the messages before a location for lack of disk space; restores them if `removing` fails. Returns their number.
     func dropMessages(
-        _ section: borrowing ArchiveSection,
-        before place: Location, removing: () throws(StorageError) -> Void
+        _ section: borrowing ArchiveSection, before place: Location, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> (count: Int, bytes: Int) {
         let dropped = try oldestMessages(section) { $0.first != .none && $0.first < place }
         let first = section.index.firstMessage

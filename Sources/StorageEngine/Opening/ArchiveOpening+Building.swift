@@ -35,8 +35,7 @@ extension ArchiveOpening {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
             let engine = try fill(
                 IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
-                as: .writer(attachment: attachment, slot: nil), evidence: evidence,
-                isRoomy: isRoomy)
+                as: .writer(attachment: attachment, slot: nil), evidence: evidence, isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
                 try section.fitMakingRoom(into: limit)

@@ -33,8 +33,7 @@ extension ArchiveOpening {
     /// holds the archive's lock, renames the new descriptor and updates the index. After a crash in between, the next holder
     /// applies the descriptor, so no change is acknowledged under another limit.
     static func changeConfiguration(
-        through engine: ArchiveEngine,
-        _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
+        through engine: ArchiveEngine, _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
         // Evicts first, without the open lock, because that is slow, and again below, because others may change the rest.

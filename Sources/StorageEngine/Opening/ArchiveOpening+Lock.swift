@@ -10,8 +10,7 @@ extension ArchiveOpening {
 
     func makeLock(_ index: IndexView) throws(StorageError) -> ArchiveLock {
         if index.locking == .fileLock {
-            return ArchiveLock(
-                file: try folder.fileMakingIfMissing(named: ArchiveFile.lock), index)
+            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveFile.lock), index)
         }
         return ArchiveLock(of: index)
     }

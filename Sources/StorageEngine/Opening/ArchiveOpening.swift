@@ -139,8 +139,7 @@ struct ArchiveOpening {
     }
 
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
-        try IndexMemory(
-            file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
+        try IndexMemory(file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
     }
 
     // MARK: Observers and copies

@@ -187,8 +187,7 @@ extension ArchiveSection {
         var content = FrameContent(
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
             sequence: frame.sequence, recency: max(slot.recency, frame.recency), time: slot.accessed,
-            created: frame.created,
-            key: frame.key, value: frame.value)
+            created: frame.created, key: frame.key, value: frame.value)
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }

@@ -107,8 +107,7 @@ extension ArchiveSection {
                     if group != 0 {
                         countRemoval(
                             RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
-                            first: location,
-                            bytes: UInt64(entry.slot.valueBytes))
+                            first: location, bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
                     index.publish(

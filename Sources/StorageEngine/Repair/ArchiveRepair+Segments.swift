@@ -27,8 +27,7 @@ extension ArchiveRepair {
             }
             try giveOwnLength(log, number)
             try mendFrames(
-                log, number, isNewest: number == numbers.last,
-                goesOn: number != numbers.last || endsDamaged,
+                log, number, isNewest: number == numbers.last, goesOn: number != numbers.last || endsDamaged,
                 without: dropped.filter { $0.first.segment == number })
         }
     }
@@ -117,8 +116,7 @@ extension ArchiveRepair {
     ) throws(StorageError) {
         let file = try folder.file(named: SegmentHeader.fileName(number), writable: true)
         let keeper = try keep([(0, try file.read(atMost: SegmentHeader.bytes))], of: number)
-        let header = SegmentHeader(
-            archive: identity, segment: number, oldest: oldest, created: Clock.wall())
+        let header = SegmentHeader(archive: identity, segment: number, oldest: oldest, created: Clock.wall())
         try file.write(header.encoded)
         try file.synchronize()
         salvagedFrom[number] = 0
@@ -225,8 +223,7 @@ extension ArchiveRepair {
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
             zeros.withUnsafeBytes { value in
                 segments.view(pin).write(
-                    FrameContent(
-                        kind: .void, sequence: 0, recency: 0, time: now, created: now, value: value),
+                    FrameContent(kind: .void, sequence: 0, recency: 0, time: now, created: now, value: value),
                     at: offset)
             }
             offset += size

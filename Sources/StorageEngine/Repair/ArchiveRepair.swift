@@ -36,8 +36,7 @@ struct ArchiveRepair {
         defer { attachment.unlock() }
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
         var repair = ArchiveRepair(
-            folder: folder, name: name, identity: descriptor.identity,
-            kind: descriptor.configuration.kind,
+            folder: folder, name: name, identity: descriptor.identity, kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
             evidence: try PriorIndexEvidence(folder, descriptor, keepsIndex: true))
         for conflict in conflicts { repair.report(conflict) }
@@ -49,8 +48,7 @@ struct ArchiveRepair {
             repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
         try repair.mendSegments(progress)
-        return try repair.finish(
-            ArchiveOpening(folder: folder, options: options), attachment: attachment)
+        return try repair.finish(ArchiveOpening(folder: folder, options: options), attachment: attachment)
     }
 
     private init(
@@ -147,9 +145,7 @@ struct ArchiveRepair {
         }
         try index.cleanMark.set()
         return RepairReport(
-            entries: entries,
-            valueBytes: index.valueBytes, damaged: damaged,
-            salvaged: salvaged,
+            entries: entries, valueBytes: index.valueBytes, damaged: damaged, salvaged: salvaged,
             problems: problems)
     }
 }
@@ -196,8 +192,7 @@ struct ArchiveIdentities {
             }
         }
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
-        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(
-            atMost: 32)
+        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(atMost: 32)
         let evidence = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }
         if let descriptor,

@@ -301,9 +301,7 @@ public final class RingFile: Sendable {
     }
 
     /// Returns the result of `body` while no process appends. May repeat it, so `body` must be short and change nothing.
-    func reading<Value: Sendable>(
-        _ body: () throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
+    func reading<Value: Sendable>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value {
         try inTurn { (patience) throws(StorageError) in
             for _ in 0..<(FileDescriptor.hasByteLocks ? 4 : 0) {
                 var start: Int64 = 0

@@ -51,8 +51,7 @@ public final class Store: Sendable {
         switch try StoreMarker.state(in: folder) {
         case .right: break
         case .version(let version):
-            throw .unsupportedVersion(
-                path: path + "/" + StoreMarker.fileName, found: version, supported: 1)
+            throw .unsupportedVersion(path: path + "/" + StoreMarker.fileName, found: version, supported: 1)
         case .damaged(let reason):
             throw .notAStore(
                 path: path,

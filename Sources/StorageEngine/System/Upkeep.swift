@@ -119,8 +119,7 @@ package final class Upkeep: @unchecked Sendable {
             // The task may have been cancelled during the run, or rescheduled for work that the run missed.
             guard let hastened = pending[next.key]?.due else { continue }
             pending[next.key] = again.map {
-                Pending(
-                    due: min(hastened, cp_monotonic_time() &+ max($0, 1_000_000)), duty: next.value.duty)
+                Pending(due: min(hastened, cp_monotonic_time() &+ max($0, 1_000_000)), duty: next.value.duty)
             }
         }
         isRunning = false

@@ -164,8 +164,7 @@ extension MappedIndex {
     @inline(__always)
     func publishEvent(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
-        location: Location, pid: Int32, time: Int64,
-        key: UnsafeRawBufferPointer = .empty
+        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer = .empty
     ) {
         let note = EventNote(
             kind: kind, cause: cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,

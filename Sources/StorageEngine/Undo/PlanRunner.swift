@@ -185,9 +185,8 @@ struct PlanRunner: ArchiveOperation {
     }
 
     private func remove(
-        _ section: borrowing ArchiveSection,
-        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, unusedSince: Timestamp? = nil, group: UInt32,
-        _ outcome: inout PlanOutcome
+        _ section: borrowing ArchiveSection, _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind,
+        unusedSince: Timestamp? = nil, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
         var numbers: [UInt32] = []
         for planned in batch {

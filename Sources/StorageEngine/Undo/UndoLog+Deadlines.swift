@@ -95,9 +95,8 @@ extension UndoLog {
     }
 
     private func undo(
-        _ section: borrowing ArchiveSection,
-        _ part: ArraySlice<DeadlineChange>, of line: UndoView, _ group: UInt32,
-        _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
+        _ section: borrowing ArchiveSection, _ part: ArraySlice<DeadlineChange>, of line: UndoView,
+        _ group: UInt32, _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         section.drainTouches()
         guard line.group == group, UndoWindow(engine).isReversible(line) else { return false }

@@ -9,8 +9,7 @@ struct UndoLog: ArchiveOperation {
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
             time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
-            pid: Int32(bitPattern: line.pid),
-            end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
+            pid: Int32(bitPattern: line.pid), end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
             bytesLeft: line.endBytes == .max ? nil : line.endBytes > appended ? line.endBytes - appended : 0)
     }
 

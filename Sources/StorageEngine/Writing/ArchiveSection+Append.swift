@@ -46,8 +46,7 @@ extension ArchiveSection {
         {
             return
         }
-        throw index.contradiction(
-            at: IndexLayout.headOffset, "the index's log tail is before the last frame")
+        throw index.contradiction(at: IndexLayout.headOffset, "the index's log tail is before the last frame")
     }
 
     private func isInsideFrame(_ place: Location, _ pin: SegmentLog.Pin) throws(StorageError) -> Bool {
@@ -240,15 +239,13 @@ extension ArchiveSection {
     /// Appends a frame without a value, applies it and commits it. `apply` gets its location and time, by default its `created`.
     func appendBare(
         _ kind: FrameKind, key: UnsafeRawBufferPointer = .empty,
-        extensionBytes: UnsafeRawBufferPointer = .empty,
-        created: Int64? = nil, inNewSegment: Bool = false,
+        extensionBytes: UnsafeRawBufferPointer = .empty, created: Int64? = nil, inNewSegment: Bool = false,
         apply: (_ location: Location, _ time: Int64) -> Void
     ) throws(StorageError) {
         let now = Clock.wall()
         let content = FrameContent(
             kind: kind, sequence: nextSequence(), recency: index.touches.drained, time: now,
-            created: created ?? now, key: key,
-            value: .empty, extensionBytes: extensionBytes)
+            created: created ?? now, key: key, value: .empty, extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
         crashPoint(.bareFrameWritten)
         apply(location, now)

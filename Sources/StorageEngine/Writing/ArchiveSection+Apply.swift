@@ -93,10 +93,7 @@ extension ArchiveSection {
     }
 
     /// Removes an entry without a frame, and publishes the cause.
-    func giveUp(
-        _ number: UInt32, _ cause: EventCause,
-        key: UnsafeRawBufferPointer = .empty
-    ) {
+    func giveUp(_ number: UInt32, _ cause: EventCause, key: UnsafeRawBufferPointer = .empty) {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)

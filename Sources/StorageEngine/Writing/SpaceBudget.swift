@@ -26,8 +26,7 @@ struct SpaceBudget: ArchiveOperation {
         let values = index.valueBytes
         let limit = Double(
             engine.diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
-        let undo = min(
-            index.setAsideBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
+        let undo = min(index.setAsideBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
         let entries = index.entryCount + Int(index.setAsideCount)
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
