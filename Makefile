@@ -128,7 +128,7 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 	$(SWIFT) build -c release --package-path Tests/Fuzzers --scratch-path "$(CURDIR)/.build-fuzz" --sanitize=fuzzer
 	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
 
-SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|PapyrusTests|FuzzTests
+SANITIZED := CBORTests|CacheAdvanceTests.RingFile|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|PapyrusTests|FuzzTests
 SANITIZERS ?= address thread undefined
 # Excluded from the thread sanitizer, which sees one process only: suites with many processes. It also uses unlimited addresses, and
 # can't follow a multithreaded process that forks. System calls are counted without sanitizers.

@@ -82,7 +82,7 @@ let package = Package(
                 "StorageEngine", "ArchiveQuery", "CBOR", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .target(name: "CacheAdvance", dependencies: ["StorageEngine"], swiftSettings: strict),
+        .target(name: "CacheAdvance", dependencies: ["CPlatform", "SystemC"], swiftSettings: strict),
         .target(name: "Nest", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
         .target(
             name: "Papyrus",
@@ -144,14 +144,15 @@ let package = Package(
         .target(
             name: "BrowserCore",
             dependencies: [
-                "StoreInspection", "ServerInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
+                "StoreInspection", "ServerInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery",
+                "CBOR", "TerminalKit",
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "VellumCommand",
             dependencies: [
-                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
-                "ServerInspection", "BrowserCore", "CDemoData", "SystemC",
+                "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses",
+                "StoreInspection", "ServerInspection", "BrowserCore", "CDemoData", "SystemC",
                 .target(name: "VellumValkey", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
@@ -168,7 +169,7 @@ let package = Package(
             dependencies: ["StorageEngine", "CPlatform", "StoreWorker", "TestSupport"],
             exclude: ["Fixtures", "Reader"], swiftSettings: strict),
         .executableTarget(
-            name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform", "TestSupport"],
+            name: "StoreWorker", dependencies: ["StorageEngine", "CacheAdvance", "CPlatform", "TestSupport"],
             path: "Tests/StoreWorker",
             swiftSettings: strict),
         .testTarget(
@@ -192,7 +193,8 @@ let package = Package(
             name: "OperationCounter", dependencies: ["Vellum", "ArchiveQuery", "StorageEngine"],
             path: "Tests/OperationCounter", swiftSettings: strict),
         .testTarget(
-            name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
+            name: "CacheAdvanceTests",
+            dependencies: ["CacheAdvance", "CPlatform", "StoreWorker", "TestSupport"], exclude: ["Reader"],
             swiftSettings: strict),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
@@ -230,17 +232,16 @@ let package = Package(
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: [
-                "BrowserCore", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
-                "TestSupport",
+                "BrowserCore", "StoreInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR",
+                "TerminalKit", "TestSupport",
             ],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
-                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
-                "Nest",
-                "Papyrus", "Cities", "ServerSupport", "TestSupport",
+                "VellumCommand", "StoreInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR",
+                "TerminalKit", "Nest", "Papyrus", "Cities", "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),
         // The tutorial's package; the soak also builds it as a package.

@@ -1,5 +1,4 @@
 import Foundation
-import StorageEngine
 
 /// A number of bytes in a cache's file.
 public typealias Bytes = UInt64
@@ -81,27 +80,27 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
                 message,
                 .init(codingPath: [], debugDescription: "the encoder returned no bytes for the message"))
         }
-        try translating { () throws(StorageError) in try ring.append(Array(data)) }
+        try translating { () throws(RingFileError) in try ring.append(Array(data)) }
     }
 
     /// All messages, the oldest first. Costs reading the file and decoding them. Throws ``CacheAdvanceError``; errors
     /// of the decoder; a `CocoaError` if the file can't be read.
     public func messages() throws -> [Message] {
         try begin()
-        let encoded = try translating { () throws(StorageError) in try ring.messages() }
+        let encoded = try translating { () throws(RingFileError) in try ring.messages() }
         return try decoding.with { try encoded.map { try decoder.decode(Message.self, from: Data($0)) } }
     }
 
     /// Whether the cache has no messages.
     public func isEmpty() throws -> Bool {
         try begin()
-        return try translating { () throws(StorageError) in try ring.isEmpty() }
+        return try translating { () throws(RingFileError) in try ring.isEmpty() }
     }
 
     /// Whether messages can be appended: the file is empty, or was created with the same `maximumBytes` and
     /// `shouldOverwriteOldMessages`.
     public func isWritable() throws -> Bool {
-        do throws(StorageError) {
+        do throws(RingFileError) {
             try beginOnce()
             return try ring.isWritable()
         } catch .unsupportedVersion {
@@ -117,31 +116,29 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     /// on, old messages are dropped in steps of a 64th of the file, with one sync each. All other processes that append
     /// to the file must also have called this once.
     public func synchronize() throws {
-        try translating { () throws(StorageError) in try ring.synchronize() }
+        try translating { () throws(RingFileError) in try ring.synchronize() }
     }
 
     /// The damage of the file and its byte, if other calls throw `fileCorrupted`; `nil`: none. Costs reading the file.
     public func damage() throws -> String? {
-        do throws(StorageError) {
+        do throws(RingFileError) {
             _ = try ring.outline()
             return nil
-        } catch .corrupted(let path, let offset, let reason),
-            .damagedRingFile(let path, let offset, let reason)
-        {
+        } catch .damaged(let path, let offset, let reason) {
             return "\(path), byte \(offset): \(reason)"
         } catch {
             throw error.ofUse(ring)
         }
     }
 
-    private func begin() throws { try translating { () throws(StorageError) in try beginOnce() } }
+    private func begin() throws { try translating { () throws(RingFileError) in try beginOnce() } }
 
     /// The first use of an empty file stores the settings in it, if the maximum leaves space for them.
-    private func beginOnce() throws(StorageError) {
+    private func beginOnce() throws(RingFileError) {
         begun.lock()
         defer { begun.unlock() }
         guard !hasBegun, ring.maximumBytes >= 64 else { return }
-        do throws(StorageError) {
+        do throws(RingFileError) {
             try ring.begin()
         } catch {
             guard case .unsupportedVersion = error else { throw error }
@@ -149,8 +146,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         hasBegun = true
     }
 
-    private func translating<Value>(_ body: () throws(StorageError) -> Value) throws -> Value {
-        do throws(StorageError) {
+    private func translating<Value>(_ body: () throws(RingFileError) -> Value) throws -> Value {
+        do throws(RingFileError) {
             return try body()
         } catch {
             throw error.ofUse(ring)

@@ -1,5 +1,5 @@
 import Foundation
-import StorageEngine
+import SystemC
 
 /// An error of a call on a cache.
 ///
@@ -66,18 +66,17 @@ extension CacheAdvanceError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { description }
 }
 
-extension StorageError {
+extension RingFileError {
     func ofUse(_ ring: RingFile) -> any Error {
         switch self {
-        case .valueTooLarge(let bytes, _, _):
+        case .messageTooLarge(let bytes, _, _):
             UInt64(bytes) + 4 > ring.maximumBytes - min(64, ring.maximumBytes)
                 || bytes > RingFile.maximumMessageBytes
                 ? CacheAdvanceError.messageLargerThanCacheCapacity
                 : CacheAdvanceError.messageLargerThanRemainingCacheSize
-        case .unsupportedVersion(_, let found, _):
-            CacheAdvanceError.incompatibleHeader(persistedVersion: UInt8(truncatingIfNeeded: found))
-        case .invalidConfiguration: CacheAdvanceError.fileNotWritable
-        case .corrupted, .damagedRingFile: CacheAdvanceError.fileCorrupted
+        case .unsupportedVersion(_, let found): CacheAdvanceError.incompatibleHeader(persistedVersion: found)
+        case .otherSettings: CacheAdvanceError.fileNotWritable
+        case .damaged: CacheAdvanceError.fileCorrupted
         case .closed:
             cocoa(
                 .fileNoSuchFile, ring.path,
@@ -95,8 +94,9 @@ extension StorageError {
                 .fileNoSuchFile, path,
                 "there is no file at \(path); create an empty one, for example with FileManager's createFile(atPath:contents:)"
             )
-        case .permissionDenied, .readOnly: cocoa(.fileWriteNoPermission, path, description)
-        case .noSpace: cocoa(.fileWriteOutOfSpace, path, description)
+        case .system(_, _, EACCES), .system(_, _, EPERM), .system(_, _, EROFS):
+            cocoa(.fileWriteNoPermission, path, description)
+        case .system(_, _, ENOSPC), .system(_, _, EDQUOT): cocoa(.fileWriteOutOfSpace, path, description)
         default: cocoa(.fileWriteUnknown, path, description)
         }
     }

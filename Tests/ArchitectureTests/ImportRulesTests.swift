@@ -95,7 +95,7 @@ import Testing
 
     @Test("the command imports the browser in one folder") func confinedImports() {
         let text = "import StoreInspection\nimport BrowserCore\n"
-        #expect(violations("Sources/VellumCommand/Commands/a.swift", text).map(\.line) == [2])
+        #expect(violations("Sources/VellumCommand/Entries/a.swift", text).map(\.line) == [2])
         #expect(violations("Sources/VellumCommand/Browse/a.swift", text) == [])
     }
 

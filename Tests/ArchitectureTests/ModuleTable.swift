@@ -26,7 +26,7 @@ struct ModuleTable {
             "VellumRemote": ["VellumMetrics", "Vellum", "StorageEngine"],
             "VellumValkey": ["VellumRemote", "Vellum", "StorageEngine", "ValkeyWire", "SystemC"],
             "Papyrus": ["StorageEngine", "CBOR"],
-            "CacheAdvance": ["StorageEngine"],
+            "CacheAdvance": ["CPlatform", "SystemC"],
             "Nest": ["StorageEngine", "CBOR"],
             "NestRemote": ["Nest", "VellumRemote", "Vellum", "StorageEngine"],
             "TerminalKit": [],
@@ -36,7 +36,8 @@ struct ModuleTable {
                 "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "ValkeyWire", "SystemC",
             ],
             "BrowserCore": [
-                "StoreInspection", "ServerInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
+                "StoreInspection", "ServerInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery",
+                "CBOR", "TerminalKit",
             ],
         ]
         let modules = Set(allowed.keys)

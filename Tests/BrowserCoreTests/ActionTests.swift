@@ -74,16 +74,16 @@ struct ActionTests {
         arguments: [
             ("j<enter>Z", "Z does nothing here. ? lists the keys."),
             ("<ctrl+z>", "ctrl+z does nothing here. ? lists the keys."),
-            ("m", "m (Mark) works on the entries screen. ? lists the keys."),
-            ("j<enter><enter>m", "m (Mark) works on the entries screen. ? lists the keys."),
-            ("j<enter>a", "a (Auto-refresh) works on the query screen. ? lists the keys."),
+            ("m", "m doesn't work here. Mark: entries, query. ? lists the keys."),
+            ("j<enter><enter>m", "m doesn't work here. Mark: entries, query. ? lists the keys."),
+            ("j<enter>a", "a doesn't work here. Auto-refresh: query. ? lists the keys."),
             ("jj<enter>u", "Deleted messages can't be restored."),
             ("jju", "Deleted messages can't be restored."),
             (
                 "j<enter>u",
                 "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."
             ),
-            ("jj<enter>z", "z (Groups) works on the archives screen. ? lists the keys."),
+            ("jj<enter>z", "z doesn't work here. Groups: archives, entries. ? lists the keys."),
         ]) func unassignedKeysAreExplained(keys: String, said: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
@@ -186,7 +186,8 @@ struct ActionTests {
         arguments: [
             ("", "yank", "y"), ("", "truncate", "D, delete"), ("", "vacuum", "K"), ("", "rename", "N"),
             ("j<enter>", "kill", "D, delete"), ("j<enter>", "ttl", "x"), ("j<enter>", "tail", "F"),
-            ("j<enter>", "evict", "V"), ("j<enter>", "grep", "/"), ("j<enter>", "search", "/"),
+            ("j<enter>", "evict", "V"), ("", "evict", "L"), ("E", "evict", "T"), ("j<enter>", "grep", "/"),
+            ("j<enter>", "search", "/"),
             ("j<enter>", "reload", "R"), ("j<enter>", "describe", "enter, l"),
             ("j<enter>", "exit", "q, ctrl+c"),
         ]) func paletteKnowsSynonyms(keys: String, word: String, key: String) throws
@@ -208,6 +209,40 @@ struct ActionTests {
         #expect(browser.model.cursorKey == Fixture.keys.last)
         browser.press([.character("V")])
         #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.said != nil)
+    }
+
+    @Test("V reads a frozen or paused list again", arguments: ["k", " "])
+    func nextVictimIsCurrent(key: String) throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, keys: "j<enter>" + (key == " " ? "<space>" : key))
+        source.access("Mal\u{e9}", archive: "City", at: Fixture.start)
+        browser.press([.character("V")])
+        #expect(browser.model.cursorKey == "Apia")
+    }
+
+    @Test(
+        "V says why nothing is evicted",
+        arguments: [("City", 2_000_000), ("City", nil), ("Blob", nil)] as [(String, UInt64?)])
+    func sayNothingIsEvicted(archive: String, limit: UInt64?) throws {
+        let source = Fixture.source()
+        source.with { $0.summaries["City"]?.diskLimit = limit }
+        let browser = try Fixture.browser(source, keys: (archive == "City" ? "j" : "") + "<enter>V")
+        let reason =
+            archive == "Blob" ? "is a collection" : limit == nil ? "has no disk limit" : "of 2 MB used"
+        #expect(browser.model.said?.contains(reason) == true, "\(browser.model.said ?? "")")
+        #expect(browser.model.cursorRow == 0)
+    }
+
+    @Test("esc and q do the same on the first screen and on a store opened from the list")
+    func escapeAndQuitAgree() throws {
+        var named = try Fixture.browser(Fixture.source(), keys: "<esc>")
+        #expect(named.model.screen == .archives && named.model.said?.contains("q quits") == true)
+        named.press([.character("q")])
+        #expect(named.exit == .quit)
+        for key in ["q", "<esc>"] {
+            let listed = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>" + key)
+            #expect(listed.model.screen == .stores && listed.exit == nil)
+        }
     }
 
     @Test("a key releases the mouse to the terminal and captures it")

@@ -223,6 +223,17 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
     }
 
+    @Test("a report without a deleted entry says so, and offers no other ones", arguments: [1, 2])
+    func reportOfNothing(marked: Int) throws {
+        var browser = try Fixture.browser(
+            source, clock: clock, keys: "j<enter>" + String(repeating: "m", count: marked) + "D")
+        source.record("Jakarta", Array("new".utf8), archive: "City", at: clock.now)
+        browser.press(try Key.script("y"))
+        #expect(browser.text.contains("[ Delete 1 too ]") == (marked == 2), "\(browser.text)")
+        #expect(browser.text.contains("[ Delete 1 anyway ]") == (marked == 1), "\(browser.text)")
+        #expect(browser.text.contains("Nothing was deleted") == (marked == 1))
+    }
+
     @Test("the report undoes a delete")
     func reportUndoes() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")

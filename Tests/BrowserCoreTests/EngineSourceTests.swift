@@ -1,4 +1,5 @@
 import BrowserCore
+import CacheAdvance
 import Foundation
 import StorageEngine
 import StoreInspection
@@ -329,7 +330,7 @@ struct EngineSourceTests {
         #expect(command == String(decoding: copied("vellum tail \(path)"), as: UTF8.self))
         browser.press([Key(.enter), .character("y"), .character("s")])
         let code = "try RingFile(path: \"\(path)\", maximumBytes: 0, overwritesOldMessages: false, "
-        #expect(browser.sent.last == copied(code + "mode: .readOnly).messages()"))
+        #expect(browser.sent.last == copied(code + "isReadOnly: true).messages()"))
         browser.press([.character("h")])
         func row() -> [String] {
             let row = browser.lines.first { $0.contains("ring  ") } ?? ""

@@ -159,6 +159,16 @@ struct ExpireTests {
         #expect(!test.model.isPlanOpen)
     }
 
+    @Test("fields and explanations are aligned")
+    func columnsAreAligned() throws {
+        let browser = try Fixture.browser(source, keys: "j<enter>x")
+        func column(_ text: String) throws -> Int? {
+            let line = try #require(browser.lines.first { $0.contains(text) })
+            return line.firstRange(of: text).map { TextWidth.width(of: String(line[..<$0.lowerBound])) }
+        }
+        #expect(try column("such as") == column("all of City"), "\(browser.text)")
+    }
+
     /// The row of an expired entry vanishes although the store's counters are unchanged.
     @Test func expiredRowVanishes() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")

@@ -73,7 +73,7 @@ struct GraphTests {
             let rest = line.components(separatedBy: "operations ").last ?? ""
             return String(rest.prefix { $0 != "/" })
         }
-        #expect(browser.text.contains("  now, 10s mean"), "\(browser.text)")
+        #expect(browser.text.contains("  10s mean  now (2s mean)"), "\(browser.text)")
         #expect(operations() == "100")
         // Columns are ten seconds wide, and the present one is the tenth.
         browser.press(Array(repeating: Key(.left), count: 5))
@@ -200,6 +200,31 @@ struct GraphTests {
         browser.refresh()
         #expect(try row("City", browser).contains(" ! ") == isMarked, "\(browser.text)")
         #expect(column("entries", browser) == entries, "the warning moves columns")
+    }
+
+    @Test("the status line names the reason of a mark", arguments: [(40, 10), (80, 12), (200, 60)])
+    func markIsExplained(columns: Int, rows: Int) throws {
+        var browser = try Fixture.browser(source, columns: columns, rows: rows, clock: clock, keys: "j")
+        for number in 0..<40 {
+            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.record, "key \(number)", archive: "City", at: clock.now)
+        }
+        clock.advance(1)
+        browser.refresh()
+        browser.refresh()
+        #expect(browser.lines[rows - 2].hasPrefix("! too small"), "\(browser.text)")
+        browser.press([.character("k")])
+        #expect(!browser.lines[rows - 2].contains("too small"), "\(browser.text)")
+    }
+
+    @Test("the scale of a graph includes the present figure")
+    func scaleIncludesPresent() throws {
+        var browser = try Fixture.browser(source, columns: 100, rows: 40, clock: clock, keys: "jT")
+        source.pass(58, hits: 50, misses: 0, clock, &browser)
+        // The mean of the last column, of ten seconds, is about a thousand.
+        source.pass(2, hits: 5_000, misses: 0, clock, &browser)
+        let row = try #require(browser.lines.firstIndex { $0.contains("operations 5,000/s") })
+        #expect(browser.lines[row + 1].contains("5,000/s"), "\(browser.text)")
     }
 
     @Test("narrow screens keep name and ratio, and from 80 columns the gauge", arguments: [40, 80, 100])

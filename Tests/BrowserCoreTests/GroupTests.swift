@@ -48,6 +48,20 @@ struct GroupTests {
         #expect(places == places.sorted())
     }
 
+    @Test("filters the groups of a level by their names")
+    func filtersGroups() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz/US")
+        #expect(line(browser, "user:") != nil && line(browser, "img:") == nil, "\(browser.text)")
+        browser.press(try Key.script("<enter>r"))
+        #expect(browser.text.contains("1 of 3 groups") && browser.model.cursorRow == 0, "\(browser.text)")
+        browser.press(try Key.script("<enter>"))
+        #expect(line(browser, "user:22:") != nil, "the next level is filtered")
+        browser.press(try Key.script("h/zz<enter>"))
+        #expect(browser.text.contains("0 of 3 groups"), "\(browser.text)")
+        browser.press([Key(.escape)])
+        #expect(line(browser, "img:") != nil && browser.model.screen == .groups)
+    }
+
     @Test func dividesGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzj<enter>")
         #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.text)")

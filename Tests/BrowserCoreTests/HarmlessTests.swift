@@ -20,12 +20,12 @@ struct HarmlessTests {
         let keys =
             ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)
             + "abcdeFG 東é".map { .character($0) } + [Key(.enter), Key(.escape), Key(.backspace), Key(.tab)]
-        // Keys that don't confirm a plan, whose default is Cancel.
-        let harmlessInPlan = [
-            Key(.enter), Key(.escape), .character("n"), .character("j"), Key(.up), .character("D"),
-        ]
+        // Keys that don't confirm a plan. Its default is Cancel, but that of an undo, which has no targets, isn't.
+        let harmlessInPlan = [Key(.escape), .character("n"), .character("j"), Key(.up), .character("D")]
         for step in 0..<400 {
-            let choice = browser.model.isPlanOpen ? harmlessInPlan : keys
+            let hasTargets = browser.model.planned?.isEmpty == false
+            let choice =
+                browser.model.isPlanOpen ? harmlessInPlan + (hasTargets ? [Key(.enter)] : []) : keys
             if let key = choice.randomElement(using: &numbers) { browser.press([key]) }
             clock.advance(0.3)
             if step % 3 == 0 { browser.refresh() }

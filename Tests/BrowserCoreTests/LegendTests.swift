@@ -11,7 +11,7 @@ struct LegendTests {
         "lock Longest step of one of your changes; no lock was held longer.",
         "live The screen follows the store. following: the cursor stays at the newest row.",
         "frozen Rows keep their order while you move or type; seconds since then.",
-        "UNREACHABLE The store can't be read; the last data is shown.",
+        "UNREACHABLE The store can't be read; the time of its last data is beside it.",
         "REMOVED The archive was removed; its last data is shown.",
         "PAUSED The screen is paused; graphs and alarms continue.",
         "paste Keys faster than typing count as text: they change nothing, confirm nothing.",

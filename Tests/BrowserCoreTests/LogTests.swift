@@ -113,15 +113,29 @@ struct LogTests {
         #expect(browser.text.contains("60 messages"))
     }
 
+    @Test("finds the latest message first, and then earlier ones")
+    func findsMessagesBackwards() throws {
+        var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>fpanic<enter>")
+        #expect(browser.text.contains("\"panic\": 10 of 10"), "\(browser.text)")
+        browser.press(try Key.script("n"))
+        #expect(browser.text.contains("\"panic\": 9 of 10"))
+        browser.press(try Key.script("N"))
+        #expect(browser.text.contains("\"panic\": 10 of 10"))
+        browser.press(try Key.script("N"))
+        #expect(browser.text.contains("\"panic\": 1 of 10"), "not from the other end")
+        browser.press(try Key.script("n"))
+        #expect(browser.text.contains("\"panic\": 10 of 10"))
+    }
+
     @Test func findsMessages() throws {
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
         #expect(browser.text.contains("find \"^1.*panic\": 1 of 1"))
         browser.press(try Key.script("f<ctrl+u>panic<enter>"))
         #expect(browser.text.contains("\"panic\": 3 of 10"), "not from the cursor")
         browser.press(try Key.script("n"))
-        #expect(browser.text.contains("4 of 10"))
-        browser.press(try Key.script("NN"))
         #expect(browser.text.contains("2 of 10"))
+        browser.press(try Key.script("NN"))
+        #expect(browser.text.contains("4 of 10"))
         browser.press(try Key.script("<esc>n"))
         #expect(browser.text.contains("No search yet; f starts one."))
     }
@@ -130,11 +144,11 @@ struct LogTests {
     @Test func findsOtherMessages() throws {
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>gf!panic<enter>")
         #expect(browser.text.contains("find \"!panic\": 1 of 50"), "\(browser.text)")
-        browser.press(try Key.script("nnn"))
+        browser.press(try Key.script("NNN"))
         // The fourth message is a panic.
         #expect(browser.text.contains("\"!panic\": 4 of 50"))
         #expect(browser.model.cursorRow == 4)
-        browser.press(try Key.script("N"))
+        browser.press(try Key.script("n"))
         #expect(browser.text.contains("\"!panic\": 3 of 50"))
         #expect(browser.model.cursorRow == 2)
         browser.press(try Key.script("gf<ctrl+u>!^1.*PANIC<enter>"))
@@ -206,11 +220,11 @@ struct LogTests {
         #expect(browser.text.contains("25 of 2,502 messages"), "\(browser.text)")
         browser.press(try Key.script("<esc>gf^[12].*07 error<enter>"))
         // 107 and 207, 1007 to 1907, 2007 to 2407.
-        #expect(browser.text.contains("\"^[12].*07 error\": 1 of 17"), "\(browser.text)")
-        #expect(browser.model.cursorRow == 107)
+        #expect(browser.text.contains("\"^[12].*07 error\": 17 of 17"), "\(browser.text)")
+        #expect(browser.model.cursorRow == 2_407)
         browser.press(try Key.script("N"))
-        #expect(browser.text.contains("17 of 17") && browser.model.cursorRow == 2_407)
+        #expect(browser.text.contains("1 of 17") && browser.model.cursorRow == 107)
         browser.press(try Key.script("gf<ctrl+u>!info<enter>"))
-        #expect(browser.text.contains("\"!info\": 1 of 26") && browser.model.cursorRow == 7)
+        #expect(browser.text.contains("\"!info\": 25 of 26") && browser.model.cursorRow == 2_407)
     }
 }

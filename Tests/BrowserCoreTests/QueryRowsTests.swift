@@ -192,7 +192,7 @@ extension QueryScreenTests {
         #expect(browser.text.contains("1 changed, 1 removed since"))
         #expect(browser.lines[5].hasPrefix("~ place 1") && browser.lines[6].hasPrefix("x place 2"))
         browser.press(try Key.script("j"))
-        #expect(browser.text.contains("place 1  changed since; R runs the query again"))
+        #expect(browser.text.contains("place 1  1 changed, 1 removed since; R runs the query again"))
         browser.press(try Key.script("R"))
         #expect(browser.lines[0].hasSuffix("updated 0s ago") && !browser.text.contains("since"))
         #expect(browser.model.cursorKey == "place 1", "the cursor left its key")

@@ -47,7 +47,7 @@ struct RefusalTests {
 
     @Test("esc in the burst of a refused key only accepts keys again")
     func escapeAcceptsKeysAgain() throws {
-        var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jz/D")
+        var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jzWD")
         let before = browser.model.screen
         #expect(browser.model.said != nil && !browser.model.isPlanOpen)
         browser.press([Key(.escape)])
@@ -57,7 +57,7 @@ struct RefusalTests {
     }
 
     /// Regression: each key within a second was ignored and prolonged that.
-    @Test("keys after a refused one act at the speed of typing", arguments: ["jj<enter>Q", "jz/", "P/"])
+    @Test("keys after a refused one act at the speed of typing", arguments: ["jj<enter>Q", "jzW", "P/"])
     func keysActAfterRefusedKey(keys: String) throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
         clock.advance(0.05)
@@ -75,7 +75,7 @@ struct RefusalTests {
 
     @Test(
         "ignores text in the burst of a refused key until an arrow or esc",
-        arguments: [("jj<enter>Q", "Dy"), ("jz/", "Dy"), ("P/", "zy")])
+        arguments: [("jj<enter>Q", "Dy"), ("jzW", "Dy"), ("P/", "zy")])
     func ignoresTextAfterRefusedKey(keys: String, text: String) throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
         let before = browser.model.screen

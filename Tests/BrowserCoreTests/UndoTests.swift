@@ -76,11 +76,27 @@ struct UndoTests {
         #expect(!browser.text.contains("any more") && !browser.text.contains("u undoes:"))
     }
 
-    @Test func cancelIsDefault() throws {
+    @Test("enter undoes, because an undo deletes nothing")
+    func undoIsDefault() throws {
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "j<enter>u<enter>")
-        #expect(source.with { $0.writeCalls } == 0)
+        #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [7, 5])
         #expect(!browser.model.isPlanOpen)
+    }
+
+    @Test(arguments: [("j<enter>gDyu", true), ("<enter>gDyu", false)])
+    func undoPlanStatesTheLimitOfCachesOnly(keys: String, hasLimit: Bool) throws {
+        let browser = try Fixture.browser(source, keys: keys)
+        #expect(browser.text.contains("Undo this?"))
+        #expect(browser.text.contains("within the limit") == hasLimit)
+    }
+
+    @Test("an undo without a restored entry is not titled Undone")
+    func undoOfNothing() throws {
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>Dy")
+        source.record("Jakarta", [1], archive: "City", at: clock.now)
+        browser.press(try Key.script("u<enter>"))
+        #expect(browser.text.contains("Nothing was undone") && !browser.text.contains("Undone"))
     }
 
     @Test func listsKeysRecordedSince() throws {
@@ -100,7 +116,7 @@ struct UndoTests {
         #expect(list.contains("deleted 1,204 entries, 241 kB, 2m10s ago by api (4133); 7m50s or"))
         browser.press(try Key.script("j<enter>"))
         #expect(browser.text.contains("Restores 1,204 entries, 241 kB, in City"))
-        browser.press(try Key.script("<tab><enter>"))
+        browser.press(try Key.script("<enter>"))
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
     }
 

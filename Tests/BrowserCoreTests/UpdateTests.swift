@@ -260,12 +260,24 @@ struct UpdateTests {
         #expect(test.text.contains("there is no store at /none"))
         #expect(test.text.contains("UNREACHABLE"))
         #expect(test.text.contains("Jakarta"), "the loaded rows vanished")
+        // The figures have their time, and changes are refused.
+        #expect(test.text.contains("read 02:40:00  UNREACHABLE "), "\(test.text)")
+        for key in ["D", "x", "u", "n"] { test.press(.character(Character(key))) }
+        #expect(test.model.said?.contains("unreachable") == true && test.text.contains("unreachable store"))
         source.with { $0.problem = nil }
         test.send(
             .tick(Fixture.start.adding(seconds: 2)), expecting: ["load figures of \(Fixture.storePath)"])
         test.settle(source)
         #expect(!test.text.contains("there is no store"))
         #expect(!test.text.contains("UNREACHABLE"))
+    }
+
+    @Test("the message of a removed store fits narrow screens")
+    func problemNamesTheStore() throws {
+        var browser = try Fixture.browser(source, columns: 40, rows: 12, keys: "j<enter>")
+        source.with { $0.problem = "there is no store at \(Fixture.storePath)" }
+        browser.refresh()
+        #expect(browser.text.contains("there is no store at demo"), "\(browser.text)")
     }
 
     @Test func retriesFailedListing() {

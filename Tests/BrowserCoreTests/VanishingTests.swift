@@ -36,9 +36,24 @@ struct VanishingTests {
         #expect(browser.model.cursorKey == "key 249")
         #expect(text.contains("key 249  JSON,"), "the pane shows another entry")
         #expect(text.contains("250 of 250"))
-        #expect(text.contains("250 entries, 150 removed since"))
         browser.press(try Key.script("<enter>"))
         #expect(browser.text.contains("\"key 249\""))
+    }
+
+    /// Regression: the header subtracted removed entries and added no new ones.
+    @Test("a frozen list is below the archive's present figures")
+    func frozenListHasPresentFigures() throws {
+        let source = source(400)
+        var browser = try Fixture.browser(
+            source, columns: 120, rows: 40, clock: clock, keys: "j<enter>j")
+        evict(150, source)
+        for number in 0..<100 { source.record("new \(number)", [1, 2], archive: "City", at: clock.now) }
+        browser.press([.character("G")])
+        clock.advance(1)
+        browser.refresh()
+        let bytes = source.with { $0.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } } ?? 0
+        #expect(browser.model.pace != .live && browser.model.cursorKey == "key 249")
+        #expect(browser.lines[1].hasPrefix(" 350 entries  \(Figures.bytes(bytes))"), "\(browser.lines[1])")
     }
 
     /// Regression: the header showed "live" above entries of a removed archive, and always above groups.

@@ -4,11 +4,19 @@ import TestSupport
 
 /// A folder that is removed with the object.
 final class Folder {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "cache-advance-\(UUID().uuidString)")
+    let url: URL
+    var path: String { url.path }
 
-    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-    deinit { discard(url.path) }
+    /// `inMemory` if the medium doesn't matter, since syncs take time.
+    init(inMemory: Bool = false) throws {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+        url = (hasMemory ? memory : FileManager.default.temporaryDirectory)
+            .appendingPathComponent("cache-advance-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { discard(path) }
 
     /// A new file with these bytes.
     func file(_ content: Data = Data(), named name: String = UUID().uuidString) throws -> URL {

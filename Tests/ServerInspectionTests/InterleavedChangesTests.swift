@@ -193,6 +193,30 @@ struct InterleavedChangesTests {
         #expect(try served.ask("PTTL", "key 7").number ?? 0 > 4_000_000)
     }
 
+    @Test("a change of a skipped key doesn't fail the transaction of the next keys")
+    func changesOfSkippedKeys() async throws {
+        let served = try await Served()
+        let keys = (0..<65).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "former") }
+        let (port, transactions) = (served.server.port, Guarded(0))
+        let proxy = try Interposer(
+            to: port,
+            before: { command in
+                if command == ["EXEC"] { transactions.withLock { $0 += 1 } }
+                guard command == ["DUMP", "key 64"] else { return }
+                _ = try? PlainClient(port: port).command("SET", "key 0", "other")
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        func isLast(_ keys: [String]) throws(SourceError) -> Set<ExactText> {
+            Set(keys.filter { $0 == "key 64" }.map { ExactText($0) })
+        }
+        let carried = try changes.carryOut(.delete, on: try served.targets(keys), meeting: isLast)
+        #expect(carried.outcome.entries == 1 && carried.outcome.skips.count == 64)
+        #expect(transactions.withLock { $0 } == 1)
+        #expect(try served.ask("GET", "key 0").text == "other")
+    }
+
     @Test("a key that another client deleted before its new expiry time stays deleted")
     func keysDeletedSince() async throws {
         let served = try await Served()

@@ -1,3 +1,4 @@
+import CacheAdvance
 import Foundation
 import StorageEngine
 import TestSupport

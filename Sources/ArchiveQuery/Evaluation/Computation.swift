@@ -147,7 +147,7 @@ enum Microseconds {
     /// Seconds from 1970 to 2001.
     private static let reference: Int64 = 978_307_200
     /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
-    static let start = StoredItem.date(microseconds: 0)
+    static let start = DateText.date(microseconds: 0)
     /// 136 years, up to which a `Double` distinguishes microseconds.
     private static let longest = 0x1p32
 
@@ -157,7 +157,7 @@ enum Microseconds {
             let date = start + seconds
             return (date + Double(reference)).magnitude < 0x1p63 / 1_000_000 ? date : nil
         }
-        return StoredItem.date(microseconds: moment + length)
+        return DateText.date(microseconds: moment + length)
     }
 
     static func seconds(from earlier: Double, to later: Double) -> Double {
@@ -178,7 +178,7 @@ enum Microseconds {
     private static func moment(_ date: Double) -> Int64? {
         guard date.magnitude < longest, let moment = since1970(date) else { return nil }
         // The nearest date counted from 1970, as most are stored, or from 2001, as Swift counts.
-        return StoredItem.date(microseconds: moment) == date || count(date) != nil ? moment : nil
+        return DateText.date(microseconds: moment) == date || count(date) != nil ? moment : nil
     }
 
     private static func count(_ seconds: Double) -> Int64? {

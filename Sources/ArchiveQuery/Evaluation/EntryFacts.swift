@@ -98,7 +98,7 @@ extension QueryMetadata {
     }
 
     private static func date(_ time: Timestamp) -> StoredItem {
-        .date(StoredItem.date(microseconds: time.microseconds))
+        .date(DateText.date(microseconds: time.microseconds))
     }
 
     private static func seconds(_ from: Timestamp, _ to: Timestamp) -> StoredItem {

@@ -25,8 +25,8 @@ enum LiteralValue {
                 rest == 0
                 ? .number(.integer(Int128(seconds))) : .number(.float(Double(microseconds) / 1_000_000))
         case .size(let bytes): self = .number(.integer(Int128(bytes)))
-        case .date(let microseconds): self = .date(StoredItem.date(microseconds: microseconds))
-        case .localDate(let date): self = .date(StoredItem.date(microseconds: QueryClock.moment(of: date)))
+        case .date(let microseconds): self = .date(DateText.date(microseconds: microseconds))
+        case .localDate(let date): self = .date(DateText.date(microseconds: QueryClock.moment(of: date)))
         }
     }
 

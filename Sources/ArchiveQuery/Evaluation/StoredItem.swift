@@ -85,13 +85,6 @@ enum StoredItem {
         }
     }
 
-    static func date(microseconds: Int64) -> Double {
-        let (seconds, rest) = DateText.floorDivide(microseconds, 1_000_000)
-        let isExact = microseconds.magnitude <= 1 << 53
-        let time = isExact ? Double(microseconds) / 1_000_000 : Double(seconds) + Double(rest) / 1_000_000
-        return Date(timeIntervalSince1970: time).timeIntervalSinceReferenceDate
-    }
-
     /// Elements, entries, characters or bytes; nil for other kinds.
     func count() throws(CBORError) -> Int? {
         switch self {

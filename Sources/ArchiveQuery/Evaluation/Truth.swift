@@ -26,23 +26,3 @@ enum Truth: UInt8 {
         return first == .unknown && second != decisive ? .unknown : second
     }
 }
-
-enum KeyText {
-    case bytes(UnsafeRawBufferPointer)
-    case string(String)
-
-    @inline(__always)
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        switch self {
-        case .bytes(let bytes): return body(bytes)
-        case .string(var string): return string.withUTF8 { body(UnsafeRawBufferPointer($0)) }
-        }
-    }
-
-    var string: String {
-        switch self {
-        case .bytes(let bytes): UTF8Text.string(bytes)
-        case .string(let string): string
-        }
-    }
-}

@@ -30,7 +30,8 @@ final class QueryChain {
         // Rows that are read again were counted before.
         secondReader.countsFailures = false
         room = QueryRoom(
-            reader: reader, secondReader: secondReader, memory: memory, options: options,
+            reader: reader, secondReader: secondReader, memory: memory,
+            temporary: TemporaryBudget(limit: options.temporaryLimit),
             check: Self.check(cursor, reader, options))
         sinks = []
         let end = end ?? plan.pipeline.stages.count

@@ -10,13 +10,13 @@ final class QueryRoom {
     private var steps = 0
 
     init(
-        reader: RowReader, secondReader: RowReader, memory: MemoryBudget, options: QueryOptions,
+        reader: RowReader, secondReader: RowReader, memory: MemoryBudget, temporary: TemporaryBudget,
         check: @escaping () throws -> Void
     ) {
         self.reader = reader
         self.secondReader = secondReader
         self.memory = memory
-        temporary = TemporaryBudget(limit: options.temporaryLimit)
+        self.temporary = temporary
         self.check = check
     }
 

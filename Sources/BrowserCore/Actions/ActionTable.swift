@@ -35,11 +35,12 @@ package enum ActionTable {
             all.subtracting([.stores])),
         action(
             .filter, "Filter", "Show only rows that contain a text.", ["/"],
-            [.stores, .archives, .entries, .query, .monitor, .messages], .footer),
+            opening, .footer),
         action(.condition, "Where", "Filter entries by a condition.", ["W"], [.entries]),
         action(.find, "Find", "Find text or bytes in the whole value.", ["/"], [.value], .footer),
-        action(.search, "Find", "Find a pattern; ! before it inverts.", ["f"], [.messages], .footer),
-        action(.findNext, "Next match", "Go to the next match.", ["n"], [.value, .messages]),
+        action(.search, "Find", "Find a pattern upwards; ! inverts it.", ["f"], [.messages], .footer),
+        action(
+            .findNext, "Next match", "Go to the next match; upwards in a log.", ["n"], [.value, .messages]),
         action(.findPrevious, "Previous match", "Go to the previous match.", ["N"], [.value, .messages]),
         action(.nextVictim, "Next victim", "Go to the next entry to be evicted.", ["V"], [.entries]),
         action(
@@ -196,7 +197,8 @@ package enum ActionTable {
         .filter: "grep search", .condition: "grep search", .find: "grep search", .search: "grep search",
         .nextVictim: "evict lru", .mode: "hex raw", .preview: "peek", .groups: "du prefix usage",
         .frequency: "facet histogram top", .query: "select sql", .export: "dump save", .askEvery: "watch",
-        .monitor: "log tail", .processes: "clients ps", .graphs: "chart stats", .alarm: "alert threshold",
+        .monitor: "log tail", .processes: "clients ps", .graphs: "chart evict stats",
+        .alarm: "alert threshold",
         .history: "audit describe log", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
         .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
         .expire: "evict persist ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",

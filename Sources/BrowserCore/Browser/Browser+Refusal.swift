@@ -45,8 +45,8 @@ extension Browser {
             return model.say(readOnly(action), seconds: 3)
         }
         let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
-        let other = (near + Screen.allCases).first { model.keyMap.action(for: key, in: $0) != nil }
-        guard let other, let action = model.keyMap.action(for: key, in: other) else {
+        let actions = (near + Screen.allCases).compactMap { model.keyMap.action(for: key, in: $0) }
+        guard let action = actions.first else {
             return model.say("\(key) does nothing here. \(help)", seconds: 3)
         }
         if action.id.leadsToText { model.textRefusedAt = model.now }
@@ -57,7 +57,8 @@ extension Browser {
         if model.screen == .messages, action.id == .undo || action.id == .undoList {
             return model.say(lostMessages, seconds: 4)
         }
-        model.say("\(key) (\(action.title)) works on the \(other.rawValue) screen. \(help)", seconds: 3)
+        let screens = Screen.allCases.filter(action.contexts.contains).map(\.rawValue).joined(separator: ", ")
+        model.say("\(key) doesn't work here. \(action.title): \(screens). \(help)", seconds: 3)
     }
 
     private static func readOnly(_ action: BrowserAction) -> String {

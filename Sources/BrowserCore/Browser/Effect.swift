@@ -22,6 +22,8 @@ package struct Question: Sendable {
     package let ticket: Int?
     /// Number of the open store.
     fileprivate(set) var workspace = 0
+    /// Whether it waits for changes of the store.
+    fileprivate(set) var waits = false
     let answer: @Sendable (QuestionContext) -> Answer
 }
 
@@ -29,6 +31,8 @@ package struct Question: Sendable {
 struct QuestionContext {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
+    /// Waits for that number of seconds.
+    let pause: (Double) -> Void
     /// Reports the completed share, 0 to 1; false: stop.
     let progress: (Double) -> Bool
 }
@@ -58,6 +62,13 @@ extension Effect {
     func of(_ workspace: Int) -> Effect {
         guard case .question(var question) = self, question.workspace == 0 else { return self }
         question.workspace = workspace
+        return .question(question)
+    }
+
+    /// The same on the queue for work that waits.
+    var waiting: Effect {
+        guard case .question(var question) = self else { return self }
+        question.waits = true
         return .question(question)
     }
 

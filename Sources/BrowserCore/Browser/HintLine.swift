@@ -6,46 +6,37 @@ import TerminalKit
 enum HintLine {
     static let leastRows = 12
 
-    /// In order of importance; the last two are always shown.
+    /// In order of importance, but the last two are dropped last.
     private static let told: [(id: ActionID, words: String)] = [
         (.open, "opens"), (.fold, "unfolds"), (.demo, "starts the demo"), (.filter, "filters"),
-        (.query, "queries by value"), (.back, "goes back"), (.help, "lists all keys"),
-        (.hints, "hides this line"),
+        (.query, "queries by value"), (.back, "goes back"), (.help, "lists keys"),
+        (.hints, "hides this"),
     ]
-
-    private static let beginning = "New here?"
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
         guard !rect.isEmpty else { return }
         let look = model.look
         frame.fill(rect, style: look[.text])
-        let takesText = Browser.takesText(model)
-        guard model.overlay == nil, !takesText else {
-            let spans = [
-                Span(beginning, look[.accent]),
-                Span(takesText ? "  You are typing; " : "  The row below shows its keys; "),
-                Span("esc", look[.key]), Span(" cancels", look[.hint]),
-            ]
-            frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
-            return
-        }
+        var beginning = "New here?"
         var parts = told.compactMap { part -> (key: String, words: String)? in
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
                 model.isOfUse(part.id), let key = action.keys.first
             else { return nil }
             return (key.description, part.words)
         }
-        func width() -> Int {
-            parts.reduce(TextWidth.width(of: beginning)) {
-                $0 + 3 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.words)
+        if model.overlay != nil || Browser.takesText(model) {
+            beginning += Browser.takesText(model) ? "  You are typing;" : "  The last row shows the keys;"
+            parts = [("esc", "cancels")]
+        }
+        func spans() -> [Span] {
+            parts.reduce([Span(beginning, look[.accent])]) {
+                $0 + [Span("  "), Span($1.key, look[.key]), Span(" " + $1.words, look[.hint])]
             }
         }
-        while parts.count > 2, width() > rect.columns - 1 { parts.remove(at: parts.count - 3) }
-        var spans = [Span(beginning, look[.accent])]
-        for part in parts {
-            spans += [Span("  "), Span(part.key, look[.key]), Span(" " + part.words, look[.hint])]
+        while !parts.isEmpty, spans().reduce(1, { $0 + TextWidth.width(of: $1.text) }) > rect.columns {
+            parts.remove(at: max(0, parts.count - 3))
         }
-        frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
+        frame.write(spans(), at: rect.inset(left: 1).origin, within: rect)
     }
 }
 

@@ -21,8 +21,11 @@ struct StatusView {
             content = .line([Span(notice.text, look[notice.role])], right: model.words(of: job))
         } else if let job = StatusView.longJob(model) {
             content = .progress(job)
-        } else if let problem = model.parts.problem(model) {
-            content = .line([Span(problem, look[.error])], right: "")
+        } else if let problem = model.parts.problem(model), model.notice.map({ $0.role == .text }) ?? true {
+            // The title has the store's name; its path would be cut.
+            let path = model.store ?? model.stores.selected?.path
+            let short = path.map { problem.replacing($0, with: StorePath.name($0)) } ?? problem
+            content = .line([Span(short, look[.error])], right: "")
         } else if let notice = model.notice {
             content = .line([Span(notice.text, look[notice.role])], right: "")
         } else if model.size.rows >= 9 {

@@ -10,12 +10,15 @@ enum TitleView {
             let cost = model.cost
             right.append(
                 Span(
-                    "\(model.isOfServer ? "lookups" : "accesses") \(Figures.count(cost.accesses))  writes \(Figures.count(cost.writes))  "
+                    "accesses \(Figures.count(cost.accesses))  writes \(Figures.count(cost.writes))  "
                         + "lock \(milliseconds(cost.longestLock)) ms  ", look[.titleDim]))
         }
         if let alarm = model.ringing.first {
             let more = model.ringing.count > 1 ? " +\(model.ringing.count - 1)" : ""
             right += [Span(" ALARM \(alarm)\(more) ", look[.badge]), Span(" ")]
+        }
+        if model.archives.problem != nil, model.size.columns >= 40, let read = model.archives.read {
+            right.append(Span("read \(Figures.time(read)) ", look[.titleWarning]))
         }
         right.append(pace(model))
         if model.isReadOnly { right += [Span(" "), Span(" READ ONLY ", look[.badge])] }
@@ -29,10 +32,9 @@ enum TitleView {
     }
 
     private static func breadcrumb(_ model: Model, columns: Int) -> String {
-        let separator = look(model, unicode: " › ", ascii: " > ")
-        let parts = [columns < 40 ? "" : "vellum"] + model.parts.path(model)
-        if columns < 40 { return parts.last ?? "" }
-        return parts.joined(separator: separator)
+        let path = model.parts.path(model)
+        if columns < 40 { return path.last ?? "" }
+        return (["vellum"] + path).joined(separator: model.look.glyphs == .ascii ? " > " : " › ")
     }
 
     static func storeName(_ model: Model) -> String {
@@ -44,10 +46,6 @@ enum TitleView {
     /// The archive's name, with the store's where several are open.
     static func name(of archive: ArchiveAddress, _ model: Model) -> String {
         model.openStores.count > 1 ? "\(storeName(model))/\(archive.name)" : archive.name
-    }
-
-    private static func look(_ model: Model, unicode: String, ascii: String) -> String {
-        model.look.glyphs == .ascii ? ascii : unicode
     }
 
     private static func milliseconds(_ seconds: Double) -> String {

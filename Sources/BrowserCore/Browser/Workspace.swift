@@ -63,7 +63,10 @@ extension Model {
 
     /// Why an action can't run on this kind of store; nil if it can.
     func objection(to id: ActionID) -> String? {
-        switch id {
+        if archives.problem != nil, keyMap.action(id)?.flags.contains(.destructive) == true {
+            return "An unreachable store can't be changed."
+        }
+        return switch id {
         case .editValue where isOfServer, .newEntry where isOfServer: ServerSource.notEdited
         case .history where isOfServer: "A server records no events of its keys."
         case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
@@ -132,17 +135,16 @@ extension Model {
         return StorePath.name(first.store)
     }
 
-    enum Closing: Sendable, Hashable {
-        case closed, isNotOpen, isBusy
-    }
-
-    mutating func closeStore(_ path: String) -> Closing {
-        guard let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(path) }) else {
-            return .isNotOpen
+    /// Closes an open store that isn't busy; returns the notice.
+    mutating func closeStore(_ store: StoreSummary) -> String {
+        guard let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(store.path) }) else {
+            return "\(store.name) isn't open."
         }
-        guard !isBusy(kept[place].id) else { return .isBusy }
+        guard !isBusy(kept[place].id) else {
+            return "\(store.name) is busy; close it when the work is done."
+        }
         kept.remove(at: place)
-        return .closed
+        return "Closed \(store.name)."
     }
 
     /// Runs an update on the state of an open store, current or saved; no effect if it was closed. Dialogs of a saved store open

@@ -74,19 +74,15 @@ extension Browser {
             model.overlay = nil
             model.say("Nothing was changed.", seconds: 3)
             return []
-        case .up:
-            form.choice = choices[(form.choice.rawValue + choices.count - step) % choices.count]
-            form.problem = nil
-        case .down:
-            form.choice = choices[(form.choice.rawValue + step) % choices.count]
-            form.problem = nil
+        case .up, .down:
+            let next = form.choice.rawValue + (key.code == .down ? step : choices.count - step)
+            (form.choice, form.problem) = (choices[next % choices.count], nil)
         case .tab, .backTab: form.button = 1 - form.button
         default:
-            switch form.choice {
-            case .after: if form.after.handle(key) { form.problem = nil }
-            case .idle: if form.idle.handle(key) { form.problem = nil }
-            case .now, .never: break
-            }
+            let isTaken =
+                form.choice == .after && form.after.handle(key)
+                || form.choice == .idle && form.idle.handle(key)
+            if isTaken { form.problem = nil }
         }
         model.overlay = .expire(form)
         return []
@@ -252,7 +248,8 @@ extension Browser {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
             model.overlay = reportOverlay(
-                [summary.asSentence] + outcome.remarks(listing: 100) + rest, change, leftAlone, plan.archive,
+                outcome.entries == 0 ? nil : summary.asSentence, outcome.remarks(listing: 100) + rest, change,
+                leftAlone, plan.archive,
                 offersUndo: outcome.action != nil && plan.archive == model.archiveInView)
         }
         let isGone = if case .setLifetime = change { false } else { outcome.entries > 0 }
@@ -263,17 +260,21 @@ extension Browser {
 
 extension Browser {
     /// The report of a plan, with a button that plans the skipped entries again.
+    /// - Parameter summary: nil if nothing was changed.
     private static func reportOverlay(
-        _ lines: [String], _ change: PlannedAction, _ leftAlone: [String], _ archive: ArchiveAddress,
-        offersUndo: Bool
+        _ summary: String?, _ remarks: [String], _ change: PlannedAction, _ leftAlone: [String],
+        _ archive: ArchiveAddress, offersUndo: Bool
     ) -> Overlay {
-        let title = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
+        let done = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
+        let title = summary == nil ? change.refusal.beginningLarge : done
+        let lines = [summary].compactMap { $0 } + remarks
         guard !leftAlone.isEmpty else {
             return .message(MessageBox(title: title, lines: lines, offersUndo: offersUndo))
         }
         var choice = Choice(
             title: title, lines: lines, leave: "Close",
-            button: "\(OverlayPlaces.button(change)) \(Figures.count(leftAlone.count)) too"
+            button: "\(OverlayPlaces.button(change)) \(Figures.count(leftAlone.count)) "
+                + (summary == nil ? "anyway" : "too")
         ) { model in
             [planAgain(change, leftAlone, in: archive)]
         } left: { _ in

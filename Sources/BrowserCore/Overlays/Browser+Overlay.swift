@@ -106,12 +106,10 @@ extension Browser {
             model.overlay = nil
             return []
         case (.enter, _):
-            guard let row = selected(in: list, model) else {
-                model.overlay = nil
-                return []
-            }
-            guard case .action(let action) = row else { return [] }
+            let row = selected(in: list, model)
+            if case .sign? = row { return [] }
             model.overlay = nil
+            guard case .action(let action)? = row else { return [] }
             return perform(&model, action.id)
         case (.up, _), (.character("p"), .control): step = -1
         case (.down, _), (.character("n"), .control): step = 1

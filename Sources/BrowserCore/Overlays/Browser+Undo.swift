@@ -95,7 +95,8 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            model.overlay = .message("Undone", [summary.asSentence] + remarks)
+            let title = outcome.entries == 0 ? "Nothing was undone" : "Undone"
+            model.overlay = .message(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries > 0
         return refresh(&model, isForced: true)

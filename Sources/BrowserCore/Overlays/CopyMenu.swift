@@ -64,7 +64,7 @@ struct CopyItem: Sendable {
     static func messageSource(_ archive: ArchiveAddress, isRingFile: Bool) -> String {
         guard isRingFile else { return archiveSource(archive) + ".messages(most: 100)" }
         return "try RingFile(path: \(literal(archive.store)), maximumBytes: 0, overwritesOldMessages: false, "
-            + "mode: .readOnly).messages()"
+            + "isReadOnly: true).messages()"
     }
 
     private static func literal(_ text: String) -> String { text.debugDescription }

@@ -34,6 +34,7 @@ enum Legend {
                 Line("red, struck", "A row that is evicted next, unless it is used."),
                 Line("3 of 200", "Matching rows and all rows; below the list: number of the selected row."),
                 Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
+                Line("updated", "Age of this list: long lists refresh less often."),
             ] + events
         case .archives:
             return [
@@ -43,20 +44,25 @@ enum Legend {
                 Line("overall", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
                 Line("disk usage", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
-                Line("!", "Damaged, an alarm, or too small; the details name it."),
+                Line("!", "Damaged, an alarm, or too small; the line below the list names it."),
                 Line("too small", "10% or more of the recorded keys were evicted up to 10 minutes before."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),
             ] + events
         case .monitor:
             return events + [
-                Line("1s mean", "Width of a graph column: its mean, or the maximum of bytes.")
+                Line("1s mean", "Width of a graph column: its mean, or the maximum of bytes."),
+                Line("now (2s mean)", "Present figure, which alarms watch; the scale includes it."),
             ]
         case .stores:
             return [
                 Line(String(glyphs.favourite), "A favourite, listed first."),
                 Line("1", "The key that shows this open store."),
             ]
-        default: return []
+        case .query, .groups:
+            let key = Browser.keyName(model, .refresh)
+            return [Line("updated", "Age of these rows: \(key) refreshes them.")]
+        case .value: return [Line("read", "Age of this value: the store has changed or removed it since.")]
+        case .messages: return []
         }
     }
 
@@ -69,29 +75,17 @@ enum Legend {
         guard model.store != nil else { return [] }
         return [
             model.isOfServer
-                ? Line("lookups", "Lookups of this browser; hits, misses and commands leave them out.")
+                ? Line("accesses", "Lookups of this browser; hits, misses and commands leave them out.")
                 : Line("accesses", "Accesses that the store counted for this browser; browsing makes none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
             Line("lock", "Longest step of one of your changes; no lock was held longer."),
             Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
             Line("frozen", "Rows keep their order while you move or type; seconds since then."),
-            Line("UNREACHABLE", "The store can't be read; the last data is shown."),
+            Line("UNREACHABLE", "The store can't be read; the time of its last data is beside it."),
             Line("REMOVED", "The archive was removed; its last data is shown."),
             Line("ALARM", "A number crossed the bound of an alarm, in this store or another."),
             Line("PAUSED", "The screen is paused; graphs and alarms continue."),
             Line("paste", "Keys faster than typing count as text: they change nothing, confirm nothing."),
-        ] + age(model)
-    }
-
-    private static func age(_ model: Model) -> [Line] {
-        switch model.screen {
-        case .entries:
-            [Line("updated", "Age of this list: long lists refresh less often.")]
-        case .query, .groups:
-            [Line("updated", "Age of these rows: \(Browser.keyName(model, .refresh)) refreshes them.")]
-        case .value:
-            [Line("read", "Age of this value: the store has changed or removed it since.")]
-        default: []
-        }
+        ]
     }
 }

@@ -94,6 +94,7 @@ struct Plan: Sendable {
         act = .undo(action)
         self.archive = archive
         bytes = action.bytes
+        button = 1
     }
 
     init(replacing path: String, by entry: EntryAddress? = nil, archive: ArchiveAddress) {
@@ -178,27 +179,22 @@ struct Choice: Sendable {
     var title: String
     var lines: [String]
     var buttons: [String]
-    var selected = 0
+    var selected: Int
     var first = 0
     var offersUndo = false
     let confirmed: @Sendable (inout Model) -> [Effect]
     let left: @Sendable (inout Model) -> Void
 
     init(
-        title: String, lines: [String], leave: String = "Cancel", button: String,
+        title: String, lines: [String], leave: String = "Cancel", button: String, selected: Int = 0,
         confirmed: @escaping @Sendable (inout Model) -> [Effect],
         left: @escaping @Sendable (inout Model) -> Void
     ) {
         self.title = title
         self.lines = lines
         buttons = [leave, button]
+        self.selected = selected
         self.confirmed = confirmed
         self.left = left
-    }
-
-    var preferringTheSecond: Choice {
-        var choice = self
-        choice.selected = 1
-        return choice
     }
 }

@@ -11,18 +11,16 @@ extension OverlayPlaces {
         case .change(let change):
             let count = Figures.count(plan.targets.count, "entry", "entries")
             words = (change.question(count, idle: plan.idle), button(change))
-            var undoing = [grace(plan, change, model)]
-            if !change.isOfDeadlines {
-                undoing.append("Undo doesn't replace keys that were stored again.")
-            }
+            let undoing = grace(plan, change, model)
             // Servers have no sequence numbers.
             let exception =
                 model.isOfServer
-                ? "Keys written since they were listed are \(change.isOfDeadlines ? "changed" : "deleted") too."
-                : "Entries written since they were listed are kept unchanged."
+                ? "Keys written since they were listed are \(change.isOfDeadlines ? "changed" : "deleted") too; "
+                    + "an undo keeps later ones."
+                : "Keys written since they were listed are kept, also by an undo."
             // On low screens the undo line comes first.
             let isTall = model.size.rows >= 16
-            body = targets(plan, model) + (isTall ? [exception] + undoing : undoing + [exception])
+            body = targets(plan, model) + (isTall ? [exception, undoing] : [undoing, exception])
         case .undo(let action):
             words = ("Undo this?", "Undo")
             let amount = Figures.amount(action.entries, bytes: action.bytes)
@@ -30,7 +28,7 @@ extension OverlayPlaces {
             body = [
                 "Restores \(restored)\(amount), in \(TitleView.name(of: plan.archive, model))",
                 UndoText.story(action, model),
-                exceptions(toUndoing: action.kind, model),
+                exceptions(action, plan, model),
             ]
         case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
@@ -52,16 +50,17 @@ extension OverlayPlaces {
     }
 
     /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
-    private static func exceptions(toUndoing kind: ReversibleAction.Kind, _ model: Model) -> String {
-        switch (kind, model.isOfServer) {
-        case (.deadline, true):
-            "Keys that have expired since are restored. Keys changed since are kept unchanged."
-        case (.deadline, false): "Entries that changed or expired since are kept unchanged."
-        case (_, true):
-            "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
-        case (_, false):
-            "Keys written again since are kept. Present entries may be evicted to stay within the limit."
-        }
+    private static func exceptions(_ action: ReversibleAction, _ plan: Plan, _ model: Model) -> String {
+        // Collections evict nothing.
+        let evicts = model.sample(plan.archive)?.kind != .collection
+        let other: String? =
+            switch (action.kind, model.isOfServer) {
+            case (.deadline, true): "Keys that have expired since are restored."
+            case (.deadline, false): "Keys that have expired since aren't restored."
+            case (_, true): "Keys whose own expiry time has passed aren't restored."
+            case (_, false): evicts ? "Present entries may be evicted to stay within the limit." : nil
+            }
+        return ["Keys written since then are kept.", other].compactMap { $0 }.joined(separator: " ")
     }
 
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
@@ -182,8 +181,11 @@ extension OverlayView {
         let sign = isSelected ? String(look.glyphs.pointer) : " "
         let base = look[isSelected ? .accent : isOff ? .dim : .dialog].over(look[.dialog])
         func write(_ label: String, _ field: TextField?, _ rest: String) {
+            let idle = "idle longer than"
+            let isWide = line.columns >= TextWidth.width(of: idle) + 13
+            let label = "\(sign) " + (isWide ? TextWidth.pad(label, to: TextWidth.width(of: idle)) : label)
             var column = line.column
-            column += frame.write("\(sign) \(label)", at: line.origin, style: base, within: line)
+            column += frame.write(label, at: line.origin, style: base, within: line)
             if var field {
                 let place = Rect(column: column + 1, row: line.row, columns: 10, rows: 1).intersection(line)
                 field.isActive = isSelected

@@ -59,16 +59,9 @@ extension Browser {
             model.overlay = nil
             return []
         case (.enter, _):
-            if found.indices.contains(list.selected) {
-                model.overlay = nil
-                return list.chosen(&model, found[list.selected])
-            }
-            guard let typed = list.typed, !list.field.text.isEmpty else {
-                model.overlay = nil
-                return []
-            }
             model.overlay = nil
-            return typed(&model, list.field.text)
+            if found.indices.contains(list.selected) { return list.chosen(&model, found[list.selected]) }
+            return list.field.text.isEmpty ? [] : list.typed?(&model, list.field.text) ?? []
         case (.character("x"), .control):
             guard let removed = list.removed, found.indices.contains(list.selected) else { return [] }
             return removed(&model, found[list.selected])

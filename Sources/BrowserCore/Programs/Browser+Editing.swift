@@ -80,12 +80,12 @@ extension Browser {
         case .success(.mistaken(let mistake)):
             model.overlay = .choice(
                 Choice(
-                    title: "Can't store this", lines: [mistake], leave: "Cancel", button: "Edit again"
+                    title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1
                 ) { model in
                     [editor(model, draft)]
                 } left: { model in
                     leave(&model, draft, "Nothing was stored.")
-                }.preferringTheSecond)
+                })
         case .success(.changed(let plan)): model.overlay = .edit(plan)
         }
     }

@@ -5,12 +5,18 @@ import StoreInspection
 package struct EffectPerformer: Sendable {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
+    private let pause: @Sendable (Double) -> Void
 
     private static let reportInterval = 0.05
 
-    package init(source: any StoreSource, clock: @escaping @Sendable () -> Timestamp) {
+    /// - Parameter pause: waits for that number of seconds.
+    package init(
+        source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
+        pause: @escaping @Sendable (Double) -> Void = { _ in }
+    ) {
         self.source = source
         self.clock = clock
+        self.pause = pause
     }
 
     /// - Parameter isStopped: polled by long work.
@@ -18,7 +24,7 @@ package struct EffectPerformer: Sendable {
     {
         guard case .question(let question) = effect else { return }
         var last = clock()
-        let context = QuestionContext(source: source, clock: clock) { share in
+        let context = QuestionContext(source: source, clock: clock, pause: pause) { share in
             let now = clock()
             if let ticket = question.ticket, abs(now.seconds(since: last)) >= EffectPerformer.reportInterval {
                 last = now

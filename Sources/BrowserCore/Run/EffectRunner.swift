@@ -1,13 +1,14 @@
-import Dispatch
+import Foundation
 import StorageEngine
 import Synchronization
 
-/// Runs effects off the drawing thread, in order, on one queue for long work and one for quick reads. Safe from any thread.
+/// Runs effects off the drawing thread, in order, on one queue each for long work, quick reads and work that waits. Safe from any thread.
 package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void
     private let quick = DispatchQueue(label: "vellum.browser.quick", qos: .userInitiated)
     private let long = DispatchQueue(label: "vellum.browser.long", qos: .userInitiated)
+    private let waiting = DispatchQueue(label: "vellum.browser.waiting", qos: .userInitiated)
     /// Tickets of queued or running work to stop.
     private let stopped = Mutex<Set<Int>>([])
     private let isEnding = Atomic<Bool>(false)
@@ -17,7 +18,7 @@ package final class EffectRunner: Sendable {
         source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         deliver: @escaping @Sendable (Message) -> Void
     ) {
-        performer = EffectPerformer(source: source, clock: clock)
+        performer = EffectPerformer(source: source, clock: clock) { Thread.sleep(forTimeInterval: $0) }
         self.deliver = deliver
     }
 
@@ -26,7 +27,7 @@ package final class EffectRunner: Sendable {
     package func finish(within seconds: Double) {
         isEnding.store(true, ordering: .relaxed)
         let end = DispatchTime.now() + seconds
-        for queue in [quick, long] {
+        for queue in [quick, long, waiting] {
             let done = DispatchSemaphore(value: 0)
             queue.async { done.signal() }
             _ = done.wait(timeout: end)
@@ -35,16 +36,17 @@ package final class EffectRunner: Sendable {
 
     package func run(_ effect: Effect) {
         if case .stop(let ticket) = effect { return stopped.withLock { _ = $0.insert(ticket) } }
-        guard let ticket = effect.ticket else {
-            return quick.async { [self] in performer.perform(effect, isStopped: { false }, send: deliver) }
-        }
-        long.async { [self] in
+        guard case .question(let question) = effect else { return }
+        let ticket = question.ticket
+        let isQuick = ticket == nil && !question.waits
+        (isQuick ? quick : question.waits ? waiting : long).async { [self] in
             performer.perform(
-                effect,
-                isStopped: {
-                    self.isEnding.load(ordering: .relaxed) || self.stopped.withLock { $0.contains(ticket) }
-                }, send: deliver)
-            stopped.withLock { _ = $0.remove(ticket) }
+                effect, isStopped: { !isQuick && self.isStopped(ticket) }, send: deliver)
+            if let ticket { stopped.withLock { _ = $0.remove(ticket) } }
         }
+    }
+
+    private func isStopped(_ ticket: Int?) -> Bool {
+        isEnding.load(ordering: .relaxed) || stopped.withLock { $0.contains(ticket ?? 0) }
     }
 }

@@ -1,3 +1,4 @@
+import CacheAdvance
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -17,9 +18,9 @@ package final class RingFileSource: StoreSource {
     }
 
     /// - Throws: if the ring file is missing or unreadable.
-    package init(path: String) throws(StorageError) {
+    package init(path: String) throws(RingFileError) {
         self.path = StorePath.whole(path)
-        ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+        ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
         _ = try ring.isEmpty()
         state = Mutex(State())
     }
@@ -29,9 +30,9 @@ package final class RingFileSource: StoreSource {
 
     package func stores() throws(SourceError) -> StoreList {
         var summary = StoreSummary(name: name, path: path, archives: 1)
-        do throws(StorageError) {
+        do throws(RingFileError) {
             // What is open is readable after it was removed, too.
-            _ = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+            _ = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
             let outline = try outline()
             (summary.entries, summary.diskBytes) = (outline.messages, outline.messageBytes)
         } catch {
@@ -46,7 +47,7 @@ package final class RingFileSource: StoreSource {
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {
         var summary = ArchiveSample(name: name, kind: .log)
-        do throws(StorageError) {
+        do throws(RingFileError) {
             summary.records = try count()
             summary.nextEvent = summary.records
             let outline = try outline()
@@ -66,7 +67,7 @@ package final class RingFileSource: StoreSource {
     package func messages(
         count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
-        do throws(StorageError) {
+        do throws(RingFileError) {
             let seen = try self.count()
             let before = behind + 1 + Int(clamping: seen - min(seen, nextEvent))
             let cursor = try ring.cursor(beforeLast: before)
@@ -80,14 +81,14 @@ package final class RingFileSource: StoreSource {
     }
 
     /// Number of messages seen until now, up to damage, without those overwritten unseen.
-    private func count() throws(StorageError) -> UInt64 {
-        try state.withLock { (state) throws(StorageError) in
+    private func count() throws(RingFileError) -> UInt64 {
+        try state.withLock { (state) throws(RingFileError) in
             while true {
                 let news: RingFileNews
-                do throws(StorageError) {
+                do throws(RingFileError) {
                     news = try ring.news(after: state.cursor, mostBytes: 4 << 20)
                 } catch {
-                    guard case .damagedRingFile = error, state.seen > 0 else { throw error }
+                    guard case .damaged = error, state.seen > 0 else { throw error }
                     return state.seen
                 }
                 state.cursor = news.next
@@ -99,7 +100,7 @@ package final class RingFileSource: StoreSource {
     }
 
     /// Reads the file only after appends.
-    private func outline() throws(StorageError) -> RingFileOutline {
+    private func outline() throws(RingFileError) -> RingFileOutline {
         if let known = state.withLock({ $0.outline }) { return known }
         let outline = try ring.outline()
         state.withLock { $0.outline = outline }

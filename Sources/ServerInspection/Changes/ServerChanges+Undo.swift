@@ -179,7 +179,7 @@ extension ServerChanges {
         let keys = copies.map(\.copy.key)
         let start = ContinuousClock.now
         let times = try deadlines(
-            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : RESPCommand("PING"), in: run)
+            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [], in: run)
         let sizes = try asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var (changed, absent): ([Numbered], [Numbered]) = ([], [])
         for (place, var one) in copies.enumerated() {

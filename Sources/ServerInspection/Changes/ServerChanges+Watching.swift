@@ -12,28 +12,30 @@ extension ServerChanges {
         var tolerance: UInt64
     }
 
-    static func watch(_ keys: [[UInt8]]) -> RESPCommand {
-        RESPCommand(words: [Array("WATCH".utf8)] + keys)
+    /// Replaces the watched keys. Without `UNWATCH`, a change of an earlier key would make the transaction fail.
+    static func watch(_ keys: [[UInt8]]) -> [RESPCommand] {
+        [RESPCommand("UNWATCH"), RESPCommand(words: [Array("WATCH".utf8)] + keys)]
     }
 
     /// - Parameters:
-    ///   - first: a command sent before, such as `WATCH`.
+    ///   - first: commands sent before, such as `WATCH`.
     ///   - run: the expected run of the server.
     func deadlines(
-        of keys: [[UInt8]], behind first: RESPCommand, in run: String
+        of keys: [[UInt8]], behind first: [RESPCommand], in run: String
     ) throws(SourceError) -> ExpiryTimes {
         let areReported = try connection.traits().reportsExpiryTimes
         let (time, name) = (RESPCommand("TIME"), areReported ? "PEXPIRETIME" : "PTTL")
-        let commands = [first, time] + keys.map { RESPCommand(name) + $0 } + [time]
+        let commands = first + [time] + keys.map { RESPCommand(name) + $0 } + [time]
         let answers = try connection.ask(commands, in: database)
         for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
-        guard let now = answers[1].milliseconds, let end = answers[answers.count - 1].milliseconds else {
+        let times = answers[first.count...]
+        guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
             throw SourceError("\(connection.address) sent an invalid answer to TIME")
         }
         guard try connection.traits().run == run else {
             throw SourceError("another server answered at \(connection.address); run it again")
         }
-        let each = answers[2..<answers.count - 1].map { answer -> Int64? in
+        let each = times.dropFirst().dropLast().map { answer -> Int64? in
             guard let number = answer.number, number >= 0 else { return nil }
             let (sum, overflows) = now.addingReportingOverflow(number)
             return areReported ? number : overflows ? .max : sum

@@ -186,9 +186,7 @@ package struct ServerChanges {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
-                // An empty transaction ends the watch, which would make the next one fail.
-                done = try transact(copies.isEmpty ? [] : ServerChanges.commands(for: copies, work.action))
-                if copies.isEmpty { done = [] }
+                done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
                 guard ServerChanges.concernsKeys(error) else {
                     // The keys may be deleted, so the copies stay.

@@ -59,11 +59,7 @@ extension BatchPublication {
         _ section: borrowing ArchiveSection, at step: BatchStep, _ pin: SegmentLog.Pin
     ) -> FrameContent? {
         let engine = section.engine
-        guard let frame = engine.log.frame(pin, at: step.location.offset) else { return nil }
-        var content = engine.content(of: frame)
-        let traits = frame.traits
-        content.take(traits, ownerTag: engine.ownerTag(traits.owner))
-        return content
+        return engine.log.frame(pin, at: step.location.offset).map(engine.content)
     }
 
     /// Fills slot and cell of a new entry, but doesn't link it into the order of recency.

@@ -10,19 +10,17 @@ extension ArchiveEngine {
     /// log's size, or fewer if addresses are short. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
-        var report = try checkOnce(most, progress)
-        for _ in 0..<2 where !report.clean && isChanging(since: report.head) {
-            let again = try checkOnce(most) { _ in }
-            report.keep(foundIn: again)
+        var findings = try checkOnce(most, progress)
+        for _ in 0..<2 where !findings.report.clean && isChanging(since: findings.head) {
+            findings.keep(foundIn: try checkOnce(most) { _ in })
         }
-        var result = report.report
-        result.remarks = try gaps() + leftovers()
-        if !report.hasIndex {
-            result.remarks.append(
+        findings.report.remarks = try gaps() + leftovers()
+        if !findings.hasIndex {
+            findings.report.remarks.append(
                 "the index's structure was not checked: it changes continuously, or a process died during a change"
             )
         }
-        return result
+        return findings.report
     }
 
     /// Segments are removed oldest first and created in sequence, so a missing one in between was lost or quarantined.
@@ -103,7 +101,7 @@ extension ArchiveEngine {
             findings = pass.findings
         }
         try finish(&findings, totals)
-        if !findings.clean { try throwIfRemoved() }
+        if !findings.report.clean { try throwIfRemoved() }
         return findings
     }
 
@@ -113,10 +111,12 @@ extension ArchiveEngine {
         let (entries, bytes) = (totals.entries - findings.inMemory, totals.bytes)
         // No process is changing the archive, and none has since the check began: the totals are stable.
         let isQuiet = !isChanging(since: findings.head)
-        if isQuiet, (entries, bytes) != (findings.entries, findings.valueBytes), findings.clean {
+        if isQuiet, (entries, bytes) != (findings.report.entries, findings.report.valueBytes),
+            findings.report.clean
+        {
             findings.add(
-                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.entries) of "
-                    + "\(findings.valueBytes)")
+                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.report.entries) of "
+                    + "\(findings.report.valueBytes)")
         }
         if index.state == .damaged {
             findings.add(
@@ -127,44 +127,35 @@ extension ArchiveEngine {
             findings.hasIndex = true
             for violation in violations { findings.add("the index: \(violation)") }
         }
-        if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
+        if !isQuiet { (findings.report.entries, findings.report.valueBytes) = (entries, bytes) }
         // Expired entries that are not removed yet are intact, but no displayed total counts them.
         let overdue = index.deadlines.overdue(at: Clock.boot())
-        findings.entries = max(0, findings.entries - overdue.entries)
-        findings.valueBytes -= min(findings.valueBytes, overdue.bytes)
+        findings.report.entries = max(0, findings.report.entries - overdue.entries)
+        findings.report.valueBytes -= min(findings.report.valueBytes, overdue.bytes)
     }
 }
 
 struct CheckFindings {
-    var found = ReplayFindings()
-    var entries = 0
-    var valueBytes: UInt64 = 0
+    var report = CheckReport()
     var inMemory = 0
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
     var hasIndex = false
 
-    var clean: Bool { found.damaged == 0 }
-
-    mutating func add(_ problem: String) { found.add(problem) }
-
-    var report: CheckReport {
-        CheckReport(
-            entries: entries, valueBytes: valueBytes, damaged: found.damaged, salvaged: 0,
-            problems: found.problems)
-    }
+    mutating func add(_ problem: String) { report.add(problem) }
 
     /// Keeps only findings that another pass repeated. If one pass has more findings than it lists, keeps all.
     mutating func keep(foundIn other: CheckFindings) {
-        if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
-            let problems = Set(found.problems)
-            found.problems = other.found.problems.filter(problems.contains)
-            found.damaged = found.problems.count
-        } else if other.clean {
-            found = other.found
+        var repeated = other.report
+        if repeated.damaged == repeated.problems.count, report.damaged == report.problems.count {
+            let problems = Set(report.problems)
+            repeated.problems.removeAll { !problems.contains($0) }
+            repeated.damaged = repeated.problems.count
+        } else if !repeated.clean {
+            (repeated.damaged, repeated.problems) = (report.damaged, report.problems)
         }
-        (entries, valueBytes, head) = (other.entries, other.valueBytes, other.head)
+        (report, head) = (repeated, other.head)
         hasIndex = hasIndex || other.hasIndex
     }
 }
@@ -176,8 +167,8 @@ private struct CheckPass {
     private(set) var otherParts: [TagRange] = []
     private let most: Int
     private var account: LogAccount
-    private var sieve: BatchSieve<LoggedFrame>
-    /// Number of frames with a key of this part that ``sieve`` may be holding.
+    private var filter: BatchFilter
+    /// Number of frames with a key of this part that ``filter`` may be holding.
     private var held = 0
     private struct Listed {
         let location: Location
@@ -209,8 +200,8 @@ private struct CheckPass {
         begin = engine.index.head
         listed = []
         oldest = engine.index.oldestSegment
-        account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash)
-        sieve = BatchSieve(kind: engine.kind)
+        account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash, begin: begin)
+        filter = BatchFilter(kind: engine.kind, copiesFrames: true)
         var entries = try EntryLister(engine: engine).liveReferences(allOf: part, most: most)
         while entries == nil, let other = account.halve() {
             otherParts.append(other)
@@ -238,8 +229,8 @@ private struct CheckPass {
             otherParts.append(other)
             let part = account.part
             var held = 0
-            sieve.keep { frame in
-                let concern = account.concern(with: frame)
+            filter.keep { frame, location in
+                let concern = account.concern(with: frame, at: location)
                 if concern == .ofKey { held += 1 }
                 return concern != .none
             }
@@ -279,11 +270,9 @@ private struct CheckPass {
             progress(Double(place) / Double(numbers.count))
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
         }
-        var counting: [LoggedFrame] = []
-        let cut = try sieve.endLog { (frame, _) throws(StorageError) in counting.append(frame) }
-        take(counting)
+        let cut = try filter.endLog { account.add($0, at: $1) }
         // The last batch may just be being written.
-        for batch in sieve.dropped where batch.first != cut && batch.first < end {
+        for batch in filter.dropped where batch.first != cut && batch.first < end {
             add(
                 ofLog:
                     "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
@@ -293,42 +282,27 @@ private struct CheckPass {
 
     private mutating func read(_ number: UInt32, next: UInt32?) throws(StorageError) {
         let path = engine.log.path(of: number)
-        guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
-            return
-        }
-        if let problem = try headerProblem(reader) { add(ofLog: problem) }
+        let name = SegmentHeader.fileName(number)
+        // An absent segment may have been reclaimed.
+        guard let file = try engine.folder.fileIfPresent(named: name, writable: false) else { return }
+        if let problem = try headerProblem(number) { add(ofLog: problem) }
         guard number >= oldest else { return }
-        if let problem = reader.lengthProblem { add(ofLog: problem) }
+        if let problem = try engine.log.lengthProblem(of: number) { add(ofLog: problem) }
+        let reader = try FrameSearch(file, archive: engine.log.identity, segment: number)
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
             add(ofLog: "\(path): \(reader.bytes) bytes, longer than this segment may be")
         }
-        let result = try reader.read { (item) throws(StorageError) in
+        let result = try reader.scan { (item) throws(StorageError) in
             switch item {
-            case .frame(let frame):
-                if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    add(
-                        ofLog:
-                            "according to the index the log ends inside the entry at \(describe(frame.location))"
-                    )
-                }
-                var counting: [LoggedFrame] = []
-                let concern = account.concern(with: frame)
-                if concern == .ofKey { held += 1 }
-                try sieve.take(
-                    concern == .none ? nil : frame, frame.role, frame.location, bytes: frame.header.bytes
-                ) { (frame, _) throws(StorageError) in counting.append(frame) }
-                if !sieve.isOpen { held = 0 }
-                take(counting)
-                try meet(frame)
-                keepToBounds()
-            case .damage(let range, let search):
-                try sieve.take(damage: range, search.isZero)
+            case .frame(let frame, let location): try take(frame, location, of: reader)
+            case .damage(let range):
+                try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
                 add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
-        try sieve.endSegment(number, reader.isZero)
+        try filter.end(reader)
         // Zeros before the log tail replaced frames, which are lost.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
@@ -349,52 +323,57 @@ private struct CheckPass {
         }
     }
 
-    private func headerProblem(_ reader: SegmentReader) throws(StorageError) -> String? {
-        let problem: StorageError
-        switch reader.header {
-        case .success(let header):
-            if header.archive == engine.log.identity, header.segment == reader.number { return nil }
-            problem = .corrupted(
-                path: engine.log.path(of: reader.number),
-                offset: header.archive == engine.log.identity ? 12 : SegmentHeader.archiveOffset,
-                reason: header.archive == engine.log.identity
-                    ? "is segment \(header.segment) under another name" : "belongs to another archive")
-        case .failure(let error): problem = error
-        }
-        guard reader.number > end.segment else { return problem.finding }
-        // The segment is being created, or its creator was killed before storing anything, or it was removed since.
-        for _ in 0..<100 {
-            if try engine.log.isUnwritten(reader.number) { return nil }
+    private func headerProblem(_ number: UInt32) throws(StorageError) -> String? {
+        let isNew = number > end.segment
+        var problem: String?
+        for _ in 0..<(isNew ? 100 : 1) {
             do throws(StorageError) {
-                try engine.log.checkHeader(of: reader.number)
+                try engine.log.checkHeader(of: number)
                 return nil
             } catch {
-                if case .system(_, _, SystemCode.missing) = error { return nil }
-                guard case .corrupted = error else { throw error }
+                switch error {
+                case .corrupted, .unsupportedVersion: problem = error.finding
+                case .system(_, _, SystemCode.missing): return nil
+                default: throw error
+                }
             }
+            // The segment is being created, or its creator was killed before storing anything.
+            if isNew, try engine.log.isUnwritten(number) { return nil }
         }
-        return problem.finding
+        return problem
     }
 
-    /// Includes frames after `end`, because the index may already contain their effect.
-    private mutating func take(_ frames: [LoggedFrame]) {
-        for frame in frames { account.add(frame, isNew: frame.location >= begin) }
+    private mutating func take(
+        _ frame: Frame, _ location: Location, of reader: FrameSearch
+    ) throws(StorageError) {
+        if location < begin, begin < location.advanced(by: frame.bytes) {
+            add(ofLog: "according to the index the log ends inside the entry at \(location)")
+        }
+        let concern = account.concern(with: frame, at: location)
+        if concern == .ofKey { held += 1 }
+        // Also frames after `end`, because the index may already contain their effect.
+        try filter.take(.frame(frame, location), of: reader, needed: concern != .none) {
+            account.add($0, at: $1)
+        }
+        if !filter.isOpen { held = 0 }
+        try meet(frame, location)
+        keepToBounds()
     }
 
-    private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
-        while next < listed.count, listed[next].location < frame.location { next += 1 }
-        guard next < listed.count, listed[next].location == frame.location, !frame.key.isEmpty else { return }
-        let key = account.key(of: frame)
+    /// Compares a frame that the index lists with a look-up of its key.
+    private mutating func meet(_ frame: Frame, _ location: Location) throws(StorageError) {
+        while next < listed.count, listed[next].location < location { next += 1 }
+        guard next < listed.count, listed[next].location == location, frame.keyBytes > 0 else { return }
+        let key = account.key(of: frame, at: location)
         listed[next].key = key
-        if let problem = try lookUp(frame), isListed(listed[next]) {
-            astray.append((key, frame.location, problem))
+        if let problem = try lookUp(frame, location), isListed(listed[next]) {
+            astray.append((key, location, problem))
         }
-        if let line = try line(of: listed[next]), line.location == frame.location,
-            line.owner != frame.owner.withUnsafeBytes(engine.ownerTag)
+        if let line = try line(of: listed[next]), line.location == location,
+            line.owner != engine.ownerTag(frame.owner)
         {
-            let problem =
-                "the index has another owner for the entry at \(describe(frame.location)) than the log"
-            astray.append((key, frame.location, problem))
+            let problem = "the index has another owner for the entry at \(location) than the log"
+            astray.append((key, location, problem))
         }
     }
 
@@ -409,23 +388,18 @@ private struct CheckPass {
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
     }
 
-    private func lookUp(_ frame: LoggedFrame) throws(StorageError) -> String? {
-        let place = describe(frame.location)
+    private func lookUp(_ frame: Frame, _ location: Location) throws(StorageError) -> String? {
         do throws(StorageError) {
-            let found = try frame.key.withUnsafeBytesTyped { (key) throws(StorageError) -> Location? in
-                guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
-                else {
-                    return nil
-                }
-                defer { engine.unpin(entry) }
-                return entry.location
+            guard let entry = try engine.find(frame.key, tag: engine.hash.tag(frame.key)) else {
+                return "the index lists the entry at \(location), but no look-up finds it"
             }
-            if found == frame.location { return nil }
-            guard let found else { return "the index lists the entry at \(place), but no look-up finds it" }
-            return "the index lists the entry at \(place), and a look-up finds the one at \(describe(found))"
+            defer { engine.unpin(entry) }
+            guard entry.location != location else { return nil }
+            return
+                "the index lists the entry at \(location), and a look-up finds the one at \(entry.location)"
         } catch {
             guard case .corrupted = error else { throw error }
-            return "the entry at \(place) can't be looked up: \(error.finding)"
+            return "the entry at \(location) can't be looked up: \(error.finding)"
         }
     }
 
@@ -447,8 +421,8 @@ private struct CheckPass {
             live.bytes += UInt64(word.valueBytes)
         }
         findings.inMemory += inMemory.count
-        findings.entries += live.count
-        findings.valueBytes += live.bytes
+        findings.report.entries += live.count
+        findings.report.valueBytes += live.bytes
     }
 
     private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
@@ -460,13 +434,13 @@ private struct CheckPass {
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
                 findings.add(
-                    "the index names an entry at \(describe(reference.location)) that the log does not have")
+                    "the index names an entry at \(reference.location) that the log does not have")
                 continue
             }
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
                 findings.add(
-                    "the entry at \(describe(reference.location)) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
+                    "the entry at \(reference.location) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
                 )
             }
         }
@@ -477,12 +451,8 @@ private struct CheckPass {
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
-            findings.add("the index does not have the entry at \(describe(word.location))")
+            findings.add("the index does not have the entry at \(word.location)")
         }
-    }
-
-    private func describe(_ location: Location) -> String {
-        "byte \(location.offset) of \(SegmentHeader.fileName(location.segment))"
     }
 }
 
@@ -500,16 +470,5 @@ extension ArchiveEngine {
             default: throw error
             }
         }
-    }
-}
-
-extension [UInt8] {
-    fileprivate func withUnsafeBytesTyped<Result>(
-        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
-        let result = withUnsafeBytes { bytes in
-            Swift.Result { () throws(StorageError) in try body(bytes) }
-        }
-        return try result.get()
     }
 }

@@ -14,6 +14,10 @@ struct LogAccount {
     private let kind: ArchiveKind
     private let hash: KeyHash
     private let tagHash: KeyHash
+    /// Frames from here on were appended since the check began.
+    private let begin: Location
+    /// Whether the frame that is being applied is one of those.
+    private var isNew = false
     private(set) var part: TagRange
     /// For a log archive: messages before this location have been dropped.
     private(set) var oldestMessage = Location.none
@@ -37,28 +41,24 @@ struct LogAccount {
     /// Locations of tombstoned entries, to find those that `evict` frames drop.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
-    init(_ part: TagRange, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
-        self.part = part
-        self.kind = kind
-        self.tagHash = tagHash
+    init(
+        _ part: TagRange, kind: ArchiveKind, tagHash: KeyHash, begin: Location
+    ) throws(StorageError) {
+        (self.part, self.kind, self.tagHash, self.begin) = (part, kind, tagHash, begin)
         var secret = ByteReader(try RandomSource.bytes(16, for: "a check"))
         hash = KeyHash(k0: secret.uint64(), k1: secret.uint64())
     }
 
-    /// The number that stands for a frame's key; 0 if the key isn't in this part.
-    func key(of frame: LoggedFrame) -> UInt64 {
-        guard kind != .log else { return key(ofMessageAt: frame.location) }
-        return frame.key.withUnsafeBytes { (key) in
-            let tag = UInt32(truncatingIfNeeded: tagHash(key))
-            return part.contains(tag)
-                ? UInt64(tag) << 32 | UInt64(max(1, UInt32(truncatingIfNeeded: hash(key)))) : 0
+    /// The number that stands for a frame's key, or for a message; 0 if it isn't in this part.
+    func key(of frame: Frame, at location: Location) -> UInt64 {
+        guard kind != .log else {
+            // Multiplying by an odd factor is reversible: different locations give different keys.
+            let key = location.raw &* 0x9E37_79B9_7F4A_7C15
+            return part.contains(LogAccount.tag(of: key)) ? key : 0
         }
-    }
-
-    private func key(ofMessageAt location: Location) -> UInt64 {
-        // Multiplying by an odd factor is reversible: different locations give different keys.
-        let key = location.raw &* 0x9E37_79B9_7F4A_7C15
-        return part.contains(LogAccount.tag(of: key)) ? key : 0
+        let tag = tagHash.tag(frame.key)
+        guard part.contains(tag) else { return 0 }
+        return UInt64(tag) << 32 | UInt64(max(1, hash.tag(frame.key)))
     }
 
     static func tag(of key: UInt64) -> UInt32 { UInt32(key >> 32) }
@@ -71,9 +71,11 @@ struct LogAccount {
         case always
     }
 
-    func concern(with frame: LoggedFrame) -> Concern {
-        guard kind != .log, !frame.key.isEmpty, frame.removed.isEmpty else { return .always }
-        return key(of: frame) == 0 ? .none : .ofKey
+    func concern(with frame: Frame, at location: Location) -> Concern {
+        guard kind != .log, frame.keyBytes > 0, frame.evictions.isEmpty else {
+            return .always
+        }
+        return key(of: frame, at: location) == 0 ? .none : .ofKey
     }
 
     /// Number of stored keys. A tombstoned entry counts as several, because of its memory.
@@ -101,61 +103,55 @@ struct LogAccount {
         return last
     }
 
-    /// Applies the next frame. `isNew`: the frame was appended since the check began.
-    mutating func add(_ frame: LoggedFrame, isNew: Bool) {
-        guard let kind = frame.header.kind, kind.isMeant(in: self.kind, hasKey: !frame.key.isEmpty) else {
-            return
+    /// Applies the next frame of the log that counts.
+    mutating func add(_ frame: Frame, at location: Location) {
+        let change = frame.change(in: kind, at: location)
+        isNew = location >= begin
+        switch change {
+        case .store, .storeInMemory: removeEntries(namedIn: frame, undo: nil)
+        case .evict(let note): removeEntries(namedIn: frame, undo: note)
+        default: break
         }
-        if kind.namesRemoved {
-            let group = kind == .evict ? frame.group : 0
-            for place in frame.removed {
-                if group == 0, let found = places[place] { drop(found.key, found.place) }
-                guard let key = keys[place], let word = last[key], !word.isRemoved else { continue }
-                if group != 0 { setAside(key, word, by: group) }
-                remove(key, isNew: isNew)
-                removals[key] = frame.header.sequence
-            }
-        }
+        let key = key(of: frame, at: location)
+        guard key != 0 || frame.keyBytes == 0 || kind == .log else { return }
         let word = Word(
-            location: frame.location, valueBytes: UInt32(frame.header.valueBytes), isNew: isNew,
-            isRemoved: false, sequence: frame.header.sequence)
-        let key = key(of: frame)
-        if kind == .message {
-            if key != 0 { set(key, word) }
-            dropMessages(frame, unlessSaid: oldestMessage)
-            return forgetDropped()
-        }
-        guard key != 0 || frame.key.isEmpty else { return }
-        switch kind {
-        case .move where isOutdated(key, word): break
-        case .put, .move:
+            location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: false,
+            sequence: frame.sequence)
+        switch change {
+        case .store(let isCopy):
+            guard !isCopy || !isOutdated(key, word) else { break }
             supersede(key)
             set(key, word)
-        // The value on disk is replaced; only the index knows whether the process that holds the entry is alive.
-        case .delete, .resident:
-            if kind == .resident, isOutdated(key, word) { break }
-            if kind == .resident { supersede(key) }
-            remove(key, isNew: isNew)
-            removals[key] = word.sequence
-        case .deleteAll:
-            removeAll(isNew: isNew)
+        case .storeInMemory:
+            // Only the index knows whether the process that holds the entry is alive.
+            guard !isOutdated(key, word) else { break }
+            supersede(key)
+            remove(key, by: frame)
+        case .remove: remove(key, by: frame)
+        case .removeAll:
+            removeAll()
             (removals, allRemoved) = ([:], max(allRemoved, word.sequence))
-        case .kept: if frame.group != 0 { keep(key, word, by: frame.group) }
-        case .restore:
-            restore(frame.group, keepsOut: frame.keepsOut, isNew: isNew)
+        case .tombstone(let note): keep(key, word, by: note.group)
+        case .restore(let note):
+            if let note { restore(note) }
             (removals, allRemoved) = ([:], 0)
-        case .deadline: if frame.group != 0, isPresent(key) { begin(frame.group) }
-        case .evict:
-            if self.kind == .log { dropMessages(frame, unlessSaid: frame.location) }
-        case .message, .batch, .void: break
+        case .setDeadline(let note): if let note, isPresent(key) { begin(note.group) }
+        case .append(let oldest):
+            if key != 0 { set(key, word) }
+            oldestMessage = max(oldestMessage, oldest)
+            forgetDropped()
+        case .shorten(let oldest): oldestMessage = max(oldestMessage, oldest)
+        case .evict, .none: break
         }
     }
 
-    /// Applies a frame of a log archive that names the oldest remaining message.
-    private mutating func dropMessages(_ frame: LoggedFrame, unlessSaid: Location) {
-        let said = Location(raw: UInt64(bitPattern: frame.header.created))
-        let oldest = said == .none ? unlessSaid : min(said, frame.location)
-        oldestMessage = max(oldestMessage, oldest)
+    private mutating func removeEntries(namedIn frame: Frame, undo note: RemovalNote?) {
+        for location in frame.evictions {
+            if note == nil, let found = places[location] { drop(found.key, found.place) }
+            guard let key = keys[location], let word = last[key], !word.isRemoved else { continue }
+            if let note { setAside(key, word, by: note.group) }
+            remove(key, by: frame)
+        }
     }
 
     private mutating func forgetDropped() {
@@ -170,18 +166,16 @@ struct LogAccount {
         if kind != .log { keys[word.location] = key }
     }
 
-    /// Removals from before the check began need not be stored.
-    private mutating func remove(_ key: UInt64, isNew: Bool) {
+    private mutating func remove(_ key: UInt64, by frame: Frame) {
+        removals[key] = frame.sequence
         if let before = last[key] { keys[before.location] = nil }
-        if isNew {
-            last[key]?.isRemoved = true
-            last[key]?.isNew = true
-        } else {
-            last[key] = nil
-        }
+        // Removals from before the check began need not be stored.
+        guard isNew else { return last[key] = nil }
+        last[key]?.isRemoved = true
+        last[key]?.isNew = true
     }
 
-    private mutating func removeAll(isNew: Bool) {
+    private mutating func removeAll() {
         (aside, actions, places) = ([:], [:], [:])
         keys = [:]
         guard isNew else { return last = [:] }
@@ -245,13 +239,13 @@ struct LogAccount {
         places[gone.word.location] = nil
     }
 
-    private mutating func restore(_ group: UInt32, keepsOut: Bool, isNew: Bool) {
-        let place = IndexLayout.undoPlace(of: group)
-        guard let action = actions[place], action.group == group else { return }
+    private mutating func restore(_ note: RemovalNote) {
+        let place = IndexLayout.undoPlace(of: note.group)
+        guard let action = actions[place], action.group == note.group else { return }
         for key in action.keys {
             guard let coming = aside[key]?[place] else { continue }
             drop(key, place)
-            if coming.isSuperseded, keepsOut || isPresent(key) { continue }
+            if coming.isSuperseded, note.keepsOut || isPresent(key) { continue }
             if coming.isSuperseded { supersede(key) }
             guard !isPresent(key) else { continue }
             var back = coming.word

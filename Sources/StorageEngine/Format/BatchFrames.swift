@@ -13,12 +13,8 @@ struct BatchHeader: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.kind == .batch else { return nil }
-        self.init(in: frame.value)
-    }
-
-    init?(in value: UnsafeRawBufferPointer) {
-        guard value.count >= BatchHeader.bytes else { return nil }
+        let value = frame.value
+        guard frame.kind == .batch, value.count >= BatchHeader.bytes else { return nil }
         count = value.loadUnaligned(as: UInt32.self)
         frameBytes = value.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         guard frameBytes > 0, frameBytes <= UInt64(BatchHeader.maximumFrameBytes), frameBytes & 7 == 0 else {
@@ -45,9 +41,7 @@ struct BatchPart: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.isInBatch, let bytes = FrameExtension.part(.batch, of: frame),
-            bytes.count >= BatchPart.bytes
-        else { return nil }
+        guard frame.isInBatch, let bytes = frame.part(.batch, least: BatchPart.bytes) else { return nil }
         first = Location(raw: bytes.loadUnaligned(as: UInt64.self))
         previous = Location(raw: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
@@ -56,41 +50,5 @@ struct BatchPart: Equatable {
         guard let bytes = writer.part(.batch, bytes: BatchPart.bytes) else { return }
         bytes.storeBytes(of: first.raw, toByteOffset: 0, as: UInt64.self)
         bytes.storeBytes(of: previous.raw, toByteOffset: 8, as: UInt64.self)
-    }
-}
-
-enum BatchRole: Equatable {
-    case none
-    case first(frameBytes: Int)
-    case part(of: Location)
-    case void
-
-    init(of frame: Frame) {
-        self = .none
-        if frame.kind == .void {
-            self = .void
-        } else if let header = BatchHeader(of: frame) {
-            self = .first(frameBytes: Int(header.frameBytes))
-        } else if frame.kind != .batch, let part = BatchPart(of: frame) {
-            self = .part(of: part.first)
-        }
-    }
-
-    init(of header: FrameHeader, parts: [UInt8], value: [UInt8]) {
-        self = .none
-        if header.kind == .void {
-            self = .void
-        } else if header.kind == .batch {
-            guard let batch = value.withUnsafeBytes(BatchHeader.init(in:)) else { return }
-            self = .first(frameBytes: Int(batch.frameBytes))
-        } else if header.isInBatch {
-            let first = parts.withUnsafeBytes { parts -> Location? in
-                guard let part = FrameExtension.part(.batch, in: parts), part.count >= BatchPart.bytes else {
-                    return nil
-                }
-                return Location(raw: part.loadUnaligned(as: UInt64.self))
-            }
-            if let first { self = .part(of: first) }
-        }
     }
 }

@@ -38,32 +38,17 @@ extension Frame {
     var traits: EntryTraits {
         var traits = EntryTraits()
         guard extensionBytes > 0 else { return traits }
-        if let deadline = FrameExtension.deadline(.deadline, of: self) {
-            traits.deadline = deadline.resolved(now: Clock.read())
-        }
-        if let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8 {
-            traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
-        }
+        traits.deadline = deadline(.deadline)
+        traits.memoryInterval = memoryInterval
         traits.owner = owner
         // Other frames have a value, and the part has no meaning.
-        if kind == .resident, let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
-            traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
-        }
+        if kind == .resident { traits.residentBytes = number(.resident) ?? 0 }
         return traits
     }
 
-    var owner: UnsafeRawBufferPointer {
-        guard extensionBytes > 0, let owner = FrameExtension.part(.owner, of: self) else {
-            return .empty
-        }
-        return owner
-    }
+    var owner: UnsafeRawBufferPointer { part(.owner) ?? .empty }
 
-    var memoryInterval: Int64 {
-        guard extensionBytes > 0, let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8
-        else { return 0 }
-        return max(0, bytes.loadUnaligned(as: Int64.self))
-    }
+    var memoryInterval: Int64 { max(0, number(.memoryInterval) ?? 0) }
 }
 
 extension EntryAttributes {

@@ -1,52 +1,3 @@
-/// The effect of a frame on the archive. Values: OnDiskFormat, "Frame kinds".
-enum FrameKind: UInt8, Sendable {
-    /// The entry of this key has this value. May also contain evictions.
-    case put = 1
-    case delete = 2
-    case deleteAll = 3
-    /// The entries at the listed locations were removed, for the reason in the extension.
-    case evict = 4
-    /// A live `put` frame, copied because its segment is being reclaimed.
-    case move = 5
-    /// The entry of this key has another expiry time; its value stays.
-    case deadline = 6
-    /// The entries that a reversible action removed are restored.
-    case restore = 7
-    case message = 8
-    /// The entry of this key is only in the memory of one process.
-    case resident = 9
-    /// A tombstoned entry's frame, copied because its segment is being reclaimed.
-    case kept = 11
-    /// Covers damage, so that the frames after it are found.
-    case void = 10
-    /// The following frames are one change: all of them count or none.
-    case batch = 12
-
-    /// Bytes of the newest segment's reserve that such a frame must leave: few if it frees space; only `deleteAll` may use the last.
-    @inline(__always) var reserveLeft: Int {
-        switch self {
-        case .deleteAll: 0
-        case .restore, .delete: Frame.bytes(key: 0, extension: 0, value: 0)
-        // Also leaves the bytes for an undo of this removal.
-        case .evict:
-            Frame.bytes(key: 0, extension: 0, value: 0)
-                + Frame.bytes(key: 0, extension: FrameExtension.partBytes(RemovalNote.bytes), value: 0)
-        default: SegmentLayout.reserveBytes
-        }
-    }
-    var namesRemoved: Bool { self == .evict || storesEntry }
-    var storesEntry: Bool { self == .put || self == .move || self == .resident }
-
-    func isMeant(in archive: ArchiveKind, hasKey: Bool) -> Bool {
-        switch self {
-        case .put, .move, .resident, .kept, .delete, .deadline: archive != .log && hasKey
-        case .restore: archive != .log
-        case .message: archive == .log
-        case .evict, .deleteAll, .batch, .void: true
-        }
-    }
-}
-
 /// The content of a frame to be written. Layout: OnDiskFormat, "Frames".
 struct FrameContent {
     var kind: FrameKind
@@ -83,7 +34,7 @@ struct Frame {
     static let batchFlag: UInt8 = 1
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
-    static let maximumValueBytes = 1 << 30
+    static let maximumValueBytes = ArchiveConfiguration.maximumValueBytes
     /// Greater stamps or sequences count as this one, so later ones fit. Among such frames the last in the log counts.
     static let latestStamp: UInt64 = 1 << 61
 
@@ -113,8 +64,23 @@ struct Frame {
         extensionBytes = ext
     }
 
+    /// A frame of which only ``Frame/leadingBytes`` may be present, so its value and checksum can't be used.
+    init?(beginning bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress, bytes.count >= Frame.headerBytes else { return nil }
+        self.init(at: base, available: .max)
+    }
+
+    /// Bytes of all parts but the value, and of a batch's header.
+    var leadingBytes: Int {
+        Frame.headerBytes + extensionBytes + keyBytes + min(valueBytes, BatchHeader.bytes)
+    }
+
+    var leading: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: leadingBytes) }
+
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
     var isCopy: Bool { kind == .move || kind == .kept }
+
+    var checksum: UInt32 { base.loadUnaligned(as: UInt32.self) }
 
     /// Whether the frame is part of a batch: then it counts only once the whole batch does.
     @inline(__always) var isInBatch: Bool {
@@ -147,9 +113,7 @@ struct Frame {
     /// Whether the frame is exactly as its writer wrote it at this location.
     @inline(__always)
     func passesChecksum(seed: UInt32) -> Bool {
-        let stored = base.loadUnaligned(as: UInt32.self)
-        return stored
-            == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
+        checksum == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
     /// Like ``passesChecksum(seed:)`` at `offset` of a sparse file that has data in these ranges only, given in order.
@@ -166,7 +130,7 @@ struct Frame {
             register = Checksum.register(register, over: content)
             place = stretch.upperBound
         }
-        return base.loadUnaligned(as: UInt32.self) == ~Checksum.moved(register, overZeros: end - place)
+        return checksum == ~Checksum.moved(register, overZeros: end - place)
     }
 
     /// The checksum's seed for a frame at `offset` of a segment, so that bytes copied from elsewhere fail.

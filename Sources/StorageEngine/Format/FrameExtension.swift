@@ -21,40 +21,45 @@ enum FrameExtension {
 
     /// Maximum number that fits beside the entry options and a removal note.
     static let maximumEvictions = (Frame.maximumExtensionBytes - 512) / 8
+}
 
-    /// The bytes of the first part with this tag; `nil` if absent or if the extension is malformed.
-    static func part(_ tag: Tag, of frame: Frame) -> UnsafeRawBufferPointer? {
-        part(tag, in: frame.extension)
+extension Frame {
+    /// The bytes of the first part with this tag; `nil` if absent or shorter than `least`, or if the extension is malformed.
+    @inline(__always)
+    func part(_ tag: FrameExtension.Tag, least: Int = 0) -> UnsafeRawBufferPointer? {
+        extensionBytes > 0 ? firstPart(tag, least) : nil
     }
 
-    static func part(_ tag: Tag, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    private func firstPart(_ tag: FrameExtension.Tag, _ least: Int) -> UnsafeRawBufferPointer? {
+        let bytes = self.extension
         var offset = 0
-        while offset + partHeaderBytes <= bytes.count {
+        while offset + FrameExtension.partHeaderBytes <= bytes.count {
             let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
-            let start = offset + partHeaderBytes
+            let start = offset + FrameExtension.partHeaderBytes
             guard start + length <= bytes.count else { return nil }
             if bytes[offset] == tag.rawValue {
-                return UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
+                return length < least ? nil : UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
             }
             offset = start + length
         }
         return nil
     }
 
-    static func evictions(of frame: Frame) -> [Location] {
-        frame.extensionBytes > 0 ? evictions(in: frame.extension) : []
+    func number<Number: FixedWidthInteger>(_ tag: FrameExtension.Tag) -> Number? {
+        part(tag, least: MemoryLayout<Number>.size)?.loadUnaligned(as: Number.self)
     }
 
-    static func evictions(in bytes: UnsafeRawBufferPointer) -> [Location] {
-        guard let bytes = part(.evictions, in: bytes) else { return [] }
+    /// An expiry time on the boot clock.
+    func deadline(_ tag: FrameExtension.Tag) -> Int64 {
+        part(tag, least: Deadline.bytes).map { Deadline($0).resolved(now: Clock.read()) } ?? Deadline.never
+    }
+
+    /// The locations of the entries that the frame removes.
+    var evictions: [Location] {
+        guard let bytes = part(.evictions) else { return [] }
         return stride(from: 0, to: bytes.count - 7, by: 8).map {
             Location(raw: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
         }
-    }
-
-    static func deadline(_ tag: Tag, of frame: Frame) -> Deadline? {
-        guard let bytes = part(tag, of: frame), bytes.count >= Deadline.bytes else { return nil }
-        return Deadline(bytes)
     }
 }
 
@@ -114,14 +119,7 @@ struct RemovalNote: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.extensionBytes > 0 else { return nil }
-        self.init(in: frame.extension)
-    }
-
-    init?(in bytes: UnsafeRawBufferPointer) {
-        guard let bytes = FrameExtension.part(.removal, in: bytes), bytes.count >= RemovalNote.bytes else {
-            return nil
-        }
+        guard let bytes = frame.part(.removal, least: RemovalNote.bytes) else { return nil }
         group = bytes.loadUnaligned(as: UInt32.self)
         cause = EventCause(rawValue: bytes[4]) ?? .none
         kind = ReversibleAction.Kind(rawValue: UInt32(bytes[5]))
@@ -135,14 +133,5 @@ struct RemovalNote: Equatable {
             of: UInt32(cause.rawValue) | (kind?.rawValue ?? 0) << 8 | (keepsOut ? 1 << 16 : 0),
             toByteOffset: 4, as: UInt32.self)
         buffer.storeBytes(of: time, toByteOffset: 8, as: Int64.self)
-    }
-}
-
-extension Frame {
-    var hits: UInt32? {
-        guard extensionBytes > 0, let bytes = FrameExtension.part(.hits, of: self), bytes.count >= 4 else {
-            return nil
-        }
-        return bytes.loadUnaligned(as: UInt32.self)
     }
 }

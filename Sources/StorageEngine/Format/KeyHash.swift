@@ -27,6 +27,10 @@ package struct KeyHash: Sendable {
     private var mask: UInt64 = .max
     #endif
 
+    /// The low half of a key's hash.
+    @inline(__always)
+    func tag(_ key: UnsafeRawBufferPointer) -> UInt32 { UInt32(truncatingIfNeeded: self(key)) }
+
     @inline(__always)
     package func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var v0 = k0 ^ 0x736f_6d65_7073_6575

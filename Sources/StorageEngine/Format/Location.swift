@@ -1,5 +1,5 @@
 /// A frame's segment and offset. Numbers are never reused: it names the same bytes or nothing (F7). OnDiskFormat, "Locations".
-struct Location: Hashable, Comparable, Sendable {
+struct Location: Hashable, Comparable, CustomStringConvertible, Sendable {
     let raw: UInt64
 
     static let none = Location(raw: 0)
@@ -18,6 +18,8 @@ struct Location: Hashable, Comparable, Sendable {
 
     @inline(__always)
     static func < (left: Location, right: Location) -> Bool { left.raw < right.raw }
+
+    var description: String { "byte \(offset) of \(SegmentHeader.fileName(segment))" }
 
     @inline(__always)
     func advanced(by bytes: Int) -> Location { Location(segment: segment, offset: offset + bytes) }

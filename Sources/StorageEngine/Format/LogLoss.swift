@@ -16,8 +16,6 @@ struct LogLoss: Equatable {
     }
 
     func description(in folder: FileDescriptor) -> String {
-        "\(folder.path): the log is missing from byte \(from.offset) of \(SegmentHeader.fileName(from.segment)) to "
-            + "byte \(to.offset) of \(SegmentHeader.fileName(to.segment)) or in parts of this range; its entries "
-            + "are lost"
+        "\(folder.path): the log is missing from \(from) to \(to) or in parts of this range; its entries are lost"
     }
 }

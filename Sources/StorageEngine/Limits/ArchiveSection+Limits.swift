@@ -131,7 +131,7 @@ extension ArchiveSection {
     private func dropEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
             // The loop below finds entries that can't be read here.
-            _ = try? log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+            _ = try? log.scan(pin) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
                     let number = index.table.entry(
                         at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))

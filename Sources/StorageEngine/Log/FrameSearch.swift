@@ -1,20 +1,22 @@
-/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe; the bytes
-/// must not change during a search.
+/// Finds all intact frames of a segment's file without mapping it, in time and memory proportional to its size. Not thread-safe;
+/// the bytes must not change during a search.
 ///
 /// After damage, each eighth byte may begin a frame of any claimed length: checking each completely would be quadratic. So the
 /// search keeps the checksum register before every 1,024th byte, and derives each checksum from two of them
 /// (``Checksum/moved(_:overZeros:)``).
-final class FrameSearch: @unchecked Sendable {
-    let bytes: Int
+final class FrameSearch: SegmentReader, @unchecked Sendable {
+    let segment: UInt32
+    /// Size of the part of the file that can be the segment; the rest isn't read.
+    private(set) var bytes: Int
     private let segmentSeed: UInt32
     private let file: FileDescriptor
     /// For a file that is mostly holes, the ranges that had data at the last ``trust(upTo:)``; the rest isn't read.
     private var stretches: [Range<Int>]?
     // One window for each purpose: alternating reads would evict each other's bytes from a shared one.
-    private var candidates: FileWindow
-    private var begins: FileWindow
-    private var ends: FileWindow
-    private var sums: FileWindow
+    private let candidates: FileWindow
+    private let begins: FileWindow
+    private let ends: FileWindow
+    private let sums: FileWindow
     /// The register over all bytes before each multiple of ``FrameSearch/block``.
     private var registers: [UInt32] = [0]
     private static let block = 1024
@@ -25,61 +27,93 @@ final class FrameSearch: @unchecked Sendable {
     /// From this offset on, no frame ends before this limit.
     private var none: (from: Int, limit: Int)?
 
-    init(_ file: FileDescriptor, bytes: Int, segmentSeed: UInt32) {
-        self.file = file
+    private var wasReadAgain = false
+
+    init(_ file: FileDescriptor, segment: UInt32, bytes: Int, segmentSeed: UInt32) {
+        (self.file, self.segment) = (file, segment)
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
         let isSparse = (try? file.status().isSparse) ?? false
         stretches = isSparse ? file.data(from: 0, upTo: self.bytes) : nil
-        candidates = FileWindow(file)
-        begins = FileWindow(file)
-        ends = FileWindow(file)
-        sums = FileWindow(file)
+        (candidates, begins) = (FileWindow(file), FileWindow(file))
+        (ends, sums) = (FileWindow(file), FileWindow(file))
     }
+
+    /// Searches a file that may not be this segment, up to a segment's greatest size.
+    convenience init(
+        _ file: FileDescriptor, archive: [UInt8], segment: UInt32
+    ) throws(StorageError) {
+        let seed = SegmentHeader.seed(archive: archive, segment: segment)
+        let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+        self.init(file, segment: segment, bytes: bytes, segmentSeed: seed)
+    }
+
+    /// Whether there is an intact frame. Reads up to it.
+    func findsFrame() throws(StorageError) -> Bool { try next(after: SegmentHeader.bytes - 8) != nil }
 
     /// Bytes before this offset could no longer change when they were read.
     private var trustedEnd = 0
 
-    /// Bytes beyond the old limit may have changed since they were read, so drops everything cached.
+    /// Bytes beyond the old limit may have changed since they were read.
     private func trust(upTo limit: Int) {
         guard limit > trustedEnd else { return }
-        if trustedEnd > 0 {
-            for window in [\FrameSearch.candidates, \.begins, \.ends, \.sums] {
-                self[keyPath: window].forget()
-            }
-            // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
-            if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
-        }
+        if trustedEnd > 0 { forgetBytes() }
         trustedEnd = limit
     }
 
-    func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
+    private func forgetBytes() {
+        for window in [candidates, begins, ends, sums] { window.forget() }
+        // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
+        if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
+    }
+
+    func readAgain() throws(StorageError) -> Bool {
+        guard !wasReadAgain else { return false }
+        bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+        forgetBytes()
+        (registers, known, none) = ([0], [:], nil)
+        wasReadAgain = true
+        return true
+    }
+
+    func frame(at offset: Int) throws(StorageError) -> Frame? {
+        let frame = try frame(at: offset, before: .max)
+        if frame != nil { wasReadAgain = false }
+        return frame
+    }
+
+    func next(after offset: Int) throws(StorageError) -> Int? { try next(after: offset, before: .max) }
+
+    /// The intact frame at an offset that ends by `limit`. Valid until the next call; its value may be missing.
+    func frame(at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         let end = min(limit, bytes)
         trust(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
-        try candidates.show(offset..<offset + Frame.headerBytes)
-        guard candidates.byte(offset + 12) != 0, let header = FrameHeader(candidates, at: offset),
-            header.bytes <= end - offset
+        let header = offset..<offset + Frame.headerBytes
+        try candidates.show(header)
+        guard let frame = Frame(beginning: candidates.view(header)), frame.rawKind != 0,
+            frame.bytes <= end - offset
         else { return nil }
-        let seed = Frame.seed(segmentSeed: segmentSeed, offset: offset)
-        let stretch = offset + 4..<offset + header.bytes
+        let (seed, checksum) = (Frame.seed(segmentSeed: segmentSeed, offset: offset), frame.checksum)
+        let stretch = offset + 4..<offset + frame.bytes
         let register: UInt32
         if stretch.count <= FrameSearch.block {
             try candidates.show(offset..<stretch.upperBound)
-            register = candidates.register(~seed, over: stretch)
+            register = Checksum.register(~seed, over: candidates.view(stretch))
         } else {
-            let before = try self.register(at: stretch.lowerBound, &begins)
-            let behind = try self.register(at: stretch.upperBound, &ends)
+            let before = try self.register(at: stretch.lowerBound, begins)
+            let behind = try self.register(at: stretch.upperBound, ends)
             register = Checksum.moved(~seed ^ before, overZeros: stretch.count) ^ behind
         }
-        return header.checksum == ~register ? header : nil
-    }
-
-    /// At most ``FileWindow/bytes`` bytes.
-    func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
-        guard !range.isEmpty else { return [] }
-        try begins.show(range)
-        return begins.array(range)
+        guard checksum == ~register else { return nil }
+        let leading = offset..<offset + frame.leadingBytes
+        try candidates.show(leading)
+        // The header may have been read twice.
+        guard let found = Frame(beginning: candidates.view(leading)), found.leadingBytes == leading.count
+        else {
+            return nil
+        }
+        return found
     }
 
     /// Whether at most ``FileWindow/bytes`` bytes are all zero. Bytes beyond the end of the file count as zero.
@@ -93,7 +127,7 @@ final class FrameSearch: @unchecked Sendable {
         try ends.isZero(from: offset, upTo: bytes & ~7)
     }
 
-    func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
+    func next(after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
         let limit = min(limit, bytes)
         trust(upTo: limit)
@@ -135,7 +169,7 @@ final class FrameSearch: @unchecked Sendable {
         return max(offset, stretches[low].lowerBound)..<stretches[low].upperBound
     }
 
-    private func register(at offset: Int, _ window: inout FileWindow) throws(StorageError) -> UInt32 {
+    private func register(at offset: Int, _ window: FileWindow) throws(StorageError) -> UInt32 {
         let block = offset / FrameSearch.block
         while registers.count <= block {
             let start = (registers.count - 1) * FrameSearch.block
@@ -144,12 +178,12 @@ final class FrameSearch: @unchecked Sendable {
                 continue
             }
             try sums.show(start..<start + FrameSearch.block)
-            registers.append(
-                sums.register(registers[registers.count - 1], over: start..<start + FrameSearch.block))
+            let content = sums.view(start..<start + FrameSearch.block)
+            registers.append(Checksum.register(registers[registers.count - 1], over: content))
         }
         let start = block * FrameSearch.block
         guard offset > start else { return registers[block] }
         try window.show(start..<offset)
-        return window.register(registers[block], over: start..<offset)
+        return Checksum.register(registers[block], over: window.view(start..<offset))
     }
 }

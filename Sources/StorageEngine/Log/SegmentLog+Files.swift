@@ -94,7 +94,7 @@ extension SegmentLog {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }
         for number in numbers.reversed() where number > head {
-            if try belongs(number) { return number }
+            if try holdsFrames(number) { return number }
         }
         hasSeenNumbers.store(true, ordering: .relaxed)
         return nil
@@ -115,25 +115,25 @@ extension SegmentLog {
         return header
     }
 
+    private func holdsFrames(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) -> Bool {
+        try FrameSearch(file, archive: identity, segment: segment).findsFrame()
+    }
+
     /// Throws unless the header is this archive's or, if it is damaged, an intact frame is, whose checksum includes the identity.
     func checkBelonging(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)
         } catch {
-            guard case .corrupted = error, try SegmentSearch.holdsFrame(file, identity, segment) else {
-                throw error
-            }
+            guard case .corrupted = error, try holdsFrames(file, segment) else { throw error }
         }
     }
 
     /// Whether a segment's file, even without a valid header, contains frames of this archive; `false` if missing.
-    private func belongs(_ segment: UInt32) throws(StorageError) -> Bool {
+    func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        return try SegmentSearch.holdsFrame(file, identity, segment)
+        return try holdsFrames(file, segment)
     }
-
-    func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
     /// The header of a segment's file. Throws `corrupted` if it isn't one of this archive.
     @discardableResult
@@ -179,7 +179,7 @@ extension SegmentLog {
         do throws(StorageError) {
             guard let pin = try pinIfPresent(segment) else { return least }
             defer { unpin(pin) }
-            let end = try scan(pin, from: SegmentHeader.bytes) { (_) throws(StorageError) in }.end
+            let end = try scan(pin) { (_) in }.end
             return max(least, SegmentLayout.slots(forFramesTo: end))
         } catch {
             // An unreadable segment isn't complete.

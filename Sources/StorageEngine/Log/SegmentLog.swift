@@ -143,7 +143,7 @@ final class SegmentLog: Sendable {
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
         let file = try openedFile(of: pin)
         try learnSize(pin)
-        return FrameSearch(file, bytes: view(pin).bytes, segmentSeed: pin.seed)
+        return FrameSearch(file, segment: pin.segment, bytes: view(pin).bytes, segmentSeed: pin.seed)
     }
 
     /// Like ``search(_:)``, kept for the next call. Requires that the bytes up to `end` no longer change.

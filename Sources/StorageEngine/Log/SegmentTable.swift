@@ -58,13 +58,6 @@ struct SegmentView {
         return Frame(at: base + offset, available: bytes - offset)
     }
 
-    func validFrame(at offset: Int) -> Frame? {
-        guard let frame = frame(at: offset), frame.rawKind != 0,
-            frame.passesChecksum(seed: Frame.seed(segmentSeed: seed, offset: offset))
-        else { return nil }
-        return frame
-    }
-
     func copy(_ range: Range<Int>) -> [UInt8] {
         let inside = range.clamped(to: 0..<bytes)
         return Array(UnsafeRawBufferPointer(start: base + inside.lowerBound, count: inside.count))

@@ -244,15 +244,14 @@ extension ArchiveEngine {
         owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 
-    /// The effect of a frame in this archive; `nil` if it has none.
-    func meaning(of frame: Frame) -> FrameKind? {
-        frame.kind.flatMap { $0.isMeant(in: kind, hasKey: frame.keyBytes > 0) ? $0 : nil }
-    }
-
     func content(of frame: Frame) -> FrameContent {
-        FrameContent(
+        var content = FrameContent(
             kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
             time: frame.time, created: frame.created, key: frame.key, value: frame.value,
             extensionBytes: frame.extension)
+        guard frame.extensionBytes > 0 else { return content }
+        let traits = frame.traits
+        content.take(traits, ownerTag: ownerTag(traits.owner))
+        return content
     }
 }

@@ -17,13 +17,14 @@ struct MessageWriter: ArchiveOperation {
         let index = section.index
         let limit = min(
             engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+        let most = min(limit, UInt64(Frame.maximumValueBytes))
         let now = Clock.wall()
-        guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
+        guard message.count <= most else {
             index.add(.rejections)
             index.publish(
                 .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
                 time: now)
-            throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
+            throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
         }
         // Every message's frame contains this location, and a rebuild of the index relies on it.
         guard index.firstMessage <= index.head,
@@ -99,13 +100,10 @@ struct MessageWriter: ArchiveOperation {
         return true
     }
 
-    /// Replays a message's frame; its `created` names the oldest message that stayed.
-    func replayMessage(_ section: borrowing ArchiveSection, _ frame: Frame, at location: Location)
-        throws(StorageError)
-    {
+    func replayMessage(
+        _ section: borrowing ArchiveSection, _ frame: Frame, at location: Location, oldest: Location
+    ) throws(StorageError) {
         let index = section.index
-        let kept = Location(raw: UInt64(bitPattern: frame.created))
-        let oldest = kept == .none ? location : min(kept, location)
         let dropped = try messages(section, before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
@@ -115,17 +113,14 @@ struct MessageWriter: ArchiveOperation {
             try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
-    /// Replays the frame of a lowered limit; its `created` names the oldest message that stayed, 0: none.
-    func replayShortening(_ section: borrowing ArchiveSection, _ frame: Frame, at location: Location)
-        throws(StorageError)
-    {
+    /// Replays the frame of a lowered limit.
+    func replayShortening(
+        _ section: borrowing ArchiveSection, at location: Location, oldest: Location
+    ) throws(StorageError) {
         let index = section.index
-        let kept = Location(raw: UInt64(bitPattern: frame.created))
-        let dropped = try messages(
-            section, before: kept == .none ? location : min(kept, location), settled: location)
+        let dropped = try messages(section, before: oldest, settled: location)
         guard dropped.count > 0 else { return }
-        index.adjust(.valueBytes, by: -dropped.bytes)
-        index.adjust(.entryCount, by: -dropped.count)
+        count(section, dropped, sign: -1)
         index.firstMessage =
             try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }

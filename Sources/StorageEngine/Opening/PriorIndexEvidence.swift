@@ -66,7 +66,7 @@ struct PriorIndexEvidence {
     }
 
     /// Batches, in order, of which the index names no frame; others were complete once. Releases the index.
-    mutating func takeUnknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
+    mutating func takeUnknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
         let memory = memory
         self.memory = nil
         guard let memory, !batches.isEmpty else { return batches }

@@ -134,7 +134,7 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
             frame.kind != .delete
         else { return false }
-        slot.tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+        slot.tag = engine.hash.tag(frame.key)
         if frame.kind == .resident {
             slot.setMemoryOnly(bytes: frame.traits.residentBytes)
         } else {
@@ -200,7 +200,7 @@ extension ArchiveSection {
                 }
                 try replay(
                     frame, at: Location(segment: number, offset: offset),
-                    tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+                    tag: engine.hash.tag(frame.key))
                 offset += frame.bytes
                 index.head = Location(segment: number, offset: offset)
             }
@@ -218,16 +218,21 @@ extension ArchiveSection {
             let location = Location(segment: first.segment, offset: offset)
             offset += frame.bytes
             countReplayed(frame)
-            for evicted in FrameExtension.evictions(of: frame) {
+            for evicted in frame.evictions {
                 if let number = try number(at: evicted) { batch.victims.append(number) }
             }
-            guard let kind = engine.meaning(of: frame), kind == .put || kind == .delete else { continue }
-            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            let isPut: Bool
+            switch frame.change(in: engine.kind, at: location) {
+            case .store(isCopy: false): isPut = true
+            case .remove: isPut = false
+            default: continue
+            }
+            let tag = engine.hash.tag(frame.key)
             let present = try engine.find(frame.key, tag: tag)
             if let present { engine.unpin(present) }
             batch.steps.append(
                 BatchStep(
-                    isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))
+                    isPut: isPut, tag: tag, number: present?.number ?? 0, location: location))
         }
         try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
         batch.publish(self, pin)

@@ -5,41 +5,10 @@ extension ArchiveSection {
 
     /// Applies a frame of the log to the index. Idempotent, so a crash during recovery needs no special recovery (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        switch engine.meaning(of: frame) {
-        case .put, .move, .resident:
-            for evicted in FrameExtension.evictions(of: frame) {
-                try removeEntry(at: evicted, nil, location, by: frame)
-            }
-            let present = try engine.find(frame.key, tag: tag)
-            let presentSequence = present?.frame.sequence
-            if let present { engine.unpin(present) }
-            if frame.kind != .put, try isOutdated(frame, tag: tag, present: presentSequence) {
-                // A move that names removed entries still removes them, although reclaiming writes none.
-                if frame.kind == .move, FrameExtension.part(.evictions, in: frame.extension) == nil {
-                    engine.replayedRemovals.withLock { $0?.outdated.append(location) }
-                }
-                return countReplayed(frame)
-            }
-            guard frame.kind != .resident else {
-                // Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
-                if let present, !present.slot.isMemoryOnly { remove(present.number) }
-                // The process that recorded the entry died before it marked the entry as held.
-                if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
-                    remove(number)
-                }
-                if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
-                noteRemoval(tag, at: location, by: frame)
-                break
-            }
-            var content = engine.content(of: frame)
-            if frame.extensionBytes > 0 {
-                let traits = frame.traits
-                content.take(traits, ownerTag: engine.ownerTag(traits.owner))
-            }
-            if present == nil { try index.numbers.reserve() }
-            let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
-            if let hits = frame.hits { index.entry(number)?.hits = hits }
-        case .delete:
+        switch frame.change(in: engine.kind, at: location) {
+        case .store(let isCopy): try replayStore(frame, at: location, tag: tag, isCopy: isCopy)
+        case .storeInMemory: try replayStoreInMemory(frame, at: location, tag: tag)
+        case .remove:
             if let present = try engine.find(frame.key, tag: tag) {
                 engine.unpin(present)
                 if present.slot.isMemoryOnly {
@@ -48,31 +17,60 @@ extension ArchiveSection {
                 remove(present.number)
             }
             noteRemoval(tag, at: location, by: frame)
-        case .deleteAll:
+        case .removeAll:
             clearEntries()
             engine.replayedRemovals.withLock { $0?.addAll(before: frame.sequence) }
-        case .evict where engine.kind == .log:
-            try MessageWriter(engine).replayShortening(self, frame, at: location)
-        case .evict:
-            let note = RemovalNote(of: frame)
-            for evicted in FrameExtension.evictions(of: frame) {
-                try removeEntry(at: evicted, note, location, by: frame)
-            }
-        case .deadline:
-            try replayDeadline(frame, at: location, tag: tag)
-        case .restore:
-            if let note = RemovalNote(of: frame) {
-                try UndoLog(engine).bringBack(self, note, time: frame.time)
-            }
+        case .evict(let note): try removeEntries(namedIn: frame, undo: note, location)
+        case .setDeadline(let note): try replayDeadline(frame, note, at: location, tag: tag)
+        case .tombstone(let note): try replayTombstone(frame, note, at: location, tag: tag)
+        case .restore(let note):
+            if let note { try UndoLog(engine).bringBack(self, note, time: frame.time) }
             engine.replayedRemovals.withLock { $0?.forgetAll() }
-        case .kept:
-            try replayKept(frame, at: location, tag: tag)
-        case .message:
-            try MessageWriter(engine).replayMessage(self, frame, at: location)
-        case .batch, .void, nil:
-            break
+        case .append(let oldest):
+            try MessageWriter(engine).replayMessage(self, frame, at: location, oldest: oldest)
+        case .shorten(let oldest):
+            try MessageWriter(engine).replayShortening(self, at: location, oldest: oldest)
+        case .none: break
         }
         countReplayed(frame)
+    }
+
+    @inline(__always)
+    private func replayStore(
+        _ frame: Frame, at location: Location, tag: UInt32, isCopy: Bool
+    ) throws(StorageError) {
+        try removeEntries(namedIn: frame, undo: nil, location)
+        let present = try engine.find(frame.key, tag: tag)
+        let presentSequence = present?.frame.sequence
+        if let present { engine.unpin(present) }
+        if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) {
+            // A copy that names removed entries still removes them, although reclaiming writes none.
+            if frame.part(.evictions) == nil {
+                engine.replayedRemovals.withLock { $0?.outdated.append(location) }
+            }
+            return
+        }
+        if present == nil { try index.numbers.reserve() }
+        let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
+        if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
+    }
+
+    /// Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
+    private func replayStoreInMemory(
+        _ frame: Frame, at location: Location, tag: UInt32
+    ) throws(StorageError) {
+        try removeEntries(namedIn: frame, undo: nil, location)
+        let present = try engine.find(frame.key, tag: tag)
+        let presentSequence = present?.frame.sequence
+        if let present { engine.unpin(present) }
+        if try isOutdated(frame, tag: tag, present: presentSequence) { return }
+        if let present, !present.slot.isMemoryOnly { remove(present.number) }
+        // The process that recorded the entry died before it marked the entry as held.
+        if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
+            remove(number)
+        }
+        if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
+        noteRemoval(tag, at: location, by: frame)
     }
 
     func countReplayed(_ frame: Frame) {
@@ -91,11 +89,19 @@ extension ArchiveSection {
         index.touches.raiseStamps(above: frame.recency)
     }
 
-    /// Removes the entry at `location`, or tombstones it if `note` belongs to an action that can be undone.
+    /// Removes the entries that a frame names, or tombstones them for the action of `note`.
+    private func removeEntries(
+        namedIn frame: Frame, undo note: RemovalNote?, _ place: Location
+    ) throws(StorageError) {
+        for location in frame.evictions {
+            try removeEntry(at: location, note, place, by: frame)
+        }
+    }
+
     private func removeEntry(
         at location: Location, _ note: RemovalNote?, _ place: Location, by frame: Frame
     ) throws(StorageError) {
-        if let note, note.group != 0, location.segment < index.oldestSegment {
+        if let note, location.segment < index.oldestSegment {
             engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: 1) }
         }
         // Usually the entry is no longer live, which this shows without opening a file.
@@ -104,18 +110,13 @@ extension ArchiveSection {
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
         // The entry was dropped early, to free space for an undo.
-        guard index.marks.isLive(number, slot) else {
-            return note?.group ?? 0 == 0 ? forget(number, slot) : ()
-        }
+        guard index.marks.isLive(number, slot) else { return note == nil ? forget(number, slot) : () }
         noteRemoval(slot.tag, at: location, by: frame)
         // Regardless of the action's age: the log may contain its restore.
-        if let note, note.group != 0, !slot.isMemoryOnly {
-            let tag = slot.tag
-            _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
-            setAsideInReplay(number, slot, note, place)
-        } else {
-            remove(number)
-        }
+        guard let note, !slot.isMemoryOnly else { return remove(number) }
+        let tag = slot.tag
+        _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
+        setAsideInReplay(number, slot, note, place)
     }
 
     func number(at location: Location) throws(StorageError) -> UInt32? {
@@ -124,27 +125,26 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return nil
         }
-        return index.table.entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+        return index.table.entry(at: location, tag: engine.hash.tag(frame.key))
     }
 
-    private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        let note = RemovalNote(of: frame)
-        guard let present = try engine.find(frame.key, tag: tag) else {
-            // The entry's frame was copied and follows later in the log. The change can still be undone.
-            if let note, note.group != 0 { countRemoval(note, first: location, bytes: 0) }
-            return
+    private func replayDeadline(
+        _ frame: Frame, _ note: RemovalNote?, at location: Location, tag: UInt32
+    ) throws(StorageError) {
+        var bytes: UInt64 = 0
+        // Without the entry, its frame was copied and follows later in the log. The change can still be undone.
+        if let present = try engine.find(frame.key, tag: tag) {
+            defer { engine.unpin(present) }
+            setDeadline(of: present.number, index.changing(present.slot), to: frame.deadline(.deadline))
+            bytes = UInt64(present.slot.valueBytes)
         }
-        defer { engine.unpin(present) }
-        let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
-        setDeadline(of: present.number, index.changing(present.slot), to: deadline ?? Deadline.never)
-        if let note, note.group != 0 {
-            countRemoval(note, first: location, bytes: UInt64(present.slot.valueBytes))
-        }
+        if let note { countRemoval(note, first: location, bytes: bytes) }
     }
 
-    /// A tombstoned entry that reclaiming copied: tombstones the copy instead of the original.
-    private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        guard let note = RemovalNote(of: frame), note.group != 0 else { return }
+    /// Tombstones the copy of a tombstoned entry instead of the original.
+    private func replayTombstone(
+        _ frame: Frame, _ note: RemovalNote, at location: Location, tag: UInt32
+    ) throws(StorageError) {
         // The process that died while copying the entry may have applied the copy.
         guard index.table.entry(at: location, tag: tag) == nil else { return }
         var isOlder = false
@@ -167,11 +167,9 @@ extension ArchiveSection {
         }
         forgetFormer(frame.key, tag: tag, of: note.group)
         try index.numbers.reserve()
-        var content = engine.content(of: frame)
-        let traits = frame.traits
-        content.take(traits, ownerTag: engine.ownerTag(traits.owner))
         // Applied like a put followed by its removal.
-        let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
+        let number = applyPut(
+            engine.content(of: frame), tag: tag, number: 0, at: location, supersedes: false)
         guard let slot = index.entry(number) else { return }
         setAsideInReplay(number, slot, note, location)
         if isCounted, let line, line.group == note.group {
@@ -220,14 +218,12 @@ extension ArchiveSection {
             waiting.removeAll(keepingCapacity: true)
         }
         func replaySoon(_ frame: Frame, _ location: Location) throws(StorageError) {
-            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            let tag = engine.hash.tag(frame.key)
             index.table.prefetch(tag)
             waiting.append((frame, location, tag))
             if waiting.count == 32 { try replayWaiting() }
         }
-        var sieve = BatchSieve<Frame>(kind: engine.kind)
-        var pins: [SegmentLog.Pin] = []
-        defer { for pin in pins { log.unpin(pin) } }
+        var reader = LogReader(log, kind: engine.kind)
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
                 // An observer's segment may have been reclaimed; for the only user it must exist.
@@ -238,40 +234,32 @@ extension ArchiveSection {
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
-            if let problem = try log.lengthProblem(of: number) { findings.add(problem) }
+            if try log.lengthProblem(of: number) != nil { findings.damaged += 1 }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }
             // Cells store only the low bits of a segment's number; the log tail's segment completes them.
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
-            let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
-                if case .damage(let from, let to) = item {
-                    findings.add(
-                        "\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry",
-                        at: Location(segment: number, offset: from), isNewest: number == numbers.last)
-                }
-                try sieve.take(item, log, pin, replaySoon)
-            }
+            let isNewest = number == numbers.last
+            let result = try reader.read(
+                pin, damage: { findings.add(at: $0, isNewest: isNewest) }, replaySoon)
             try replayWaiting()
-            if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
-            let damagedEnd = number == numbers.last ? sieve.damagedEnd : nil
+            let damagedEnd = isNewest ? reader.filter.damagedEnd : nil
             let end = damagedEnd ?? result.end
             if !result.isBlankBehind {
-                if number != numbers.last || damagedEnd != nil {
-                    findings.add("\(log.path(of: number)): no valid entry from byte \(result.end) on")
-                }
-                if number == numbers.last, engine.attachment != nil {
-                    // Leftovers of an operation that was not acknowledged.
-                    try segments.clearRemains(pin, from: end)
-                }
+                if !isNewest || damagedEnd != nil { findings.damaged += 1 }
+                // Leftovers of an operation that was not acknowledged.
+                if isNewest, engine.attachment != nil { try segments.clearRemains(pin, from: end) }
             }
             index.head = Location(segment: number, offset: end)
             crashPoint(.rebuildSegmentDone)
         }
-        let cut = try sieve.endLog(replaySoon)
+        let cut = try reader.filter.endLog(replaySoon)
         findings.endLog(cut: cut)
         try replayWaiting()
-        try reportDropped(sieve.dropped, cut: cut, &findings)
+        // An incomplete batch before the log's end was partly lost, and is left out.
+        findings.damaged += reader.filter.dropped.count { $0.first != cut }
+        if let cut { try clearBatch(from: cut) }
         findings.isWhole = try log.missing(among: numbers).isEmpty
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
@@ -283,16 +271,8 @@ extension ArchiveSection {
         return findings
     }
 
-    /// An incomplete batch at the log's end was not acknowledged. An earlier incomplete one was partly lost, and is left out.
-    private func reportDropped(
-        _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ReplayFindings
-    ) throws(StorageError) {
-        for batch in dropped where batch.first != cut {
-            findings.add(
-                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never reached the "
-                    + "medium completely and is left out")
-        }
-        guard let cut else { return }
+    /// Removes an incomplete batch at the log's end, which was not acknowledged.
+    private func clearBatch(from cut: Location) throws(StorageError) {
         if cut.segment == index.head.segment { index.head = cut }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
@@ -331,7 +311,7 @@ extension ArchiveSection {
     {
         let names = try log.segmentNames()
         let numbers = try names.files(of: log)
-        for stray in names.strays { findings.add(log.strayProblem(stray)) }
+        findings.damaged += names.strays.count
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
         var foreign = 0
@@ -347,9 +327,7 @@ extension ArchiveSection {
                 guard case .corrupted(_, let offset, _) = error else { throw error }
                 // The segment's first page may have been lost together with the batch that began it.
                 let isLost = isLast ? try log.beginsBlank(number) : false
-                findings.add(
-                    error.finding,
-                    at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
+                findings.add(at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
                 if try log.holdsFrames(number) {
                     readable.append(number)
                 } else if offset == SegmentHeader.archiveOffset {

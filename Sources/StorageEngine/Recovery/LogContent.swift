@@ -10,27 +10,19 @@ struct LogContent {
         for number in try log.segmentNames().numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
-            _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+            _ = try log.scan(pin) { (item) throws(StorageError) in
                 if case .frame(let frame, _) = item { count(frame) }
             }
         }
     }
 
     private mutating func count(_ frame: Frame) {
-        let evicts = !FrameExtension.evictions(of: frame).isEmpty
-        switch frame.kind {
-        case .message: messages += 1
-        case .put, .move, .resident:
-            entries += 1
-            // A put names other entries only because of a limit.
-            if evicts { evictions += 1 }
-        case .evict:
-            // Removals for another reason have a note with that reason.
-            let cause = RemovalNote(of: frame)?.cause ?? .limit
-            if evicts, cause == .limit { evictions += 1 }
-            return
-        default: return
+        // An `evict` frame for another reason than a limit has a note with that reason.
+        if !frame.evictions.isEmpty, RemovalNote(of: frame)?.cause ?? .limit == .limit {
+            evictions += 1
         }
+        guard let kind = frame.kind, kind.storesEntry || kind == .message else { return }
+        if kind == .message { messages += 1 } else { entries += 1 }
         valueBytes += UInt64(frame.valueBytes)
     }
 

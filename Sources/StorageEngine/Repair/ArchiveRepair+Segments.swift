@@ -41,17 +41,22 @@ extension ArchiveRepair {
         var segments: [(number: UInt32, frameBytes: Int)] = []
         var oldest: UInt32 = 0
         for number in named {
-            guard var reader = try SegmentReader(number, in: folder, archive: identity) else { continue }
+            let name = SegmentHeader.fileName(number)
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
             var frameBytes = 0
-            _ = try reader.read { item in
-                if case .frame(let frame) = item { frameBytes += frame.header.bytes }
+            _ = try FrameSearch(file, archive: identity, segment: number).scan {
+                (item) throws(StorageError) in
+                if case .frame(let frame, _) = item { frameBytes += frame.bytes }
             }
-            if case .success(let header) = reader.header, header.archive == identity, header.segment == number
-            {
-                oldest = max(oldest, header.oldest)
-            } else if frameBytes == 0 {
+            do throws(StorageError) {
+                oldest = max(oldest, try log.checkHeader(of: number).oldest)
+            } catch {
+                switch error {
+                case .corrupted, .unsupportedVersion: break
+                default: throw error
+                }
                 // The file belongs to no archive, and is moved away for that reason.
-                continue
+                if frameBytes == 0 { continue }
             }
             segments.append((number, frameBytes))
         }
@@ -83,23 +88,18 @@ extension ArchiveRepair {
     /// Batches that don't count and have removable frames, and whether the log ends with a damaged batch that counts.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
-    ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
-        var sieve = BatchSieve<Frame>(kind: kind)
-        var pins: [SegmentLog.Pin] = []
-        defer { for pin in pins { log.unpin(pin) } }
+    ) throws(StorageError) -> ([DroppedBatch], endsDamaged: Bool) {
+        var reader = LogReader(log, kind: kind)
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
-            _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
-                try sieve.take(item, log, pin) { (_, _) throws(StorageError) in }
-            }
-            if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
+            _ = try reader.read(pin) { (_, _) in }
         }
-        let endsDamaged = sieve.damagedEnd != nil
-        let cut = try sieve.endLog { (_, _) throws(StorageError) in }
+        let endsDamaged = reader.filter.damagedEnd != nil
+        let cut = try reader.filter.endLog { (_, _) in }
         // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
-        let dropped = evidence?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
+        let dropped = evidence?.takeUnknown(of: reader.filter.dropped) ?? reader.filter.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 
@@ -138,7 +138,7 @@ extension ArchiveRepair {
 
     private mutating func mendFrames(
         _ log: SegmentLog, _ number: UInt32, isNewest: Bool, goesOn: Bool,
-        without dropped: [BatchSieve<Frame>.Dropped]
+        without dropped: [DroppedBatch]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
             throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -147,9 +147,9 @@ extension ArchiveRepair {
         let segments = ChangingLog(unshared: log)
         var stretches: [Range<Int>] = []
         var endsInBatch = false
-        let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+        let result = try log.scan(pin) { (item) throws(StorageError) in
             switch item {
-            case .damage(let from, let to): stretches.append(from..<to)
+            case .damage(let range): stretches.append(range)
             case .frame(let frame, _): endsInBatch = frame.isInBatch || frame.kind == .batch
             }
         }

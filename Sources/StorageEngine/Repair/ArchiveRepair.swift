@@ -8,8 +8,7 @@ struct ArchiveRepair {
     let kind: ArchiveKind
     let knownHead: Location?
     var evidence: PriorIndexEvidence?
-    private(set) var damaged = 0
-    private(set) var problems: [String] = []
+    private var found = CheckReport()
     /// The offset in each segment from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
 
@@ -63,14 +62,7 @@ struct ArchiveRepair {
         self.evidence = evidence
     }
 
-    mutating func report(_ problem: String) {
-        damaged += 1
-        remark(problem)
-    }
-
-    mutating func remark(_ problem: String) {
-        if problems.count < CheckReport.maximumProblems { problems.append(problem) }
-    }
+    mutating func report(_ problem: String) { found.add(problem) }
 
     /// The byte range of a whole file, to begin a line about the file; empty for an empty file.
     static func whole(_ bytes: Int) -> String { bytes == 0 ? "" : "bytes 0 to \(bytes): " }
@@ -145,8 +137,8 @@ struct ArchiveRepair {
         }
         try index.cleanMark.set()
         return RepairReport(
-            entries: entries, valueBytes: index.valueBytes, damaged: damaged, salvaged: salvaged,
-            problems: problems)
+            entries: entries, valueBytes: index.valueBytes, damaged: found.damaged, salvaged: salvaged,
+            problems: found.problems)
     }
 }
 
@@ -185,7 +177,7 @@ struct ArchiveIdentities {
                 for number in unsure {
                     let name = SegmentHeader.fileName(number)
                     guard let file = try folder.fileIfPresent(named: name, writable: false),
-                        try SegmentSearch.holdsFrame(file, guess, number)
+                        try FrameSearch(file, archive: guess, segment: number).findsFrame()
                     else { continue }
                     votes[guess, default: 0] += 1
                 }

@@ -204,21 +204,20 @@ struct SnapshotBuilder {
         var oldest: Location?
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
-            let start = number == first.segment ? first.offset : SegmentHeader.bytes
-            let limit = number == end.segment ? end.offset : .max
-            let rest = try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
-                if case .damage(let offset, _) = item {
-                    damaged.append(Location(segment: number, offset: offset))
+            let rest = try log.scan(pin, from: first, before: end) { (item) throws(StorageError) in
+                if case .damage(let range) = item {
+                    damaged.append(Location(segment: number, offset: range.lowerBound))
                 }
-                guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
-                let named = Location(raw: UInt64(bitPattern: frame.created))
-                oldest = max(oldest ?? .none, named == .none ? location : min(named, location))
+                guard case .frame(let frame, let location) = item,
+                    case .append(let first) = frame.change(in: .log, at: location)
+                else { return }
+                oldest = max(oldest ?? .none, first)
                 items.append(
                     SnapshotItem(
                         location: location, recency: UInt64(items.count), accessed: frame.time,
                         deadline: Deadline.never, tag: 0, hits: 0))
             }
-            if !rest.isBlankBehind || number == end.segment && rest.end < limit {
+            if !rest.isBlankBehind || number == end.segment && rest.end < end.offset {
                 damaged.append(Location(segment: number, offset: rest.end))
             }
         }
@@ -271,7 +270,7 @@ private struct SnapshotOverlay {
         var tags: Set<UInt32> = []
         for (frame, _) in frames {
             if frame.keyBytes > 0 { tags.insert(tag(of: frame)) }
-            for evicted in FrameExtension.evictions(of: frame) {
+            for evicted in frame.evictions {
                 if let frame = segments.uncheckedFrame(at: evicted) { tags.insert(tag(of: frame)) }
             }
         }
@@ -289,27 +288,25 @@ private struct SnapshotOverlay {
         return true
     }
 
-    private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
+    private func tag(of frame: Frame) -> UInt32 { engine.hash.tag(frame.key) }
 
     private mutating func apply(_ frame: Frame, at location: Location) -> Bool {
-        guard let kind = engine.meaning(of: frame) else { return frame.kind != nil }
-        for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
-        switch kind {
-        case .put, .move: store(frame, at: location)
-        case .delete, .resident: if let place = place(of: frame.key) { removed[place] = true }
-        case .deleteAll: removed = [Bool](repeating: true, count: items.count)
-        case .deadline:
-            guard let place = place(of: frame.key) else { break }
-            let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
-            items[place].deadline = deadline ?? Deadline.never
+        for evicted in frame.evictions { remove(at: evicted) }
+        switch frame.change(in: engine.kind, at: location) {
+        case .store(let isCopy): store(frame, at: location, isCopy: isCopy)
+        case .remove, .storeInMemory: if let place = place(of: frame.key) { removed[place] = true }
+        case .removeAll: removed = [Bool](repeating: true, count: items.count)
+        case .setDeadline:
+            if let place = place(of: frame.key) { items[place].deadline = frame.deadline(.deadline) }
         // Returns unread, because an undo restores entries that were removed before the walk.
         case .restore: return false
-        case .evict, .kept, .batch, .void, .message: break
+        case .evict, .tombstone, .append, .shorten: break
+        case .none: return frame.kind != nil
         }
         return true
     }
 
-    private mutating func store(_ frame: Frame, at location: Location) {
+    private mutating func store(_ frame: Frame, at location: Location, isCopy: Bool) {
         let tag = tag(of: frame)
         var item = SnapshotItem(
             location: location, recency: frame.recency, accessed: frame.time,
@@ -321,14 +318,14 @@ private struct SnapshotOverlay {
         }
         let found = items[place]
         // Keeps later accesses that the walk found.
-        if found.location == location || (frame.kind == .move && !removed[place]) { item.hits = found.hits }
+        if found.location == location || (isCopy && !removed[place]) { item.hits = found.hits }
         if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
         items[place] = item
         removed[place] = false
     }
 
     private func place(of key: UnsafeRawBufferPointer) -> Int? {
-        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        let tag = engine.hash.tag(key)
         return places[tag]?.first { place in
             segments.uncheckedFrame(at: items[place].location)?.key.elementsEqual(key) == true
         }
@@ -350,4 +347,15 @@ private struct SnapshotOverlay {
         }
         return kept
     }
+}
+
+struct SnapshotItem {
+    var location: Location
+    /// Stamp and time of the last access, and the hits, when the slot was read.
+    var recency: UInt64
+    var accessed: Int64
+    /// Expiry time on the boot clock.
+    var deadline: Int64
+    var tag: UInt32
+    var hits: UInt32
 }

@@ -3,21 +3,17 @@ import SystemC
 
 extension FileDescriptor {
     func read(atMost limit: Int, from start: Int = 0) throws(StorageError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: limit)
-        let filled = try read(into: &bytes, at: start)
-        bytes.removeLast(limit - filled)
-        return bytes
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 8)
+        defer { buffer.deallocate() }
+        return Array(buffer[..<(try read(into: buffer, at: start))])
     }
 
-    /// Fills `bytes` from `offset` of the file on. Returns how many were read; fewer at the end of the file.
-    func read(into bytes: inout [UInt8], at offset: Int) throws(StorageError) -> Int {
-        let limit = bytes.count
+    /// Fills `buffer` from `offset` of the file on. Returns how many bytes were read; fewer at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StorageError) -> Int {
         var filled = 0
-        while filled < limit {
-            let got = bytes.withUnsafeMutableBytes { buffer in
-                SystemDoor.transfer(.read, count: limit - filled, path: path) {
-                    pread(descriptor, buffer.baseAddress! + filled, $0, off_t(offset + filled))
-                }
+        while filled < buffer.count {
+            let got = SystemDoor.transfer(.read, count: buffer.count - filled, path: path) {
+                pread(descriptor, buffer.baseAddress! + filled, $0, off_t(offset + filled))
             }
             guard got.code == 0 else { throw .fromErrno(got.code, operation: "read", path: path) }
             if got.value == 0 { break }

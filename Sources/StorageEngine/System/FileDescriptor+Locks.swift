@@ -16,21 +16,11 @@ extension FileDescriptor {
         return true
     }
 
-    /// Whether byte locks belong to the open file (Linux). On other systems they always succeed, and can't be tested.
-    static var hasByteLocks: Bool {
-        #if os(Linux)
-        true
-        #else
-        false
-        #endif
-    }
-
-    /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another file holds it. Shared also works on a file open for reading.
-    func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
+    /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another file holds it. Belongs to the open file on Linux; on other
+    /// systems it always succeeds, and can't be tested.
+    func lockByte(_ offset: Int) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
-            let failure =
-                kind == .shared
-                ? cp_share_byte(descriptor, off_t(offset)) : cp_lock_byte(descriptor, off_t(offset), true)
+            let failure = cp_lock_byte(descriptor, off_t(offset), true)
             errno = failure
             return failure == 0 ? 0 : -1
         }

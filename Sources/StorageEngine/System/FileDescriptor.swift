@@ -105,19 +105,6 @@ final class FileDescriptor: Sendable {
         }
     }
 
-    /// An existing file at any path. Anything but a regular file is refused.
-    static func file(at path: String, writable: Bool) throws(StorageError) -> FileDescriptor {
-        let opened = SystemDoor.perform(.open, path: path) {
-            Int(cp_openat(AT_FDCWD, path, (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC, 0))
-        }
-        guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        let file = FileDescriptor(descriptor: Int32(opened.value), path: path)
-        guard try file.status().isRegular else {
-            throw .corrupted(path: path, offset: 0, reason: "not a regular file")
-        }
-        return file
-    }
-
     /// Creates the file with mode 0600 if it is missing.
     func fileMakingIfMissing(named name: String) throws(StorageError) -> FileDescriptor {
         if try hasEntry(named: name) { return try open(name, flags: O_RDWR | O_CREAT) }

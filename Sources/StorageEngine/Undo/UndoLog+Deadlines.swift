@@ -76,19 +76,15 @@ extension UndoLog {
         for number in try log.segmentNumbers() where number >= first.segment && number <= end.segment {
             guard let pin = try log.pinIfPresent(number) else { break }
             defer { log.unpin(pin) }
-            let start = number == first.segment ? first.offset : SegmentHeader.bytes
-            let limit = number == end.segment ? end.offset : .max
-            try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
-                guard case .frame(let frame, _) = item, frame.kind == .deadline,
-                    let group = RemovalNote(of: frame)?.group, groups.contains(group)
+            try log.scan(pin, from: first, before: end) { (item) throws(StorageError) in
+                guard case .frame(let frame, let location) = item,
+                    case .setDeadline(let note?) = frame.change(in: engine.kind, at: location),
+                    groups.contains(note.group)
                 else { return }
-                let now = Clock.read()
-                let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
-                let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                changes[group, default: []].append(
+                changes[note.group, default: []].append(
                     DeadlineChange(
-                        key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
-                        old: old ?? Deadline.never, sequence: frame.sequence))
+                        key: String(decoding: frame.key, as: UTF8.self), new: frame.deadline(.deadline),
+                        old: frame.deadline(.previousDeadline), sequence: frame.sequence))
             }
         }
         return changes

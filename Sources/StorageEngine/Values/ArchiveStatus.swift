@@ -116,19 +116,24 @@ public struct CheckReport: Sendable, Hashable {
     /// Whether the check found no damage and no disagreement.
     public var clean: Bool { damaged == 0 && problems.isEmpty }
     /// Entries that the log holds.
-    public var entries: Int
+    public var entries = 0
     /// Sum of their values' sizes in bytes.
-    public var valueBytes: UInt64
+    public var valueBytes: UInt64 = 0
     /// Damaged places: parts of a segment without an expected valid frame, and entries whose index and log disagree.
-    public var damaged: Int
+    public var damaged = 0
     /// Entries that a rebuild of the index recovered beyond a damaged place.
-    public var salvaged: Int
+    public var salvaged = 0
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
-    public var problems: [String]
+    public var problems: [String] = []
     /// One line for each gap in the log that is either a loss or segments that a repair has quarantined. And one if the index's
     /// structure could not be checked because of constant changes.
     public var remarks: [String] = []
 
     /// Most lines in ``problems``, and in ``remarks``.
     public static let maximumProblems = 100
+
+    mutating func add(_ problem: String) {
+        damaged += 1
+        if problems.count < CheckReport.maximumProblems { problems.append(problem) }
+    }
 }

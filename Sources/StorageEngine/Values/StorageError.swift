@@ -18,7 +18,7 @@ public enum StorageError: Error, Sendable, Hashable {
     case readOnly(operation: String)
     /// The file system is full, or the user's quota is used up.
     case noSpace(path: String)
-    /// The value alone is larger than the archive's limit. Nothing was evicted.
+    /// The value alone is larger than the archive's limit, or than the 1 GiB that a value can have. Nothing was evicted.
     case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
     /// A batch whose values exceed the archive's limit, or that is larger than allowed. Nothing was changed or evicted.
     case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
@@ -38,14 +38,10 @@ public enum StorageError: Error, Sendable, Hashable {
     case wrongKind(archive: String, kind: ArchiveKind, operation: String)
     /// Bytes on disk don't match the format. Readable content is intact.
     case corrupted(path: String, offset: Int, reason: String)
-    /// Like `corrupted`, for a ring file. The reason states the number of readable messages.
-    case damagedRingFile(path: String, offset: Int, reason: String)
     /// The file was written in a newer format than this program supports.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
     /// Another process holds the archive and didn't release it in time; process 0 means that the holder is unknown.
     case busy(archive: String, process: Int32, reason: String)
-    /// Another process uses the ring file and didn't release it in time.
-    case ringFileInUse(path: String, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
     /// The medium rejected a write, so it is unknown which of the latest changes it has. The archive rejects changes until all
@@ -125,6 +121,10 @@ extension StorageError: CustomStringConvertible {
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
             "no space left for \(path); free some space or inodes, and try again (nothing stored before is lost)"
+        case .valueTooLarge(let bytes, UInt64(ArchiveConfiguration.maximumValueBytes), _)
+        where bytes > ArchiveConfiguration.maximumValueBytes:
+            "a value of \(bytes) bytes is larger than the \(ArchiveConfiguration.maximumValueBytes) that a value can have; "
+                + "store it in parts (nothing was evicted)"
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
@@ -147,15 +147,11 @@ extension StorageError: CustomStringConvertible {
                 + (kind == .log ? "append to it, and read its messages" : "only a log takes messages")
         case .corrupted(let path, let offset, let reason):
             StorageError.damage(path, offset, reason) + "; run a check to find the affected entries"
-        case .damagedRingFile(let path, let offset, let reason):
-            "ring file \(path) is damaged at byte \(offset): \(reason); save its readable messages with vellum tail, and "
-                + "start a new file"
         case .unsupportedVersion(let path, let found, let supported):
             "\(path) has format version \(found), this program reads version \(supported); update the program"
         case .busy(let archive, 0, let reason): "archive \"\(archive)\" is in use: \(reason)"
         case .busy(let archive, let process, let reason):
             "archive \"\(archive)\" is held by process \(process): \(reason)"
-        case .ringFileInUse(let path, let reason): "ring file \(path) is in use: \(reason)"
         case .closed(let name): "\"\(name)\" was closed or removed; open it again"
         case .syncFailed(let path):
             "writing \(path) to the medium failed: the latest changes may be lost at a power failure; check the "

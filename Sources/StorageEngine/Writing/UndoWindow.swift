@@ -24,11 +24,11 @@ struct UndoWindow: ArchiveOperation {
     func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
-            let (deadline, sequence) =
-                try engine.withFrameIfPresent(at: line.first) {
-                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
-                } ?? (nil, 0)
-            if let deadline { groups[deadline] = (line.group, sequence) }
+            let found = try engine.withFrameIfPresent(at: line.first) {
+                ($0.deadline(.deadline), $0.sequence)
+            }
+            guard let (deadline, sequence) = found, deadline != Deadline.never else { continue }
+            groups[deadline] = (line.group, sequence)
         }
         return groups
     }

@@ -11,7 +11,6 @@ extension ArchiveSample {
             ]
             return [("disk usage", footprintText), ("changes", changes.joined(separator: ", "))]
         }
-        let ratio = status.hitRatio.map { "overall hit ratio \(Figures.percent($0)): " } ?? ""
         let changes = [
             Figures.count(status.records, "record", "records"),
             Figures.count(status.deletes, "delete", "deletes"),
@@ -22,11 +21,7 @@ extension ArchiveSample {
             Figures.count(status.rejections, "rejection", "rejections"),
         ]
         return [
-            ("disk usage", footprintText),
-            (
-                "accesses",
-                "\(ratio)\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses"
-            ),
+            ("disk usage", footprintText), ("accesses", Ratio.words(status.hits, status.misses)),
             ("changes", changes.joined(separator: ", ")), ("limit", limit.joined(separator: ", ")),
         ]
     }

@@ -112,7 +112,13 @@ extension OwnerSummary {
     }
 }
 
-enum Ratio {
+package enum Ratio {
+    /// `overall hit ratio 92.4%: 9,240 hits, 760 misses`
+    package static func words(_ hits: UInt64, _ misses: UInt64) -> String {
+        (of(hits, misses).map { "overall hit ratio \(Figures.percent($0)): " } ?? "")
+            + "\(Figures.count(hits)) hits, \(Figures.count(misses)) misses"
+    }
+
     static func of(_ hits: UInt64, _ misses: UInt64) -> Double? {
         let accesses = Double(hits) + Double(misses)
         return accesses > 0 ? Double(hits) / accesses : nil

@@ -30,6 +30,8 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
+        /// Shown if the text doesn't fit; nil: the text is cut.
+        package var short: String?
         /// Nil: the row's role.
         package var role: Role?
         package var truncatesStart: Bool
@@ -39,10 +41,11 @@ package struct Table: Widget {
         package var spark: [Double?]?
 
         package init(
-            _ text: String, role: Role? = nil, truncatesStart: Bool = false, gauge: Double? = nil,
-            spark: [Double?]? = nil
+            _ text: String, short: String? = nil, role: Role? = nil, truncatesStart: Bool = false,
+            gauge: Double? = nil, spark: [Double?]? = nil
         ) {
             self.text = text
+            self.short = short
             self.role = role
             self.truncatesStart = truncatesStart
             self.gauge = gauge
@@ -187,7 +190,9 @@ package struct Table: Widget {
                 }
             } else {
                 let column = columns[place.index]
-                let shown = column.aligningPoint(look.legible(cell.text), in: area.columns)
+                let fits = cell.short == nil || TextWidth.width(of: cell.text) <= area.columns
+                let whole = fits ? cell.text : cell.short ?? ""
+                let shown = column.aligningPoint(look.legible(whole), in: area.columns)
                 let cut =
                     cell.truncatesStart
                     ? TextWidth.truncateStart(shown, to: area.columns, ellipsis: look.glyphs.ellipsis) : shown

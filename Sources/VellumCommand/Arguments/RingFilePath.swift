@@ -1,3 +1,4 @@
+import CacheAdvance
 import StorageEngine
 import StoreInspection
 
@@ -12,10 +13,10 @@ struct RingFilePath: Sendable {
     }
 
     func openForLooking() throws -> RingFile {
-        try translating { () throws(StorageError) in
+        try translating { () throws(RingFileError) in
             // Refuse other files before any output.
             _ = try RingFile.settings(ofFileAt: path)
-            return try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+            return try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
         }
     }
 
@@ -34,7 +35,7 @@ struct RingFilePath: Sendable {
                 throw CommandFailure(path, errno: errno, status: .storeFailure)
             }
         }
-        let found = try translating { () throws(StorageError) in try RingFile.settings(ofFileAt: path) }
+        let found = try translating { () throws(RingFileError) in try RingFile.settings(ofFileAt: path) }
         guard let maximum = found?.maximumBytes ?? disk?.bytes else {
             throw CommandFailure(
                 "\(path) is empty; --disk 1MB creates a ring file of that size", status: .nothing)
@@ -45,13 +46,13 @@ struct RingFilePath: Sendable {
                 "\(path) already exists and keeps its settings: at most \(Figures.bytes(UInt64(maximum))), "
                     + (overwrites ? "drops the oldest messages" : "refuses new messages"))
         }
-        return try translating { () throws(StorageError) in
+        return try translating { () throws(RingFileError) in
             try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: overwrites)
         }
     }
 
-    private func translating<Value>(_ body: () throws(StorageError) -> Value) throws -> Value {
-        do throws(StorageError) {
+    private func translating<Value>(_ body: () throws(RingFileError) -> Value) throws -> Value {
+        do throws(RingFileError) {
             return try body()
         } catch {
             switch error {
@@ -59,11 +60,11 @@ struct RingFilePath: Sendable {
                 throw CommandFailure(
                     "there is no file \(path); vellum append \(path) --disk 1MB creates a ring file there; for a log of a "
                         + "store pass --store", status: .nothing)
-            case .unsupportedVersion(_, let version, _):
+            case .unsupportedVersion(_, let version):
                 throw CommandFailure(
                     "\(path) is no ring file: its version is \(version), not 1",
                     status: .storeFailure)
-            case .corrupted(_, let offset, let reason), .damagedRingFile(_, let offset, let reason):
+            case .damaged(_, let offset, let reason):
                 throw CommandFailure(
                     "\(path) is no ring file, or a damaged one: byte \(offset): \(reason)",
                     status: .storeFailure)

@@ -17,8 +17,6 @@ struct StoreArguments: ParsableArguments {
 
     var named: String? { Configuration.current.store(option: store).value }
 
-    static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
-
     /// The store in the caches folder, if it has exactly one.
     static var onlyStore: String? {
         let paths = (try? StoresFolder.stores(in: CachesFolder.path())) ?? []

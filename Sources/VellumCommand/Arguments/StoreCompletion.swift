@@ -17,21 +17,8 @@ extension CompletionKind {
         offered { words, prefix in StoreCompletion(words)?.owners(beginning: prefix) ?? [] }
     }
 
-    static var groupings: CompletionKind {
-        offered { words, prefix in
-            GroupsCommand.By.words.filter { $0.hasPrefix(prefix) }
-                + (StoreCompletion(words)?.groupings(beginning: prefix) ?? [])
-        }
-    }
-
-    static var importedProperties: CompletionKind {
-        offered { words, prefix in
-            StoreCompletion.offered(ImportedProperties.names(among: words.dropFirst(2)), prefix)
-        }
-    }
-
     /// `choices`: from the words of the line and the beginning of the completed word, both without quotes.
-    private static func offered(
+    static func offered(
         _ choices: @escaping @Sendable ([String], String) -> [String]
     ) -> CompletionKind {
         .custom { words, _, prefix in
@@ -50,7 +37,7 @@ struct StoreCompletion: Sendable {
 
     init?(_ words: [String]) {
         var words = words[...]
-        var named = StoreArguments.namedByEnvironment
+        var named = Configuration.storeOfEnvironment
         var plain: [String] = []
         _ = words.popFirst()
         while let word = words.popFirst() {
@@ -86,16 +73,9 @@ struct StoreCompletion: Sendable {
         return Self.offered(((try? found.owners()) ?? []).compactMap(\.owner), prefix)
     }
 
-    /// Metadata and properties of the latest values, for `groups --by`.
-    func groupings(beginning prefix: String) -> [String] {
-        guard let archive, let found = try? store.archive(named: archive),
-            let sample = try? PropertySample(of: found)
-        else { return [] }
-        let names = sample.properties.map { property in
-            let text = property.description
-            return GroupsCommand.By.words.contains(text) ? QueryLiteral.text(text).description : text
-        }
-        return Self.offered(names + QueryMetadata.allCases.map { "@" + $0.rawValue }, prefix)
+    /// Properties of the archive's latest values.
+    var sample: PropertySample? {
+        archive.flatMap { try? store.archive(named: $0) }.flatMap { try? PropertySample(of: $0) }
     }
 
     /// Leaves out words with control characters: a shell would split them at line ends.

@@ -172,9 +172,11 @@ struct Configuration: Sendable {
         option.map { Setting(value: $0, origin: .option("--theme")) } ?? theme
     }
 
+    static var storeOfEnvironment: String? { SystemText.environment("VELLUM_STORE") }
+
     func store(option: String?) -> Setting<String?> {
         if let option { return Setting(value: option, origin: .option("--store")) }
-        if let named = StoreArguments.namedByEnvironment {
+        if let named = Configuration.storeOfEnvironment {
             return Setting(value: named, origin: .environment("VELLUM_STORE"))
         }
         return store

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CBOR
 import StorageEngine
 import StoreInspection
@@ -27,5 +28,13 @@ enum ImportedProperties {
             }
         }
         return names
+    }
+}
+
+extension CompletionKind {
+    static var importedProperties: CompletionKind {
+        offered { words, prefix in
+            StoreCompletion.offered(ImportedProperties.names(among: words.dropFirst(2)), prefix)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import CacheAdvance
 import StorageEngine
 import StoreInspection
 
@@ -5,13 +6,13 @@ struct RingFileFollower {
     let ring: RingFile
     private(set) var cursor: RingFileCursor
 
-    init(_ ring: RingFile, beforeLast count: Int) throws(StorageError) {
+    init(_ ring: RingFile, beforeLast count: Int) throws(RingFileError) {
         self.ring = ring
         cursor = try ring.cursor(beforeLast: count)
     }
 
     /// Messages since the last call, some megabytes at once unless `isAll`. Reports lost messages.
-    mutating func look(isAll: Bool = false) throws(StorageError) -> RingFileNews {
+    mutating func look(isAll: Bool = false) throws(RingFileError) -> RingFileNews {
         let news = try ring.news(after: cursor, mostBytes: isAll ? .max : 4 << 20)
         if news.someMayBeLost {
             Narration.complain(

@@ -4,12 +4,6 @@ import StoreInspection
 
 /// Finds similar names. Safe from any thread.
 enum Suggestion {
-    static func command(for arguments: [String]) -> String? {
-        guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
-        let names = VellumCommand.names
-        return names.contains(word) ? nil : nearest(to: word, among: names)
-    }
-
     /// An existing archive with a similar name, after the error that the archive doesn't exist.
     static func archive(for error: StorageError) -> String? {
         guard case .noSuchArchive(let name, let path) = error,

@@ -70,6 +70,24 @@ import Testing
         }
     }
 
+    @Test("a check reads the longest extension and key", arguments: [false, true])
+    func longestFrame(isInBatch: Bool) throws {
+        let archive = try HandmadeArchive(kind: 2)
+        let key = String(repeating: "k", count: 1024)
+        var put = HandmadeFrame.put(key, [UInt8](repeating: 9, count: 100_000), stamp: 2)
+        let batch = isInBatch ? HandmadeFrame.part(8, little(UInt64(1) << 32 | 8) + little(UInt64(0))) : []
+        put.flags = isInBatch ? 1 : 0
+        put.parts = batch + HandmadeFrame.part(99, [UInt8](repeating: 1, count: 0xfff8 - 4 - batch.count))
+        let size = put.bytes(segment: 1, offset: 128).count
+        let header = little(UInt32(1)) + little(UInt32(0)) + little(UInt64(size))
+        let first = HandmadeFrame(kind: 12, value: header)
+        try archive.write(isInBatch ? [first, put] : [put])
+        let opened = try archive.open()
+        #expect(try opened.entries().keys == [key])
+        #expect(try opened.check().problems == [])
+        #expect(try opened.check().valueBytes == 100_000)
+    }
+
     @Test("a frame of kind 0 is damage") func kindZero() throws {
         let archive = try HandmadeArchive(kind: 2)
         try archive.write([.put("a"), HandmadeFrame(kind: 0, key: [65], value: [1]), .put("b", stamp: 2)])

@@ -44,6 +44,16 @@ import Testing
         #expect(try archive.entries().keys == ["4"])
     }
 
+    @Test("only a value that the archive's limit refuses is reported with the archive")
+    func namesTheExceededLimit() {
+        let most = 1 << 30
+        func words(_ bytes: Int) -> String {
+            StorageError.valueTooLarge(bytes: bytes, limit: UInt64(most), archive: "Name").description
+        }
+        #expect(words(most).contains("Name"))
+        #expect(!words(most + 1).contains("Name") && words(most + 1).contains("\(most)"))
+    }
+
     @Test("refuses a value above the limit and keeps everything") func tooLarge() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 100)

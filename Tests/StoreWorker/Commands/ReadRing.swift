@@ -1,3 +1,4 @@
+import CacheAdvance
 import StorageEngine
 
 extension WorkerCommand {
@@ -5,7 +6,7 @@ extension WorkerCommand {
     /// killed. Ends with 1 if they aren't whole and consecutive.
     func readRing(_ arguments: WorkerArguments) throws {
         let ring = try RingFile(
-            path: arguments.word(1), maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+            path: arguments.word(1), maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
         var isFirst = true
         while true {
             _ = try ring.outline()

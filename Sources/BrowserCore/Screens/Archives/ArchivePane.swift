@@ -9,9 +9,7 @@ struct ArchivePane {
     /// Set for a server, whose databases share one set of figures.
     let server: ServerFigures?
     let history: ArchiveHistory?
-    let returns: EvictedReturns
-    /// The alarms that ring.
-    let alarms: [Alarm]
+    let warnings: [(name: String, words: String, role: Role)]
     let now: Timestamp
 
     private static let figuresColumns = 60
@@ -54,25 +52,15 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
         var rows = server.map(DatabasesView.facts) ?? archive.facts
-        if returns.isMany { rows.insert(("too small", returns.words), at: 0) }
-        var warnings = alarms.isEmpty ? 0 : 1
-        if !alarms.isEmpty {
-            let words = alarms.map { "\($0.metric.title) \($0.condition)" }
-            rows.insert(("ALARM", words.joined(separator: ", ")), at: 0)
-        }
-        if archive.damagedPlaces > 0 {
-            let places = Figures.count(archive.damagedPlaces, "place", "places")
-            rows.insert(("damaged", "\(places); vellum check lists them"), at: 0)
-            warnings += 1
-        }
+        rows.insert(contentsOf: warnings.map { ($0.name, $0.words) }, at: 0)
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
-            let isWarning = index < warnings
-            frame.write(row.name, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
+            let role = index < warnings.count ? warnings[index].role : nil
+            frame.write(row.name, at: line.origin, style: look[role ?? .dim], within: line)
             let value = line.split(left: 11).rest
             frame.write(
                 wholeFacts(row.value, columns: value.columns, look), at: value.origin,
-                style: look[isWarning ? .danger : .text], within: value)
+                style: look[role ?? .text], within: value)
         }
     }
 
@@ -111,10 +99,10 @@ struct ArchivePane {
         let columns = times.columns(of: histories)
         let metrics = Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 3)))
         for (place, metric) in metrics.enumerated() {
-            var graph = metric.graph(columns, times, limit: nil, look)
+            let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
+            var graph = metric.graph(columns, times, limit: nil, now: value, look)
             let top = rect.rows * place / metrics.count
             let rows = rect.rows * (place + 1) / metrics.count - top
-            let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
             let words =
                 metric == .hitRatio
                 ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-")"

@@ -36,7 +36,7 @@ extension ArchivesScreen {
     private static func show(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) {
         Browser.noteRemovals(&model, figures, at: moment)
         model.archives.problem = nil
-        model.archives.figures = figures
+        (model.archives.figures, model.archives.read) = (figures, moment)
         model.cost.note(accesses: figures.ownAccesses)
     }
 

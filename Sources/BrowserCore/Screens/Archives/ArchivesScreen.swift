@@ -78,8 +78,16 @@ enum ArchivesScreen: ScreenParts {
     static func place(_ model: Model) -> StatusView.Content? {
         let filter = model.archives.filter
         let rest = promptNote(model).dropFirst(2) + "  filter \"\(filter)\""
-        return model.store.map {
-            .line([Span($0, model.look[.dim])], right: filter.isEmpty ? "" : String(rest))
+        // Why the selected archive is marked with `!`; on narrow screens without details.
+        let warnings = selected(model).map(model.warnings) ?? []
+        let words = "! " + warnings.map { "\($0.name): \($0.words)" }.joined(separator: "; ")
+        let short = "! " + warnings.map(\.name).joined(separator: ", ")
+        let shown = TextWidth.width(of: words) <= model.size.columns ? words : short
+        let left = warnings.isEmpty ? model.store : shown
+        return left.map {
+            .line(
+                [Span($0, model.look[warnings.first?.role ?? .dim])],
+                right: filter.isEmpty ? "" : String(rest))
         }
     }
 
@@ -167,6 +175,10 @@ enum ArchivesScreen: ScreenParts {
     }
 
     static func clear(_ model: inout Model) -> [Effect] {
-        model.archives.filter.isEmpty ? back(&model) : promptChanged(&model, "")
+        guard model.archives.filter.isEmpty else { return promptChanged(&model, "") }
+        guard model.isFirstScreen else { return back(&model) }
+        model.say(
+            "\(Browser.keyName(model, .quit)) quits; \(Browser.keyName(model, .back)) lists the stores.")
+        return []
     }
 }

@@ -4,6 +4,8 @@ import StoreInspection
 struct ArchivesState: Sendable {
     /// Nil until the store was read.
     var figures: StoreFigures?
+    /// When the figures were read.
+    var read: Timestamp?
     var problem: String?
     var selected: String?
     var top = 0

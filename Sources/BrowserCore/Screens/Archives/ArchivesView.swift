@@ -36,7 +36,8 @@ enum ArchivesView {
                 ? "" : Browser.noMatch("archive name", model.archives.filter, model)
         ) { row in
             ArchivesView.row(
-                archives[row], histories[ExactText(archives[row].name)], warning(archives[row], model))
+                archives[row], histories[ExactText(archives[row].name)],
+                model.warnings(of: archives[row]).first?.role)
         }
     }
 
@@ -45,23 +46,8 @@ enum ArchivesView {
         .name, nil, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
     ]
 
-    /// A sign for damage, alarms and an archive that is too small. The details name the reason.
-    private static func warning(_ archive: ArchiveSample, _ model: Model) -> Table.Cell {
-        if archive.damagedPlaces > 0 || !alarms(of: archive, model).isEmpty {
-            return Table.Cell("!", role: .danger)
-        }
-        return model.events.returns(in: archive.name).isMany
-            ? Table.Cell("!", role: .warning) : Table.Cell("")
-    }
-
-    private static func alarms(of archive: ArchiveSample, _ model: Model) -> [Alarm] {
-        model.archives.alarms.filter {
-            $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
-        }
-    }
-
     private static func row(
-        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ warning: Table.Cell
+        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ warning: Role?
     ) -> Table.Row {
         guard archive.problem == nil else {
             let cells = [archive.name, "", "?", "-", "unreadable"]
@@ -72,7 +58,8 @@ enum ArchivesView {
         let ratios = GraphColumn.columns(
             120, step: 1, until: history?.latest ?? .init(seconds: 0), of: histories)
         return Table.Row([
-            Table.Cell(archive.name), warning, Table.Cell("\(archive.kind)", role: .dim),
+            Table.Cell(archive.name), Table.Cell(warning == nil ? "" : "!", role: warning),
+            Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(Figures.share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
@@ -121,8 +108,7 @@ enum ArchivesView {
             ArchivePane(
                 archive: archive, server: figures.server,
                 history: model.archives.shownHistories[ExactText(archive.name)],
-                returns: model.events.returns(in: archive.name), alarms: alarms(of: archive, model),
-                now: model.shownNow
+                warnings: model.warnings(of: archive), now: model.shownNow
             )
             .draw(into: &frame, in: layout.pane, look: look)
         }
@@ -165,17 +151,24 @@ enum ArchivesView {
 
     private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let command = ShellWord.vellum("put", ["NAME", "KEY", "FILE"], store: model.store ?? "")
-        let columns = max(1, layout.list.columns - 2)
-        let fact = TextWrap.lines("This store has no archives yet.", columns: columns)
-        let lines =
-            fact + (layout.list.rows < 6 ? [] : [""])
-            + TextWrap.lines("\(command) creates one and stores its first entry.", columns: columns)
-        let box = layout.list.centered(
-            Size(columns: lines.map { TextWidth.width(of: $0) }.max() ?? 0, rows: lines.count))
-        for (row, line) in lines.prefix(box.rows).enumerated() {
-            frame.write(
-                line, at: box.line(row).origin, style: model.look[row < fact.count ? .accent : .dim],
-                within: box.intersection(layout.list))
-        }
+        let text = "This store has no archives yet. \(command) creates one and stores its first entry."
+        ProblemText(text: text, role: .accent, isCentered: true)
+            .draw(into: &frame, in: layout.list, look: model.look)
+    }
+}
+
+extension Model {
+    /// Why an archive is marked with `!`, the most important first.
+    func warnings(of archive: ArchiveSample) -> [(name: String, words: String, role: Role)] {
+        let alarms = archives.alarms.filter {
+            $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
+        }.map { "\($0.metric.title) \($0.condition)\($0.metric.window)" }
+        let places = Figures.count(archive.damagedPlaces, "place", "places")
+        let returns = events.returns(in: archive.name)
+        let facts = returns.isMany ? returns.facts : []
+        return [
+            archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
+            alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
+        ].compactMap { $0 } + facts.map { ($0.name, $0.value, .warning) }
     }
 }

@@ -47,14 +47,8 @@ enum DatabasesView {
     }
 
     static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
-        let accesses = Double(server.hits) + Double(server.misses)
-        let ratio =
-            accesses > 0 ? "overall hit ratio \(Figures.percent(Double(server.hits) / accesses)): " : ""
-        return [
-            (
-                "accesses",
-                "\(ratio)\(Figures.count(server.hits)) hits, \(Figures.count(server.misses)) misses"
-            ),
+        [
+            ("accesses", Ratio.words(server.hits, server.misses)),
             ("commands", Figures.count(server.commands)),
             (
                 "removed",

@@ -30,18 +30,52 @@ extension EntriesScreen {
             model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
         case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
-        case .nextVictim: return moveToVictim(entries, &model)
+        case .nextVictim:
+            if model.pausedSince != nil { model.pausedSince = model.now }
+            let effects = Browser.refresh(&model, isForced: true)
+            let ticket = model.entries?.ticket
+            model.entries?.victimTicket = ticket
+            return effects
         default: break
         }
         return []
     }
 
-    /// Moves to the next entry to be evicted, from the last row on to the first.
-    private static func moveToVictim(_ entries: EntriesState, _ model: inout Model) -> [Effect] {
-        let rows = [entries.cursor + 1..<max(entries.cursor + 1, entries.count), 0..<entries.cursor].joined()
-        if let row = rows.first(where: entries.isVictim(row:)) { return move(&model, to: row) }
-        model.say("No other entry is about to be evicted.", seconds: 3)
+    /// Moves to the entry that is evicted next or, from a victim, to the one after it.
+    private static func moveToVictim(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries, let arrangement = entries.arrangement else { return [] }
+        func index(_ row: Int) -> Int { arrangement.rows.index(atRow: row) }
+        let rows = (0..<entries.count).filter { $0 != entries.cursor && entries.isVictim(row: $0) }
+            .sorted { index($0) > index($1) }
+        let isVictim = entries.isVictim(row: entries.cursor)
+        let later = isVictim ? rows.first { index($0) < index(entries.cursor) } : nil
+        if let row = later ?? rows.first { return move(&model, to: row) }
+        model.say(
+            arrangement.victims.isEmpty
+                ? noVictim(entries.archive, arrangement.listing, model)
+                : isVictim ? "No other entry is evicted next." : "The filter hides the next victims.",
+            seconds: 6)
         return []
+    }
+
+    /// Why no victim is known.
+    private static func noVictim(_ archive: ArchiveAddress, _ listing: any EntryListing, _ model: Model)
+        -> String
+    {
+        if let server = model.archives.figures?.server {
+            let limit = server.memoryLimit == nil ? "no maxmemory" : "the policy \(server.policy)"
+            let evicts = server.memoryLimit != nil && server.policy != "noeviction"
+            return (evicts ? "The next victim is unknown" : "Nothing is evicted")
+                + ": the server has \(limit)."
+        }
+        let sample = model.sample(archive)
+        let used = sample?.diskLimit.map {
+            "\(Figures.bytes(listing.valueBytes)) of \(Figures.bytes($0)) used"
+        }
+        let isCollection = sample?.kind == .collection
+        let reason =
+            isCollection ? "\(archive.name) is a collection" : used ?? "\(archive.name) has no disk limit"
+        return "Nothing is evicted: \(reason)."
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
@@ -196,6 +230,8 @@ extension EntriesScreen {
                     &model, takingListing: false, isForced: false, base: arranged.arrangement)
             }
             show(arranged, in: &entries, now: model.now)
+            model.entries = entries
+            return entries.victimTicket == ticket ? moveToVictim(&model) : []
         }
         model.entries = entries
         return []

@@ -46,6 +46,8 @@ struct EntriesState: Sendable {
     /// Widths needed by the rows seen so far. They only grow, so that columns don't jump.
     private(set) var seen = SeenRows()
     var ticket: Int?
+    /// The request after which the cursor moves to the next victim.
+    var victimTicket: Int?
     /// Whether a listing with another filter or condition is being loaded.
     var isReplaced: Bool {
         guard ticket != nil, let arrangement else { return false }

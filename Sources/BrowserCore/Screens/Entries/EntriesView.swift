@@ -217,12 +217,17 @@ enum EntriesView {
 
     /// `12 of 6,204 entries  3.4 kB`
     static func countText(_ model: Model) -> String {
-        guard let arrangement = model.entries?.arrangement else { return "" }
+        guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
+        let sample = model.sample(entries.archive)
+        let present = sample.map { Figures.count($0.entries, "entry", "entries") }
         if arrangement.isPart {
-            let all = (model.entries?.archive).flatMap { model.sample($0)?.entries }
             let count = Figures.count(arrangement.count)
             return (model.isOfServer ? "first \(count)" : "most recent \(count)")
-                + (all.map { " of \(Figures.count($0, "entry", "entries"))" } ?? "")
+                + (present.map { " of \($0)" } ?? "")
+        }
+        // The figures of all entries are those of the archive now, which the rows may precede.
+        if let sample, let present, sample.problem == nil, !arrangement.isFiltered, !model.isOfServer {
+            return "\(present)  \(Figures.bytes(sample.diskBytes))"
         }
         // A server's sizes are requested only when a sort needs them.
         let bytes = arrangement.listing.knowsFigures ? "  " + Figures.bytes(arrangement.rowBytes) : ""
@@ -272,11 +277,10 @@ enum EntriesView {
         }
         var facts: [Span] = []
         if arrangement.filter.isEmpty {
-            if entries.group == nil, arrangement.condition == nil, !arrangement.isPart,
-                let limit = summary?.diskLimit, limit > 0
+            if !arrangement.isPart, !arrangement.isFiltered, let limit = summary?.diskLimit,
+                let share = summary?.diskShare
             {
-                let share = Figures.percent(Double(arrangement.rowBytes) / Double(limit))
-                left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
+                left.append(Span(" of \(Figures.bytes(limit)) (\(Figures.percent(share)))", look[.dim]))
             }
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))

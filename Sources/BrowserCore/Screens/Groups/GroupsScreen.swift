@@ -34,6 +34,8 @@ enum GroupsScreen: ScreenParts {
         var words = command(state)
         if let scope = state.scope.words {
             words.remark = "Groups all entries; the screen groups those \(scope)."
+        } else if !state.level.filter.isEmpty {
+            words.remark = "Prints all groups; the filter has no command."
         }
         return words
     }
@@ -271,6 +273,7 @@ enum GroupsScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard let state = model.groups else { return [] }
         switch id {
+        case .filter: model.prompt = .filtering(state.level.filter, placeholder: "part of a name")
         case .groupBy: chooseGrouping(&model, state.level)
         case .frequency: return EntriesScreen.chooseFrequency(&model)
         case .sort: sort(&model, by: GroupsView.columns(model).next(after: state.column))
@@ -279,6 +282,21 @@ enum GroupsScreen: ScreenParts {
         default: break
         }
         return []
+    }
+
+    static func promptNote(_ model: Model) -> String {
+        guard let level = model.groups?.level, let groups = level.groups else { return "" }
+        return "  \(Figures.count(level.order.count)) of \(Figures.count(groups.groups.count))"
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        model.groups?.level.filter = text
+        model.groups?.sort()
+        return []
+    }
+
+    static func clear(_ model: inout Model) -> [Effect] {
+        model.groups?.level.filter.isEmpty == false ? promptChanged(&model, "") : back(&model)
     }
 
     private static func sort(_ model: inout Model, by column: GroupColumn) {
@@ -297,6 +315,7 @@ enum GroupsScreen: ScreenParts {
             placeholder: "a separator, owner or kind", nothing: "No grouping matches."
         ) { model, number in
             model.groups?.level.wanted = choices[number]
+            model.groups?.level.filter = ""
             return load(&model)
         }
         list.keys[0] = ("enter", "Group")

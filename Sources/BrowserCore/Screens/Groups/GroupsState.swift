@@ -43,6 +43,8 @@ struct GroupsState: Sendable {
         /// The chosen grouping; nil: by the most frequent separator.
         var wanted: Grouping?
         var groups: EntryGroups?
+        /// The part of a name that the shown groups contain.
+        var filter = ""
         var order: [Int] = []
         /// Columns of the widest name; only grows, so that columns don't jump.
         var nameColumns = 12
@@ -60,11 +62,14 @@ struct GroupsState: Sendable {
         set { levels[levels.count - 1] = newValue }
     }
 
-    /// Sorts the groups and keeps the selected one.
+    /// Filters and sorts the groups and keeps the selected one.
     mutating func sort() {
         guard let groups = level.groups else { return }
         let held = level.group?.membership
-        level.order = groups.sorted(by: column, descending: isDescending)
+        let pattern = SearchText(level.filter)
+        level.order = groups.sorted(by: column, descending: isDescending).filter {
+            pattern?.matches(groups.groups[$0].name) ?? true
+        }
         level.cursor = level.order.firstIndex { groups.groups[$0].membership == held } ?? 0
     }
 }

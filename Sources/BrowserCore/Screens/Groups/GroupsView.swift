@@ -16,7 +16,7 @@ enum GroupsView {
         let order = level?.order ?? []
         let all = level?.groups
         let now = model.shownNow
-        let limit = level?.limit
+        let (limit, filter) = (level?.limit, level?.filter ?? "")
         let columns = columns(model)
         let names = level?.nameColumns ?? 0
         let isPacked = names <= 60 && names + 68 <= model.layout.list.columns
@@ -35,7 +35,8 @@ enum GroupsView {
             ] + (limit == nil ? [] : [ofLimit]) + [Table.Column("", width: .fixed(10), priority: 6)],
             rowCount: order.count, firstRow: level?.top ?? 0,
             selectedRow: order.isEmpty ? nil : level?.cursor,
-            emptyText: all == nil ? "" : "No entries to group."
+            emptyText: all == nil
+                ? "" : filter.isEmpty ? "No entries to group." : Browser.noMatch("group", filter, model)
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
@@ -92,9 +93,14 @@ enum GroupsView {
                 problem: state.problem, loading: "Grouping \(state.archive.name)", in: layout.list, look: look
             )
         }
-        let title = " \(Figures.count(groups.groups.count, "group", "groups")) by \(groups.grouping.name)"
+        var title = "\(Figures.count(groups.groups.count, "group", "groups")) by \(groups.grouping.name)"
+        var filter: [Span] = []
+        if !state.level.filter.isEmpty {
+            title = "\(Figures.count(state.level.order.count)) of \(title)"
+            filter = [Span("  filter \"\(state.level.filter)\"", look[.accent])]
+        }
         let (warnings, facts) = facts(state, groups, model)
-        Bar(left: [Span(title)], warnings: warnings, facts: facts, role: .text)
+        Bar(left: [Span(" " + title)] + filter, warnings: warnings, facts: facts, role: .text)
             .draw(into: &frame, in: layout.info, look: look)
         table(model).draw(into: &frame, in: layout.list, look: look)
     }

@@ -49,10 +49,10 @@ struct LogState: Sendable {
 
     func line(_ number: Int) -> LogLine? { lines[number] ?? filter.lines[number] }
 
-    /// The first match at or below the cursor, else the first of all.
+    /// The latest match that isn't newer than the cursor's message, else the latest of all.
     var firstFound: Int? {
-        let index = find.count(before: cursor)
-        return index < find.numbers.count ? find.numbers[index] : find.numbers.first
+        let index = find.count(before: cursor + 1)
+        return index > 0 ? find.numbers[index - 1] : find.numbers.last
     }
 
     mutating func update(_ archive: ArchiveSample) {

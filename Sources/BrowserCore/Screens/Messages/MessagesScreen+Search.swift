@@ -133,7 +133,7 @@ extension MessagesScreen {
 
     // MARK: From match to match
 
-    static func findNext(_ model: inout Model, forward: Bool) {
+    static func findNext(_ model: inout Model, toNewer: Bool) {
         guard let log = model.log else { return }
         guard log.find.isActive else {
             return model.say(
@@ -142,7 +142,7 @@ extension MessagesScreen {
         let count = log.find.numbers.count
         guard count > 0 else { return }
         let next =
-            forward ? log.find.count(before: log.cursor + 1) : log.find.count(before: log.cursor) + count - 1
+            toNewer ? log.find.count(before: log.cursor + 1) : log.find.count(before: log.cursor) + count - 1
         go(to: log.find.numbers[next % count], &model)
     }
 

@@ -98,8 +98,8 @@ enum MessagesScreen: ScreenParts {
         case .deleteAll: planClearing(&model)
         case .filter: ask(.filter, &model)
         case .search: ask(.find, &model)
-        case .findNext: findNext(&model, forward: true)
-        case .findPrevious: findNext(&model, forward: false)
+        case .findNext: findNext(&model, toNewer: false)
+        case .findPrevious: findNext(&model, toNewer: true)
         default: break
         }
         return []

@@ -60,7 +60,7 @@ package struct ArchiveHistory: Sendable {
         Level(step: 1, maximum: 1500), Level(step: 10, maximum: 1500), Level(step: 60, maximum: 900),
     ]
     /// Seconds over which current rates are averaged.
-    private static let window = 2.0
+    static let window = 2.0
     private var recent: [Sample] = []
 
     package init() {}

@@ -8,29 +8,29 @@ extension Browser {
 
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
-        var wanted: [(archive: ArchiveAddress, from: UInt64?)] = []
-        for archive in watched(model) {
+        let wanted = watched(model).compactMap { archive -> EventReading? in
             let next = model.events.next[archive.name]
-            guard archive.nextEvent != next ?? 0 else { continue }
-            wanted.append((ArchiveAddress(archive.name, in: store), next))
+            let isBusy = model.events.busy.contains(archive.name)
+            guard isBusy || archive.nextEvent != next ?? 0 else { return nil }
+            return EventReading(archive: ArchiveAddress(archive.name, in: store), from: next, isBusy: isBusy)
         }
         guard !wanted.isEmpty else { return [] }
-        let asked = wanted
         model.events.isPending = true
-        let names = asked.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
-        return .ask("load events of " + names.joined(separator: ", ")) { context in
-            asked.compactMap { archive, from in
-                (try? context.source.events(in: archive, from: from)).map {
-                    (archive.name, $0)
-                }
-            }
+        let pausedSince = model.pausedSince
+        let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
+        let effect = Effect.ask("load events of " + names.joined(separator: ", ")) { context in
+            EventReading.pages(wanted, context)
         } then: { model, result in
             guard model.store == store, case .success(let pages) = result else { return [] }
             model.events.isPending = false
-            let start = model.events.add(pages)
-            model.monitor?.match(model.events, from: start)
-            return []
+            // Since the request, the screen may have been paused.
+            guard model.pausedSince == nil || model.pausedSince == pausedSince else { return [] }
+            let change = model.events.add(pages)
+            model.monitor?.match(model.events, after: change)
+            let isPaused = model.isInBackground || model.pausedSince != nil
+            return isPaused || model.events.busy.isEmpty ? [] : loadEvents(&model)
         }
+        return [effect.waiting]
     }
 
     /// Adds events for the archives that the store no longer has. A server's database is absent while it is empty.
@@ -52,13 +52,45 @@ extension Browser {
             }
         }
         for removal in removals {
-            let start = model.events.add(removal)
-            model.monitor?.match(model.events, from: start)
+            let change = model.events.add(removal)
+            model.monitor?.match(model.events, after: change)
         }
     }
 
     static func missEvents(_ model: inout Model) {
         guard model.layout.events.isEmpty else { return }
         model.say("No room for the event pane; \(keyName(model, .monitor)) opens the events.", seconds: 4)
+    }
+}
+
+/// The position of the next event to read of an archive.
+private struct EventReading: Sendable {
+    let archive: ArchiveAddress
+    var from: UInt64?
+    let isBusy: Bool
+
+    private static let mostRounds = 20
+    private static let pause = 0.01
+
+    /// Reads new events. Busy archives are read for a refresh interval, every 10 ms, so that a burst doesn't overwrite unread events.
+    static func pages(_ readings: [EventReading], _ context: QuestionContext) -> [EventLog.Page] {
+        var pages: [EventLog.Page] = []
+        var count = 0
+        func read(_ reading: EventReading) -> EventReading? {
+            var reading = reading
+            guard let batch = try? context.source.events(in: reading.archive, from: reading.from) else {
+                return nil
+            }
+            pages.append((reading.archive.name, batch))
+            count += batch.events.count
+            reading.from = batch.next
+            return reading.isBusy ? reading : nil
+        }
+        var busy = readings.compactMap(read)
+        for _ in 0..<mostRounds where !busy.isEmpty && count < EventLog.least && context.progress(0) {
+            context.pause(pause)
+            busy = busy.compactMap(read)
+        }
+        return pages
     }
 }

@@ -2,23 +2,36 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// At least the last 20,000 events that were read since the store was opened, and the last 2,048 of each archive. Each has a permanent
-/// number; numbers ascend with gaps.
+/// At least the last 20,000 events that were read since the store was opened, and the last 2,048 of each archive, or fewer if these
+/// would be more than 20,000 together. Each has a permanent number; numbers ascend with gaps.
 struct EventLog: Sendable {
+    typealias Page = (archive: String, batch: EventBatch)
+
+    struct Change {
+        /// The number from which events are new or were moved.
+        var start: Int
+        var dropsEvents = false
+    }
+
     private var records: [(number: Int, event: StoreEvent)] = []
     /// The number of the next event.
     private(set) var end = 0
     private(set) var next: [String: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [String: UInt64] = [:]
+    /// The archives with many events in the last read.
+    private(set) var busy: Set<String> = []
+    /// The time of the last event, by archive.
+    private var latest: [String: Timestamp] = [:]
     /// Times between which events were lost, by archive, oldest first.
     private var gaps: [String: [ClosedRange<Timestamp>]] = [:]
     /// Keys that were recorded again after their eviction, by archive.
     private var returns: [String: EvictedReturns] = [:]
     var isPending = false
 
-    private static let least = 20_000
+    static let least = 20_000
     private static let leastOfArchive = 2_048
+    private static let leastOfBusy = 64
     /// The count that makes it drop events. A quarter more than the least, so that a new event doesn't move all.
     private var limit = least + least / 4
 
@@ -38,29 +51,34 @@ struct EventLog: Sendable {
         return low
     }
 
-    /// Merges events of several archives by time.
-    /// - Returns: the number from which events are new, were moved or were dropped.
-    mutating func add(_ pages: [(archive: String, batch: EventBatch)]) -> Int {
+    /// Merges events of several archives by time. The pages of an archive are in their order.
+    mutating func add(_ pages: [Page]) -> Change {
         var new: [StoreEvent] = []
+        var counts: [String: Int] = [:]
         for page in pages {
             next[page.archive] = page.batch.next
-            missed[page.archive, default: 0] &+= page.batch.lost
-            if page.batch.lost > 0 { noteGap(in: page.archive, before: page.batch.events.first) }
-            for event in page.batch.events { returns[page.archive, default: EvictedReturns()].note(event) }
+            counts[page.archive, default: 0] += page.batch.events.count
+            if page.batch.lost > 0 {
+                missed[page.archive, default: 0] &+= page.batch.lost
+                noteGap(in: page.archive, before: page.batch.events.first)
+            }
+            returns[page.archive, default: EvictedReturns()].note(page.batch)
+            if let last = page.batch.events.last { latest[page.archive] = last.time }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
+        busy = Set(counts.filter { $0.value >= EventLog.leastOfBusy }.keys)
         return insert(new)
     }
 
     /// Adds the removal of an archive; another one of its name has other events.
-    mutating func add(_ removal: StoreEvent) -> Int {
-        (next[removal.archive], missed[removal.archive]) = (nil, nil)
+    mutating func add(_ removal: StoreEvent) -> Change {
+        (next[removal.archive], missed[removal.archive], latest[removal.archive]) = (nil, nil, nil)
         (gaps[removal.archive], returns[removal.archive]) = (nil, nil)
         return insert([removal])
     }
 
-    private mutating func insert(_ new: [StoreEvent]) -> Int {
-        guard let earliest = new.map(\.time).min() else { return end }
+    private mutating func insert(_ new: [StoreEvent]) -> Change {
+        guard let earliest = new.map(\.time).min() else { return Change(start: end) }
         // Archives are read one after the other, so some events come a little late.
         var start = records.count
         while start > 0, records[start - 1].event.time > earliest { start -= 1 }
@@ -69,28 +87,28 @@ struct EventLog: Sendable {
             .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
         end += new.count
         records.replaceSubrange(start..., with: zip(end - tail.count..<end, tail).map { ($0, $1) })
-        guard records.count > limit else { return changed }
-        dropOldest()
-        return 0
+        let isFull = records.count > limit
+        if isFull { dropOldest() }
+        return Change(start: changed, dropsEvents: isFull)
     }
 
     private mutating func dropOldest() {
+        let archives = Set(records.map(\.event.archive)).count
+        let share = min(EventLog.leastOfArchive, EventLog.least / max(1, archives))
         var counts: [String: Int] = [:]
         var kept: [(number: Int, event: StoreEvent)] = []
         for record in records.reversed() {
             let count = counts[record.event.archive, default: 0]
             counts[record.event.archive] = count + 1
-            if kept.count < EventLog.least || count < EventLog.leastOfArchive { kept.append(record) }
+            if kept.count < EventLog.least || count < share { kept.append(record) }
         }
         records = kept.reversed()
         limit = records.count + EventLog.least / 4
     }
 
     private mutating func noteGap(in archive: String, before event: ArchiveEvent?) {
-        guard let end = event?.time,
-            let start = records.last(where: { $0.event.archive == archive })?.event.time,
-            let oldest = records.first?.event.time, start <= end
-        else { return }
+        guard let end = event?.time, let start = latest[archive], start <= end else { return }
+        let oldest = records.first?.event.time ?? start
         gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
     }
 
@@ -117,6 +135,15 @@ struct EventLog: Sendable {
     /// The numbers of the events that match, from `start` on.
     func numbers(from start: Int, matching filter: EventFilter) -> [Int] {
         records[index(of: start)...].filter { filter.lets($0.event) }.map(\.number)
+    }
+
+    /// The numbers, in ascending order, of which the events are still kept.
+    func kept(_ numbers: [Int]) -> [Int] {
+        var place = 0
+        return numbers.filter { number in
+            while place < records.count, records[place].number < number { place += 1 }
+            return place < records.count && records[place].number == number
+        }
     }
 
     /// Adds the events of a key that are kept here but no longer in the store, and the gaps between them.
@@ -173,19 +200,28 @@ struct EventFilter: Sendable, Hashable {
 struct EvictedReturns: Sendable {
     private var evicted: [String: Timestamp] = [:]
     private var minute: Int64 = 0
-    private var present = (records: 0, returns: 0)
-    private var before = (records: 0, returns: 0)
+    private var present = Counts()
+    private var before = Counts()
+
+    private struct Counts {
+        var (records, returns, missed) = (0, 0, UInt64(0))
+    }
 
     private static let maximum = 20_000
 
-    mutating func note(_ event: ArchiveEvent) {
+    mutating func note(_ batch: EventBatch) {
+        for event in batch.events { note(event) }
+        present.missed &+= batch.lost
+    }
+
+    private mutating func note(_ event: ArchiveEvent) {
         guard let key = event.key, event.keyIsComplete else { return }
         if event.kind == .eviction { evicted[key] = event.time }
         guard event.kind == .record else { return }
         let now = GraphColumn.index(of: event.time, step: 60)
         if now != minute {
-            before = now == minute + 1 ? present : (0, 0)
-            (present, minute) = ((0, 0), now)
+            before = now == minute + 1 ? present : Counts()
+            (present, minute) = (Counts(), now)
             if evicted.count > EvictedReturns.maximum {
                 evicted = evicted.filter { event.time.seconds(since: $0.value) < 600 }
             }
@@ -202,7 +238,13 @@ struct EvictedReturns: Sendable {
     /// Whether at least ten records, and a tenth of all, are of evicted keys.
     var isMany: Bool { returns >= 10 && returns * 10 >= records }
 
-    var words: String {
-        "\(Figures.count(returns)) of \(Figures.count(records)) recorded keys were evicted before"
+    private var missed: UInt64 { present.missed &+ before.missed }
+
+    var facts: [(name: String, value: String)] {
+        let about = missed > 0 ? "~" : ""
+        let (returns, records) = (about + Figures.count(returns), about + Figures.count(records))
+        let missing = ("missed", "\(Figures.count(missed)) events, so ~ marks estimates")
+        return [("too small", "\(returns) of \(records) recorded keys were evicted before")]
+            + (missed > 0 ? [missing] : [])
     }
 }

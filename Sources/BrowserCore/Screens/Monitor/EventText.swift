@@ -16,14 +16,11 @@ enum EventText {
         event.keyCell(ellipsis: look.glyphs.ellipsis)
     }
 
-    /// `recorded 12:01:07 by api (4121)`, `hit 41 times`, `evicted 12:09:30: disk limit`
-    static func parts(_ value: ValueState, _ entry: EntryMetadata, _ model: Model) -> [String] {
-        let events = value.ownEvents
-        var parts = events.map { sentence($0, model) }
+    /// `recorded 12:01:07 by api (4121)`, `evicted 12:09:30: disk limit`
+    static func parts(_ value: ValueState, _ model: Model) -> [String] {
+        var parts = value.ownEvents.map { sentence($0, model) }
         if parts.isEmpty { parts.append("recorded earlier than the event log reaches") }
-        let isGone = events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
-        let hits = "hit \(Figures.count(entry.hits, "time", "times"))"
-        parts.insert(hits, at: parts.count - (isGone ? 1 : 0))
+        if value.history?.gaps.isEmpty == false { parts.insert("some events missed", at: 0) }
         return parts
     }
 

@@ -12,11 +12,6 @@ enum EventsTable {
     ) -> Table {
         let log = model.events
         let look = model.look
-        var names = Dictionary(
-            (model.archives.figures?.processes ?? []).map { ($0.pid, $0.name) },
-            uniquingKeysWith: { first, _ in first })
-        if let own = model.archives.figures?.ownPid { names[own] = "this browser" }
-        let processes = names
         var columns = [
             Table.Column("time", width: .fixed(8), priority: 3),
             Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
@@ -32,15 +27,15 @@ enum EventsTable {
             showsHeader: showsHeader, emptyText: emptyText
         ) { row in
             let event = log[number(row)]
-            // A long name is cut, but not the number.
-            let process = event.pid == 0 ? "" : "\(event.pid) \(processes[event.pid] ?? "")"
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
                 Table.Cell(event.label, role: EventText.role(event.kind)),
                 Table.Cell(EventText.key(event, look: look), role: event.key == nil ? .dim : nil),
                 Table.Cell(event.bytes == 0 ? "" : Figures.bytes(UInt64(event.bytes))),
                 Table.Cell(event.cause.label(of: event.kind) ?? "", role: .dim),
-                Table.Cell(process, role: .dim),
+                event.pid == 0
+                    ? Table.Cell("")
+                    : Table.Cell(model.processName(event.pid), short: "\(event.pid)", role: .dim),
             ]
             if !showsArchive { cells.remove(at: 1) }
             return Table.Row(cells)

@@ -102,10 +102,10 @@ enum GraphsView {
         let alarm = model.archives.alarms.first { $0.watches(metric, of: monitor.filter.archive) }
         let isSelected = metric == monitor.metric
         let cursor = cursor(monitor, times).map { Int($0 - times.first) }
-        var graph = metric.graph(columns, times, limit: limit, look)
+        let now = metric.now(of: archives, model.archives.shownHistories)
+        var graph = metric.graph(columns, times, limit: limit, now: now, look)
         graph.cursor = cursor
         if alarm?.isRinging == true { graph.role = .danger }
-        let now = metric.now(of: archives, model.archives.shownHistories)
         let value = cursor.map { graph.values[$0] } ?? now
         let rest = limit.map { " of \(Figures.bytes($0))" } ?? ""
         graph.title = [
@@ -113,7 +113,8 @@ enum GraphsView {
             Span(metric.title + " ", look[isSelected ? .accent : .text]),
             Span((value.map(metric.text) ?? "-") + rest, look[.text]),
         ]
-        graph.facts = [Span((cursor == nil ? "now, " : "") + metric.statistic(times.step), look[.dim])]
+        let facts = [metric.statistic(times.step)] + (cursor == nil ? ["now\(metric.window)"] : [])
+        graph.facts = facts.map { Span($0, look[.dim]) }
         if let alarm {
             let words = Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
             graph.facts.insert(words, at: 0)

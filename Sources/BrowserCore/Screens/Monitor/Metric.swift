@@ -48,12 +48,15 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         "\(Figures.duration(Double(step))) \(isBytes ? "max" : "mean")"
     }
 
-    /// Without a title.
-    func graph(_ columns: [GraphColumn?], _ times: GraphsView.Times, limit: UInt64?, _ look: Look)
-        -> TimeGraph
-    {
+    /// The seconds over which the current figure is averaged: ` (2s mean)`; empty for bytes.
+    var window: String { isBytes ? "" : " (\(Figures.duration(ArchiveHistory.window)) mean)" }
+
+    /// Without a title. The scale includes the current figure.
+    func graph(
+        _ columns: [GraphColumn?], _ times: GraphsView.Times, limit: UInt64?, now: Double?, _ look: Look
+    ) -> TimeGraph {
         let values = columns.map { $0.flatMap(value) }
-        let top = top(values, limit: limit)
+        let top = top(values + [now], limit: limit)
         var graph = TimeGraph(title: [], values: values, maximum: top, topLabel: text(top), role: role)
         graph.ticks = times.ticks
         return graph
@@ -73,14 +76,9 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
     /// The sum of the archives' limits; nil if one has no limit.
     func limit(of archives: [ArchiveSample]) -> UInt64? {
-        guard isBytes, !archives.isEmpty else { return nil }
-        var sum: UInt64 = 0
-        for archive in archives {
-            guard let limit = self == .disk ? archive.diskLimit : archive.memoryLimit else { return nil }
-            let (more, overflow) = sum.addingReportingOverflow(limit)
-            sum = overflow ? .max : more
-        }
-        return sum
+        let limits = archives.compactMap { self == .disk ? $0.diskLimit : $0.memoryLimit }
+        guard isBytes, !limits.isEmpty, limits.count == archives.count else { return nil }
+        return limits.reduce(0) { sum, limit in sum + min(limit, .max - sum) }
     }
 
     /// The current figure of the archives together; nil until two refreshes were seen.
@@ -222,7 +220,7 @@ extension Browser {
             switch change {
             case .rings?:
                 let text = value.map(alarm.metric.text) ?? ""
-                ringing.append("\(alarm.subject(model)) \(text), \(alarm.words)")
+                ringing.append("\(alarm.subject(model)) \(text)\(alarm.metric.window), \(alarm.words)")
             case .ends(let seconds)?:
                 let removed = isThere ? "" : "; the archive was removed"
                 over.append(
@@ -252,7 +250,7 @@ extension Browser {
             keys: [("enter", "Set (empty removes it)"), ("esc", "Cancel")])
         let unit =
             metric == .hitRatio ? "in %" : metric.isBytes ? "in B unless KB or MB follows" : "per second"
-        prompt.note = " of \(Alarm.owner(archive, model)), \(unit)"
+        prompt.note = " of \(Alarm.owner(archive, model)), \(unit)\(metric.window)"
         prompt.purpose = .alarm(metric, archive)
         model.prompt = prompt
     }

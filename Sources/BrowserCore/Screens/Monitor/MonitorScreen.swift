@@ -78,21 +78,16 @@ enum MonitorScreen: ScreenParts {
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        switch model.monitor?.part {
-        case .events? where model.isOfServer, .processes? where model.isOfServer:
-            ![
-                .filter, .eventKind, .eventArchive, .history, .entry, .follow, .span, .alarm, .earlier,
-                .later,
-            ]
-            .contains(id)
-                && (id != .open || model.monitor?.part == .events)
-        case .graphs?: ![.filter, .eventKind, .history, .entry, .follow].contains(id)
-        case .processes?:
-            ![.open, .filter, .eventKind, .history, .entry, .span, .alarm, .earlier, .later].contains(id)
-        default:
-            ![.span, .alarm, .earlier, .later].contains(id)
-                && (event(model) != nil || ![.open, .entry, .history].contains(id))
+        let part = model.monitor?.part ?? .events
+        let ofGraphs: Set<ActionID> = [.span, .alarm, .earlier, .later]
+        if part == .graphs { return ![.filter, .eventKind, .history, .entry, .follow].contains(id) }
+        if ofGraphs.contains(id) { return false }
+        if part == .events, !model.isOfServer {
+            return event(model) != nil || ![.open, .entry, .history].contains(id)
         }
+        if id == .open { return part == .events }
+        let ofEvents: Set<ActionID> = [.filter, .eventKind, .history, .entry]
+        return !ofEvents.contains(id) && !(model.isOfServer && [.eventArchive, .follow].contains(id))
     }
 
     // MARK: Actions
@@ -102,7 +97,7 @@ enum MonitorScreen: ScreenParts {
         let archive = isOfOne && !model.isOfServer ? model.parts.archive(model)?.name : nil
         model.monitor = MonitorState(part: part, origin: model.origin(opening: .monitor), archive: archive)
         model.monitor?.span = model.archives.span
-        model.monitor?.match(model.events, from: 0)
+        model.monitor?.match(model.events)
         model.screen = .monitor
         return model.isOfServer ? ServerTables.load(&model) : Browser.loadEvents(&model)
     }

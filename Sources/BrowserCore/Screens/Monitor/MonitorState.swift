@@ -58,20 +58,19 @@ struct MonitorState: Sendable {
         return max(0, min(low, count - 1))
     }
 
-    mutating func match(_ log: EventLog, from start: Int) {
-        guard !filter.isEmpty else {
-            matching = nil
-            return
-        }
-        var numbers = matching ?? []
-        let begin = matching == nil ? 0 : start
-        while let last = numbers.last, last >= begin { numbers.removeLast() }
-        matching = numbers + log.numbers(from: begin, matching: filter)
+    mutating func match(_ log: EventLog) {
+        matching = filter.isEmpty ? nil : log.numbers(from: 0, matching: filter)
+    }
+
+    mutating func match(_ log: EventLog, after change: EventLog.Change) {
+        guard var numbers = matching else { return }
+        while let last = numbers.last, last >= change.start { numbers.removeLast() }
+        if change.dropsEvents { numbers = log.kept(numbers) }
+        matching = numbers + log.numbers(from: change.start, matching: filter)
     }
 
     mutating func setFilter(_ filter: EventFilter, _ log: EventLog) {
         self.filter = filter
-        matching = nil
-        match(log, from: 0)
+        match(log)
     }
 }

@@ -17,7 +17,7 @@ enum ServerTables {
                 Table.Column("command", width: .minimum(10, weight: 1), priority: 1),
                 Table.Column("memory", width: .fixed(8), alignment: .trailing, priority: 3),
             ], rowCount: clients.count, firstRow: monitor.processTop,
-            selectedRow: clients.isEmpty ? nil : monitor.processRow, emptyText: emptyText(monitor)
+            selectedRow: clients.isEmpty ? nil : monitor.processRow, emptyText: monitor.activityProblem ?? ""
         ) { row in
             let client = clients[row]
             return Table.Row([
@@ -42,7 +42,7 @@ enum ServerTables {
             ], rowCount: commands.count, firstRow: monitor.processTop,
             selectedRow: commands.isEmpty ? nil : monitor.processRow,
             emptyText: monitor.activity == nil
-                ? emptyText(monitor)
+                ? monitor.activityProblem ?? ""
                 : "The slow log is empty; the setting slowlog-log-slower-than changes its bound."
         ) { row in
             let command = commands[row]
@@ -52,8 +52,6 @@ enum ServerTables {
             ])
         }
     }
-
-    private static func emptyText(_ monitor: MonitorState) -> String { monitor.activityProblem ?? "" }
 
     static func took(_ command: SlowCommand) -> String {
         Figures.fixed(Double(command.microseconds) / 1000, digits: 2) + " ms"

@@ -47,19 +47,12 @@ enum QueryScreen: ScreenParts {
     static func place(_ model: Model) -> StatusView.Content? {
         guard let query = model.query, let row = query.row, let answer = query.answer else { return nil }
         var spans = [Span(row.key ?? "", model.look[.dim])]
-        let refresh = Browser.keyName(model, .refresh)
-        switch query.view.changes[query.view.row(query.cursor)] {
-        case .changed:
-            spans.append(Span("  changed since; \(refresh) runs the query again", model.look[.warning]))
-        case .gone:
-            spans.append(Span("  removed since; \(refresh) runs the query again", model.look[.warning]))
-        case nil: break
+        if let changes = QueryView.changes(query) {
+            let refresh = Browser.keyName(model, .refresh)
+            spans.append(Span("  \(changes) since; \(refresh) runs the query again", model.look[.warning]))
         }
-        return .line(
-            spans,
-            right:
-                "\(QueryView.changes(query))\(Figures.count(query.cursor + 1)) of \(Figures.count(query.view.filter.isEmpty ? answer.count : query.view.count(of: answer)))"
-        )
+        let count = query.view.filter.isEmpty ? answer.count : query.view.count(of: answer)
+        return .line(spans, right: "\(Figures.count(query.cursor + 1)) of \(Figures.count(count))")
     }
 
     static func problem(_ model: Model) -> String? {

@@ -81,13 +81,13 @@ enum QueryView {
         }
     }
 
-    /// The number of visible rows whose entries changed since.
-    static func changes(_ query: QueryState) -> String {
+    /// The numbers of visible rows whose entries changed or were removed; nil: none.
+    static func changes(_ query: QueryState) -> String? {
         let gone = query.view.changes.count { $0.value == .gone }
         let changed = query.view.changes.count - gone
         let parts = [changed > 0 ? "\(changed) changed" : nil, gone > 0 ? "\(gone) removed" : nil]
         let text = parts.compactMap { $0 }.joined(separator: ", ")
-        return text.isEmpty ? "" : "\(text) since  "
+        return text.isEmpty ? nil : text
     }
 
     private static func emptyText(_ model: Model) -> String {

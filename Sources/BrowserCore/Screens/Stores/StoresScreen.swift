@@ -116,11 +116,8 @@ enum StoresScreen: ScreenParts {
         case .favourite: return toggleFavourite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }
-            switch model.closeStore(store.path) {
-            case .closed: model.say("Closed \(store.name).", seconds: 3)
-            case .isNotOpen: model.say("\(store.name) isn't open.", seconds: 3)
-            case .isBusy: model.say("\(store.name) is busy; close it when the work is done.", seconds: 4)
-            }
+            let notice = model.closeStore(store)
+            model.say(notice, seconds: 4)
         default: break
         }
         return []

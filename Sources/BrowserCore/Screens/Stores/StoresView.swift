@@ -105,18 +105,15 @@ enum StoresView {
                 "\(Browser.keyName(model, .help))  lists the keys, \(Browser.keyName(model, .quit)) quits"
             ),
         ]
-        var lines = parts.flatMap { part in
-            TextWrap.lines(part.text, columns: columns).map { Span($0, look[part.role]) }
-        }
-        // Small screens show only the key.
-        if lines.count > area.rows {
-            lines = TextWrap.lines("No stores in \(model.folder)", columns: columns).map {
-                Span($0, look[.dim])
+        func lines(_ parts: [(role: Role, text: String)]) -> [Span] {
+            parts.flatMap { part in
+                TextWrap.lines(part.text, columns: columns).map { Span($0, look[part.role]) }
             }
-            lines.insert(Span("\(demo)  starts the demo", look[.key]), at: 0)
         }
-        let box = area.centered(Size(columns: columns, rows: lines.count))
-        for (row, span) in lines.prefix(box.rows).enumerated() {
+        var shown = lines(parts)
+        if shown.count > area.rows { shown = lines([(.key, "\(demo)  starts the demo"), parts[0]]) }
+        let box = area.centered(Size(columns: columns, rows: shown.count))
+        for (row, span) in shown.prefix(box.rows).enumerated() {
             frame.write([span], at: box.line(row).origin, within: box)
         }
     }

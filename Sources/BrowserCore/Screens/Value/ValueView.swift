@@ -94,7 +94,7 @@ enum ValueView {
         )
         .draw(into: &frame, in: rect.line(0), look: look)
         if rect.rows > 1, !isOfServer, value.history != nil {
-            drawHistory(EventText.parts(value, entry, model), into: &frame, in: rect.line(1), look)
+            drawHistory(EventText.parts(value, model), into: &frame, in: rect.line(1), look)
         }
     }
 

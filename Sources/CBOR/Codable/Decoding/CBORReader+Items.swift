@@ -72,24 +72,18 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    /// Reads the tags and the head of a map. Nil: the item isn't a map (only its tags are read); inner nil: indefinite length.
-    mutating func openMap() throws(ReadFault) -> Int?? {
-        try skipTags()
-        guard let initialByte, MajorType(of: initialByte) == .map else { return .none }
-        guard case .map(let count) = try checked({ reader throws(CBORError) in try reader.readHead() }) else {
-            return .none
-        }
-        return .some(count)
-    }
+    mutating func openMap() throws(ReadFault) -> Int?? { try open(.map) }
+    mutating func openArray() throws(ReadFault) -> Int?? { try open(.array) }
 
-    mutating func openArray() throws(ReadFault) -> Int?? {
+    /// Reads the tags and the head of a container. Nil: the item isn't of that type (only its tags are read); inner nil: indefinite length.
+    @inline(__always)
+    private mutating func open(_ type: MajorType) throws(ReadFault) -> Int?? {
         try skipTags()
-        guard let initialByte, MajorType(of: initialByte) == .array else { return .none }
-        guard case .array(let count) = try checked({ reader throws(CBORError) in try reader.readHead() })
-        else {
-            return .none
+        guard let initialByte, MajorType(of: initialByte) == type else { return .none }
+        switch try checked({ reader throws(CBORError) in try reader.readHead() }) {
+        case .map(let count), .array(let count): return .some(count)
+        default: return .none
         }
-        return .some(count)
     }
 
     /// The fault for a next item whose kind isn't `expected`.

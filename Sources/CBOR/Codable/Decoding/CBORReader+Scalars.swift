@@ -112,14 +112,8 @@ extension CBORReader {
 
     /// Reads any number as the nearest float. A finite number that overflows `Number` is a fault.
     @inline(__always)
-    mutating func decodeFloat<Number: BinaryFloatingPoint>(_ type: Number.Type) throws(ReadFault) -> Number {
-        let number = try decodeFloat(type, for: type)
-        return number
-    }
-
-    @inline(__always)
     mutating func decodeFloat<Number: BinaryFloatingPoint>(
-        _ type: Number.Type, for expected: any Any.Type
+        _ type: Number.Type, for expected: any Any.Type = Number.self
     ) throws(ReadFault) -> Number {
         guard initialByte == SimpleByte.double, remaining >= 9 else {
             return try decodeOtherFloat(type, for: expected)

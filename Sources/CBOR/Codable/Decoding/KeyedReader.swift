@@ -123,15 +123,7 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        var name = SuperKey().stringValue
-        guard let place = try decoder.search(&name, SuperKey()) else {
-            throw DecodingError.keyNotFound(
-                SuperKey(),
-                .init(codingPath: codingPath, debugDescription: "The map has no key \"\(name)\"."))
-        }
-        let child = try decoder.child(at: place, .key(SuperKey()))
-        decoder.map?.wait(for: child)
-        return child
+        try KeyedReader<SuperKey>(decoder: decoder).openChild(SuperKey())
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try openChild(key) }
@@ -146,24 +138,19 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         try scalar(key) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try float(type, key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try float(type, key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+    @inline(__always)
+    func decode<Number: BinaryFloatingPoint & Decodable>(_ type: Number.Type, forKey key: Key) throws
+        -> Number
+    {
+        try scalar(key) { reader throws(ReadFault) in try reader.decodeFloat(type) }
+    }
+
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
 
-    @inline(__always)
-    private func float<Number: BinaryFloatingPoint>(_ type: Number.Type, _ key: Key) throws -> Number {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeFloat(type) }
+    func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, forKey key: Key) throws -> Number
+    {
+        try integer(type, key)
     }
 
     @inline(__always)

@@ -107,24 +107,16 @@ extension UnkeyedReader: UnkeyedDecodingContainer {
         try scalar(type) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    mutating func decode(_ type: Double.Type) throws -> Double { try float(type) }
-    mutating func decode(_ type: Float.Type) throws -> Float { try float(type) }
-    mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
     mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 
     @inline(__always)
-    private mutating func float<Number: BinaryFloatingPoint>(_ type: Number.Type) throws -> Number {
+    mutating func decode<Number: BinaryFloatingPoint & Decodable>(_ type: Number.Type) throws -> Number {
         try scalar(type) { reader throws(ReadFault) in try reader.decodeFloat(type) }
+    }
+
+    mutating func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+        try integer(type)
     }
 
     @inline(__always)

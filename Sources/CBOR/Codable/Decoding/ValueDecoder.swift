@@ -31,6 +31,14 @@ final class ValueDecoder {
         case same
         case index(Int)
         case key(any CodingKey)
+
+        var key: (any CodingKey)? {
+            switch self {
+            case .same: nil
+            case .index(let index): IndexKey(index)
+            case .key(let key): key
+            }
+        }
     }
 
     let source: DecodingSource
@@ -149,13 +157,7 @@ final class ValueDecoder {
         fault.decodingError(at: path(step))
     }
 
-    func path(_ step: Step) -> [any CodingKey] {
-        switch step {
-        case .same: codingPath
-        case .index(let index): codingPath + [IndexKey(index)]
-        case .key(let key): codingPath + [key]
-        }
-    }
+    func path(_ step: Step) -> [any CodingKey] { codingPath + [step.key].compactMap { $0 } }
 }
 
 extension ValueDecoder: Decoder {
@@ -163,11 +165,7 @@ extension ValueDecoder: Decoder {
         var steps: [any CodingKey] = []
         var decoder: ValueDecoder? = self
         while let current = decoder {
-            switch current.step {
-            case .same: break
-            case .index(let index): steps.append(IndexKey(index))
-            case .key(let key): steps.append(key)
-            }
+            if let key = current.step.key { steps.append(key) }
             decoder = current.parent
         }
         return steps.reversed()

@@ -52,34 +52,20 @@ extension KeyedWriter: KeyedEncodingContainerProtocol {
     mutating func encode(_ value: Float, forKey key: Key) throws {
         try write(key) { $0.write(single: value) }
     }
-    mutating func encode(_ value: Int, forKey key: Key) throws { try write(signed: Int64(value), key) }
-    mutating func encode(_ value: Int8, forKey key: Key) throws { try write(signed: Int64(value), key) }
-    mutating func encode(_ value: Int16, forKey key: Key) throws { try write(signed: Int64(value), key) }
-    mutating func encode(_ value: Int32, forKey key: Key) throws { try write(signed: Int64(value), key) }
-    mutating func encode(_ value: Int64, forKey key: Key) throws { try write(signed: value, key) }
-    mutating func encode(_ value: UInt, forKey key: Key) throws { try write(unsigned: UInt64(value), key) }
-    mutating func encode(_ value: UInt8, forKey key: Key) throws { try write(unsigned: UInt64(value), key) }
-    mutating func encode(_ value: UInt16, forKey key: Key) throws { try write(unsigned: UInt64(value), key) }
-    mutating func encode(_ value: UInt32, forKey key: Key) throws { try write(unsigned: UInt64(value), key) }
-    mutating func encode(_ value: UInt64, forKey key: Key) throws { try write(unsigned: value, key) }
+
     mutating func encode(_ value: Int128, forKey key: Key) throws { try write(key) { $0.write(wide: value) } }
     mutating func encode(_ value: UInt128, forKey key: Key) throws {
         try write(key) { $0.write(wide: value) }
     }
 
     @inline(__always)
+    mutating func encode<Number: FixedWidthInteger & Encodable>(_ value: Number, forKey key: Key) throws {
+        try write(key) { $0.write(number: value) }
+    }
+
+    @inline(__always)
     private func write(_ key: Key, _ body: (inout CBORWriter) -> Void) throws {
         try encoder.beginEntry(key.stringValue, in: number)
         body(&encoder.writer)
-    }
-
-    @inline(__always)
-    private func write(signed number: Int64, _ key: Key) throws {
-        try write(key) { $0.write(integer: number) }
-    }
-
-    @inline(__always)
-    private func write(unsigned number: UInt64, _ key: Key) throws {
-        try write(key) { $0.write(unsigned: number) }
     }
 }

@@ -28,18 +28,14 @@ extension SingleValueWriter: SingleValueEncodingContainer {
     mutating func encode(_ value: String) throws { try write { $0.write(value) } }
     mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
     mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
-    mutating func encode(_ value: Int) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int8) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int16) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int32) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int64) throws { try write { $0.write(integer: value) } }
-    mutating func encode(_ value: UInt) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt8) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt16) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt32) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt64) throws { try write { $0.write(unsigned: value) } }
+
     mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
     mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
+
+    @inline(__always)
+    mutating func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) throws {
+        try write { $0.write(number: value) }
+    }
 
     @inline(__always)
     private func write(_ body: (inout CBORWriter) -> Void) throws {

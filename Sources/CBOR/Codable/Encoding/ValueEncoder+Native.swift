@@ -55,31 +55,18 @@ extension ValueEncoder {
     private func writeNumber<Value>(_ value: Value) -> Bool {
         if let number = exactly(value, Float.self) {
             writer.write(single: number)
-        } else if let number = exactly(value, UInt8.self) {
-            writer.write(unsigned: UInt64(number))
-        } else if let number = exactly(value, UInt16.self) {
-            writer.write(unsigned: UInt64(number))
-        } else if let number = exactly(value, UInt32.self) {
-            writer.write(unsigned: UInt64(number))
-        } else if let number = exactly(value, UInt64.self) {
-            writer.write(unsigned: number)
-        } else if let number = exactly(value, UInt.self) {
-            writer.write(unsigned: UInt64(number))
-        } else if let number = exactly(value, Int8.self) {
-            writer.write(integer: Int64(number))
-        } else if let number = exactly(value, Int16.self) {
-            writer.write(integer: Int64(number))
-        } else if let number = exactly(value, Int32.self) {
-            writer.write(integer: Int64(number))
-        } else if let number = exactly(value, Int64.self) {
-            writer.write(integer: number)
-        } else if let number = exactly(value, Int128.self) {
-            writer.write(wide: number)
-        } else if let number = exactly(value, UInt128.self) {
-            writer.write(wide: number)
-        } else {
-            return false
+            return true
         }
+        return write(value, as: UInt8.self) || write(value, as: UInt16.self) || write(value, as: UInt32.self)
+            || write(value, as: UInt64.self) || write(value, as: UInt.self) || write(value, as: Int8.self)
+            || write(value, as: Int16.self) || write(value, as: Int32.self) || write(value, as: Int64.self)
+            || write(value, as: Int128.self) || write(value, as: UInt128.self)
+    }
+
+    @inline(__always)
+    private func write<Number: FixedWidthInteger>(_ value: some Any, as type: Number.Type) -> Bool {
+        guard let number = exactly(value, type) else { return false }
+        writer.write(number: number)
         return true
     }
 }
@@ -87,6 +74,18 @@ extension ValueEncoder {
 extension CBORWriter {
     mutating func write(single number: Float) {
         write(FloatWidths.double(fromSingle: number.bitPattern))
+    }
+
+    /// The compiler chooses the branch for each type.
+    @inline(__always)
+    mutating func write<Number: FixedWidthInteger>(number: Number) {
+        if Number.bitWidth > 64 {
+            write(wide: number)
+        } else if Number.isSigned {
+            write(integer: Int64(truncatingIfNeeded: number))
+        } else {
+            write(unsigned: UInt64(truncatingIfNeeded: number))
+        }
     }
 
     /// Writes an integer item if it can hold the number, otherwise a bignum.

@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/ColumnKind.swift
+../../../../Sources/VellumCommand/Delimited/ColumnKind.swift

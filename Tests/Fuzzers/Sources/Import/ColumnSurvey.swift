@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/ColumnSurvey.swift
+../../../../Sources/VellumCommand/Delimited/ColumnSurvey.swift

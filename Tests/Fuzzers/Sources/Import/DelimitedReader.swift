@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/DelimitedReader.swift
+../../../../Sources/VellumCommand/Delimited/DelimitedReader.swift

@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/DelimitedScanner.swift
+../../../../Sources/VellumCommand/Delimited/DelimitedScanner.swift

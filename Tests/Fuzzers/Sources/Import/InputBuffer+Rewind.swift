@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/InputBuffer+Rewind.swift
+../../../../Sources/VellumCommand/Input/InputBuffer+Rewind.swift

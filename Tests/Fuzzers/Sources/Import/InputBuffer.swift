@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/InputBuffer.swift
+../../../../Sources/VellumCommand/Input/InputBuffer.swift

@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/JSONSyntax.swift
+../../../../Sources/VellumCommand/Input/JSONSyntax.swift

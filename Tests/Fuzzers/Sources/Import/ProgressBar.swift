@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/ProgressBar.swift
+../../../../Sources/VellumCommand/Run/ProgressBar.swift

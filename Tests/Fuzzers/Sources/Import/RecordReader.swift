@@ -1,1 +1,1 @@
-../../../../Sources/VellumCommand/Import/RecordReader.swift
+../../../../Sources/VellumCommand/Input/RecordReader.swift

@@ -1,10 +1,10 @@
+import CacheAdvance
 import Foundation
-import StorageEngine
 import TestSupport
 import Testing
 
 /// Synchronised ring files after a power loss.
-@Suite(.oneAtATime) struct RingFilePowerLossTests {
+@Suite(.serialized) struct RingFilePowerLossTests {
     /// Model of the medium of one file: the bytes of the last sync, any later blocks, and the old or the new length.
     /// Safe from any thread.
     private final class MediumOfFile: @unchecked Sendable {
@@ -13,21 +13,23 @@ import Testing
         /// Guarded by `lock`.
         private var durable = Data()
         private var syncs = 0
-        private var observer = 0
 
-        init(_ path: String) {
-            self.path = path
-            observer = SystemFaults.observe(under: path) { [weak self] event in
-                guard let self, case .synced = event else { return }
-                let now = present
-                lock.withLock {
-                    durable = now
-                    syncs += 1
-                }
+        init(_ path: String) { self.path = path }
+
+        /// The ring file, whose syncs this model records.
+        func ring(maximumBytes: UInt64) throws(RingFileError) -> RingFile {
+            try RingFile(path, maximumBytes: maximumBytes, overwritesOldMessages: true) { [weak self] step in
+                if step == .sync { self?.sync() }
             }
         }
 
-        deinit { SystemFaults.endObserving(observer) }
+        private func sync() {
+            let now = present
+            lock.withLock {
+                durable = now
+                syncs += 1
+            }
+        }
 
         var synced: Int { lock.withLock { syncs } }
         private var present: Data { (try? Data(contentsOf: URL(fileURLWithPath: path))) ?? Data() }
@@ -54,12 +56,12 @@ import Testing
     @Test("synchronised messages stay until they are overwritten", arguments: 0..<12)
     func synchronisedMessages(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed + 500)
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let (path, cut) = (folder.path + "/ring", folder.path + "/cut")
         try Data().write(to: URL(fileURLWithPath: path))
         let medium = MediumOfFile(path)
         let maximum: UInt64 = [9_000, 40_000, 200_000][Int(seed % 3)]
-        let ring = try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: true)
+        let ring = try medium.ring(maximumBytes: maximum)
         var number = 0
         func append() throws {
             let text = "message \(number) "
@@ -84,7 +86,7 @@ import Testing
                 do {
                     try left.forEachMessage { read.append($0) }
                 } catch {
-                    guard case .damagedRingFile = error else { throw error }
+                    guard case RingFileError.damaged = error else { throw error }
                 }
                 if read.isEmpty { lostAll += 1 }
                 let first = expected.first.flatMap { read.firstIndex(of: $0) }
@@ -99,11 +101,11 @@ import Testing
     }
 
     @Test("doesn't sync unless asked") func noSync() throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))
         let medium = MediumOfFile(path)
-        let ring = try RingFile(path: path, maximumBytes: 64 + 100 * 14, overwritesOldMessages: true)
+        let ring = try medium.ring(maximumBytes: 64 + 100 * 14)
         for number in 0..<1_000 { try ring.append(Array("number \(100 + number % 900)".utf8)) }
         #expect(medium.synced == 0)
         #expect(try ring.messages().count >= 99)

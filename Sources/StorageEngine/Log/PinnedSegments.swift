@@ -1,14 +1,3 @@
-struct SnapshotItem {
-    var location: Location
-    /// Stamp and time of the last access, and the hits, when the slot was read.
-    var recency: UInt64
-    var accessed: Int64
-    /// Expiry time on the boot clock.
-    var deadline: Int64
-    var tag: UInt32
-    var hits: UInt32
-}
-
 /// Segments that stay mapped as long as this object, so their content stays readable. Immutable once shared: thread-safe.
 final class PinnedSegments: @unchecked Sendable {
     private let log: SegmentLog

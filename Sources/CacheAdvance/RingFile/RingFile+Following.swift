@@ -27,7 +27,7 @@ public struct RingFileNews: Sendable {
     /// Whether the message that was read last was dropped, so that an unknown number after it may have been missed.
     public var someMayBeLost = false
     /// Damage after these messages; reading on from ``next`` throws it.
-    public var damage: StorageError?
+    public var damage: RingFileError?
 }
 
 /// A summary of a ring file at one moment.
@@ -43,19 +43,19 @@ public struct RingFileOutline: Sendable, Hashable {
 }
 
 extension RingFile {
-    /// The settings of the file at `path`; `nil` if it is empty. Costs two reads. Throws `corrupted` if it isn't a
-    /// regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`, `ringFileInUse`, `system`.
-    public static func settings(ofFileAt path: String) throws(StorageError) -> RingFileSettings? {
-        let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
-        return try ring.reading { () throws(StorageError) in
+    /// The settings of the file at `path`; `nil` if it is empty. Costs two reads. Throws `notAFile`, `damaged`,
+    /// `unsupportedVersion`, `inUse`, `system`.
+    public static func settings(ofFileAt path: String) throws(RingFileError) -> RingFileSettings? {
+        let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
+        return try ring.reading { () throws(RingFileError) in
             try ring.readHeader()?.header.settings
         }
     }
 
     /// The position before the last `count` messages, or before all if the file has fewer. In a damaged file, before
     /// the last readable ones. Costs reading the file, and 24 bytes of memory for each of the `count` messages. Throws
-    /// like ``messages()``, except for `damagedRingFile`.
-    public func cursor(beforeLast count: Int) throws(StorageError) -> RingFileCursor {
+    /// like ``messages()``, except for `damaged`.
+    public func cursor(beforeLast count: Int) throws(RingFileError) -> RingFileCursor {
         var cursor = RingFileCursor()
         var reader = try RingFileReader(self)
         // More than the file can hold: before all messages.
@@ -65,7 +65,7 @@ extension RingFile {
         var marks: [RingFileMark] = []
         var losses = 0
         var passed = 0
-        do throws(StorageError) {
+        do throws(RingFileError) {
             while reader.position != nil {
                 try reader.skip()
                 if reader.losses != losses { (losses, passed, marks) = (reader.losses, 0, []) }
@@ -75,7 +75,7 @@ extension RingFile {
             }
         } catch {
             // Reading on from the cursor reports the damage.
-            guard case .damagedRingFile = error else { throw error }
+            guard case .damaged = error else { throw error }
         }
         if passed >= most { cursor.last = marks[passed % most] }
         return cursor
@@ -83,21 +83,21 @@ extension RingFile {
 
     /// The messages after `cursor`: at least one if present, then further ones up to `most` in number and `mostBytes`
     /// in size. If the cursor's message was dropped, begins with the oldest. Costs reading these messages and one more.
-    /// Throws `damagedRingFile` if the next message can't be read; otherwise like ``messages()``.
+    /// Throws `damaged` if the next message can't be read; otherwise like ``messages()``.
     public func news(
         after cursor: RingFileCursor, most: Int = .max, mostBytes: Int = .max
-    ) throws(StorageError) -> RingFileNews {
+    ) throws(RingFileError) -> RingFileNews {
         var news = RingFileNews(next: cursor)
         var reader = try RingFileReader(self, behind: cursor.last)
         var left = mostBytes
-        do throws(StorageError) {
+        do throws(RingFileError) {
             while news.messages.count < most, let length = try reader.peekLength() {
                 guard news.messages.isEmpty || length <= left, let message = try reader.next() else { break }
                 left -= min(left, message.count)
                 news.messages.append(message)
             }
         } catch {
-            guard case .damagedRingFile = error, !news.messages.isEmpty else { throw error }
+            guard case .damaged = error, !news.messages.isEmpty else { throw error }
             news.damage = error
         }
         news.next.last = reader.last
@@ -106,7 +106,7 @@ extension RingFile {
     }
 
     /// Summarises the file. Costs reading it, up to 16 KiB of each message.
-    public func outline() throws(StorageError) -> RingFileOutline {
+    public func outline() throws(RingFileError) -> RingFileOutline {
         var outline = RingFileOutline()
         var losses = 0
         var reader = try RingFileReader(self)
@@ -128,7 +128,7 @@ extension RingFile {
 }
 
 extension RingFileHeader {
-    fileprivate var settings: RingFileSettings {
+    var settings: RingFileSettings {
         RingFileSettings(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
     }
 }

@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Identifies a message by its first bytes, so that a position can be found again at little cost.
 struct RingFileMark: Sendable, Hashable {
     static let mostBytes = 16 << 10
@@ -10,7 +12,9 @@ struct RingFileMark: Sendable, Hashable {
     init(place: Int, length: Int, beginning: ArraySlice<UInt8>) {
         self.place = place
         self.length = length
-        checksum = beginning.prefix(RingFileMark.mostBytes).withUnsafeBytes { Checksum.crc32c($0) }
+        checksum = beginning.prefix(RingFileMark.mostBytes).withUnsafeBytes {
+            ~cp_crc32c(~0, $0.baseAddress, $0.count)
+        }
     }
 
     var end: Int { place + RingFileHeader.lengthBytes + length }
@@ -57,7 +61,7 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    init(_ ring: RingFile, behind last: RingFileMark? = nil) throws(StorageError) {
+    init(_ ring: RingFile, behind last: RingFileMark? = nil) throws(RingFileError) {
         self.ring = ring
         isAlone = false
         self.last = last
@@ -69,8 +73,8 @@ struct RingFileReader {
         stretches.reduce(0) { $0 + $1.count } - (position ?? 0) + (stretches.first?.lowerBound ?? 0)
     }
 
-    /// Length of the message at ``position``, without its length field; `nil` after the last. Throws `damagedRingFile`.
-    mutating func peekLength() throws(StorageError) -> Int? {
+    /// Length of the message at ``position``, without its length field; `nil` after the last. Throws `damaged`.
+    mutating func peekLength() throws(RingFileError) -> Int? {
         while let place = position, let stretch = stretches.first {
             let left = stretch.upperBound - place - RingFileHeader.lengthBytes
             guard !stretch.isEmpty else {
@@ -104,10 +108,10 @@ struct RingFileReader {
     private static func length(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
     private func hasHole(at place: Int, _ length: Int) -> Bool {
-        ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count } < length / 4
+        ring.file.dataBytes(from: place, upTo: place + length) < length / 4
     }
 
-    mutating func skip() throws(StorageError) {
+    mutating func skip() throws(RingFileError) {
         while let length = try peekLength() {
             guard !isAlone else { return pass(length, beginning: []) }
             let count = RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes)
@@ -116,7 +120,7 @@ struct RingFileReader {
         }
     }
 
-    mutating func next() throws(StorageError) -> [UInt8]? {
+    mutating func next() throws(RingFileError) -> [UInt8]? {
         while let length = try peekLength() {
             guard let bytes = try take(RingFileHeader.lengthBytes + length, ofMessageOf: length) else {
                 continue
@@ -128,9 +132,9 @@ struct RingFileReader {
         return nil
     }
 
-    private func damage(at place: Int, _ reason: String) -> StorageError {
+    private func damage(at place: Int, _ reason: String) -> RingFileError {
         let before = isAlone ? "" : "; \(passed) messages before it were read"
-        return .damagedRingFile(path: ring.path, offset: place, reason: reason + before)
+        return .damaged(path: ring.path, offset: place, reason: reason + before)
     }
 
     private mutating func pass(_ length: Int, beginning: ArraySlice<UInt8>) {
@@ -149,7 +153,7 @@ struct RingFileReader {
 
     /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message may be
     /// here, and the caller starts again. `length`: that of the message, if known.
-    private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(StorageError)
+    private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(RingFileError)
         -> ArraySlice<UInt8>?
     {
         guard let place = position else { return nil }
@@ -170,7 +174,7 @@ struct RingFileReader {
     }
 
     /// Fills the buffer from ``position`` on with at least `count` bytes; returns `false` if there was a loss.
-    private mutating func refill(_ count: Int) throws(StorageError) -> Bool {
+    private mutating func refill(_ count: Int) throws(RingFileError) -> Bool {
         let wanted = max(count, bufferBytes)
         bufferBytes = min(2 * bufferBytes, RingFileReader.mostBufferBytes)
         if isAlone {
@@ -181,7 +185,7 @@ struct RingFileReader {
         }
         let last = last
         let ring = ring
-        let view = try ring.reading { () throws(StorageError) in try View(ring, behind: last, wanted) }
+        let view = try ring.reading { () throws(RingFileError) in try View(ring, behind: last, wanted) }
         (header, fileBytes) = (view.header, view.fileBytes)
         (stretches, position) = (view.stretches, view.position)
         (buffer, bufferStart) = (view.bytes, view.position ?? 0)
@@ -201,7 +205,7 @@ struct RingFileReader {
         var bytes: [UInt8] = []
         var isLost = false
 
-        init(_ ring: RingFile, behind last: RingFileMark?, _ wanted: Int) throws(StorageError) {
+        init(_ ring: RingFile, behind last: RingFileMark?, _ wanted: Int) throws(RingFileError) {
             isLost = last != nil
             guard let (header, fileBytes) = try ring.readHeader() else { return }
             (self.header, self.fileBytes) = (header, fileBytes)
@@ -222,7 +226,7 @@ struct RingFileReader {
 }
 
 extension RingFileMark {
-    fileprivate func isThere(in file: FileDescriptor) throws(StorageError) -> Bool {
+    fileprivate func isThere(in file: OpenFile) throws(RingFileError) -> Bool {
         let count = RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes)
         let bytes = try file.read(atMost: count, from: place)
         guard bytes.count == count else { return false }

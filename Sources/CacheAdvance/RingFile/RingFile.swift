@@ -1,11 +1,12 @@
 import CPlatform
+import Foundation
 import Synchronization
 
 /// A bounded ring of messages in a separate file, outside any store. When it is full, it either drops the oldest messages for new
 /// ones, or rejects new ones. Safe from any thread, and from any number of processes that use this type; messages are appended
 /// one at a time. Format, and behaviour after crashes: RingFileFormat.
 ///
-/// The file isn't mapped, because another program may truncate it at any time; then calls throw `damagedRingFile`. A
+/// The file isn't mapped, because another program may truncate it at any time; then calls throw `damaged`. A
 /// message is in the system's memory when ``append(_:)`` returns. It survives a crash of the process, and a power
 /// failure only after ``synchronize()``.
 ///
@@ -22,12 +23,12 @@ public final class RingFile: Sendable {
     /// Whether a full file drops the oldest messages for new ones; otherwise appending fails.
     public let overwritesOldMessages: Bool
 
-    let file: FileDescriptor
+    let file: OpenFile
     private let isReadOnly: Bool
     private let forks = cp_watch_forks()
-    private let turn = Guarded<Void>(())
+    private let turn = NSLock()
     /// Whether all messages have been verified as readable, which is required before the first append.
-    private let isVerified = Guarded<Bool>(false)
+    private let isVerified = Atomic<Bool>(false)
     /// Whether messages must survive a power failure; never reset. Guarded by `turn`.
     private let isDurable = Atomic<Bool>(false)
 
@@ -38,24 +39,34 @@ public final class RingFile: Sendable {
     ///   - path: of the file.
     ///   - maximumBytes: any number. A message that doesn't fit is refused; below 69 none fits.
     ///   - overwritesOldMessages: whether a full file drops the oldest messages for new ones.
-    ///   - mode: whether to append.
-    /// - Throws: `corrupted` if it isn't a regular file; `permissionDenied`, `system`.
-    public init(
-        path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, mode: AccessMode = .readWrite
-    ) throws(StorageError) {
+    ///   - isReadOnly: whether the file is only read.
+    /// - Throws: `notAFile`, `system`.
+    public convenience init(
+        path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, isReadOnly: Bool = false
+    ) throws(RingFileError) {
+        try self.init(
+            path, maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages,
+            isReadOnly: isReadOnly, beforeStep: nil)
+    }
+
+    /// For tests: calls `beforeStep` before each change of the file; an error that it throws prevents the change.
+    package init(
+        _ path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, isReadOnly: Bool = false,
+        beforeStep: (@Sendable (RingFileStep) throws(RingFileError) -> Void)?
+    ) throws(RingFileError) {
         self.path = path
         self.maximumBytes = maximumBytes
         self.overwritesOldMessages = overwritesOldMessages
-        file = try FileDescriptor.file(at: path, writable: mode == .readWrite)
-        isReadOnly = mode == .readOnly
+        self.isReadOnly = isReadOnly
+        file = try OpenFile(path, isReadOnly: isReadOnly, beforeStep: beforeStep)
     }
 
     // MARK: Reading
 
     /// All messages, oldest first, except those dropped during the call. Costs reading the file.
-    /// - Throws: `damagedRingFile` if messages don't match the format, with the number of those before the damage;
-    ///   `unsupportedVersion`, `ringFileInUse`, `system`.
-    public func messages() throws(StorageError) -> [[UInt8]] {
+    /// - Throws: `damaged` if messages don't match the format, with the number of those before the damage;
+    ///   `unsupportedVersion`, `inUse`, `system`.
+    public func messages() throws(RingFileError) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var losses = 0
         var reader = try RingFileReader(self)
@@ -73,20 +84,20 @@ public final class RingFile: Sendable {
     /// Calls `body` with each message, oldest first, before throwing any error. Messages that others append during the
     /// call may be left out. Returns whether messages may have been dropped before they were read.
     @discardableResult
-    public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) -> Bool {
+    public func forEachMessage(_ body: ([UInt8]) -> Void) throws(RingFileError) -> Bool {
         var reader = try RingFileReader(self)
         while let message = try reader.next() { body(message) }
         return reader.losses > 0
     }
 
     /// Whether there are no messages. Costs one read.
-    public func isEmpty() throws(StorageError) -> Bool {
-        try reading { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
+    public func isEmpty() throws(RingFileError) -> Bool {
+        try reading { () throws(RingFileError) in try readHeader()?.header.isEmpty ?? true }
     }
 
     /// Whether messages can be appended: the file is empty, or was created with these settings.
-    public func isWritable() throws(StorageError) -> Bool {
-        try reading { () throws(StorageError) in
+    public func isWritable() throws(RingFileError) -> Bool {
+        try reading { () throws(RingFileError) in
             guard !isReadOnly else { return false }
             return try readHeader().map { isOurs($0.header) } ?? true
         }
@@ -96,9 +107,9 @@ public final class RingFile: Sendable {
 
     /// Writes the header of an empty file, with these settings and without messages; leaves any other file unchanged.
     /// Costs one system call besides the lock. Throws like ``append(_:)``.
-    public func begin() throws(StorageError) {
-        guard !isReadOnly else { throw .readOnly(operation: "begin \(path)") }
-        try alone { () throws(StorageError) in
+    public func begin() throws(RingFileError) {
+        guard !isReadOnly else { throw .readOnly(path: path) }
+        try alone { () throws(RingFileError) in
             if try readHeader() == nil { _ = try writeHeader() }
         }
     }
@@ -107,20 +118,19 @@ public final class RingFile: Sendable {
     /// dropped. The first call verifies that all present messages are readable, because a message behind damage would
     /// be lost: that costs reading the file, up to 16 KiB of each message, while others may append.
     ///
-    /// - Throws: `invalidConfiguration` if the file was created with other settings, or the message is empty;
-    ///   `valueTooLarge` if the message doesn't fit (into the space left, or for an overwriting ring into the file),
-    ///   and then nothing has changed; `closed` if the file was removed; `damagedRingFile`, `unsupportedVersion`,
-    ///   `noSpace`, `readOnly`, `ringFileInUse`, `system`.
-    public func append(_ message: [UInt8]) throws(StorageError) {
-        guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
+    /// - Throws: `otherSettings`; `emptyMessage`; `messageTooLarge` if the message doesn't fit (into the space left, or
+    ///   for an overwriting ring into the file), and then nothing has changed; `closed` if the file was removed;
+    ///   `damaged`, `unsupportedVersion`, `readOnly`, `inUse`, `system`.
+    public func append(_ message: [UInt8]) throws(RingFileError) {
+        guard !isReadOnly else { throw .readOnly(path: path) }
         guard !message.isEmpty else {
-            throw .invalidConfiguration(reason: "a ring file can't store an empty message (\(path))")
+            throw .emptyMessage(path: path)
         }
         try verify()
-        try alone { () throws(StorageError) in
+        try alone { () throws(RingFileError) in
             let found = try headerToAppend()
             guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
-                throw .valueTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, archive: path)
+                throw .messageTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, path: path)
             }
             var (header, fileBytes) = if let found { found } else { try writeHeader() }
             let needed = UInt64(RingFileHeader.lengthBytes + message.count)
@@ -128,7 +138,7 @@ public final class RingFile: Sendable {
                 try makeRoom(for: needed, &header, &fileBytes)
             } else if header.isWrapped || needed > maximumBytes - min(maximumBytes, header.end) {
                 let left = maximumBytes - min(maximumBytes, header.end)
-                throw .valueTooLarge(bytes: message.count, limit: left >= 4 ? left - 4 : 0, archive: path)
+                throw .messageTooLarge(bytes: message.count, limit: left >= 4 ? left - 4 : 0, path: path)
             }
             var bytes = withUnsafeBytes(of: UInt32(message.count).bigEndian) { Array($0) }
             bytes += message
@@ -145,25 +155,25 @@ public final class RingFile: Sendable {
     /// such a sync at every append, it drops a 64th of the file at once. All other objects and processes that append to
     /// the file must have called this once, too; otherwise an overwrite by one of them may cost all messages at a power
     /// failure. Throws `closed`, `system`.
-    public func synchronize() throws(StorageError) {
-        try inTurn { (_) throws(StorageError) in
+    public func synchronize() throws(RingFileError) {
+        try inTurn { (_) throws(RingFileError) in
             isDurable.store(true, ordering: .relaxed)
             try file.synchronize()
         }
     }
 
-    private func verify() throws(StorageError) {
-        guard !isVerified.withLock({ $0 }) else { return }
+    private func verify() throws(RingFileError) {
+        guard !isVerified.load(ordering: .acquiring) else { return }
         var reader = try RingFileReader(self)
         while reader.position != nil { try reader.skip() }
-        isVerified.withLock { $0 = true }
+        isVerified.store(true, ordering: .releasing)
     }
 
     private var room: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
 
-    private func writeHeader() throws(StorageError) -> (RingFileHeader, fileBytes: Int) {
+    private func writeHeader() throws(RingFileError) -> (RingFileHeader, fileBytes: Int) {
         let header = RingFileHeader(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
-        do throws(StorageError) {
+        do throws(RingFileError) {
             try file.write(header.encoded)
         } catch {
             // A partial header would be rejected permanently.
@@ -173,20 +183,17 @@ public final class RingFile: Sendable {
         return (header, RingFileHeader.bytes)
     }
 
-    private func headerToAppend() throws(StorageError) -> (RingFileHeader, fileBytes: Int)? {
+    private func headerToAppend() throws(RingFileError) -> (RingFileHeader, fileBytes: Int)? {
         guard let (header, fileBytes) = try readHeader() else { return nil }
         guard isOurs(header) else {
-            throw .invalidConfiguration(
-                reason: "\(path) was created for at most \(header.maximumBytes) bytes"
-                    + (header.overwritesOldMessages ? ", overwriting" : ", without overwriting")
-                    + "; open it with these settings, or begin another file")
+            throw .otherSettings(path: path, header.settings)
         }
         guard !header.isCutOff(fileBytes: fileBytes) else {
-            throw .damagedRingFile(
+            throw .damaged(
                 path: path, offset: 18, reason: "the newest message does not end in the file")
         }
         guard header.end <= maximumBytes else {
-            throw .damagedRingFile(path: path, offset: 18, reason: "messages reach beyond the file's maximum")
+            throw .damaged(path: path, offset: 18, reason: "messages reach beyond the file's maximum")
         }
         return (header, fileBytes)
     }
@@ -194,7 +201,7 @@ public final class RingFile: Sendable {
     /// Drops the oldest messages until `needed` bytes fit, before overwriting. After each step the others are intact.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
-    ) throws(StorageError) {
+    ) throws(RingFileError) {
         let first = UInt64(RingFileHeader.bytes)
         var isBeginning = false
         if header.end + needed > maximumBytes {
@@ -246,16 +253,16 @@ public final class RingFile: Sendable {
     }
 
     /// Publishes that messages are dropped. When this returns, their bytes may be overwritten or truncated.
-    private func release(_ header: RingFileHeader) throws(StorageError) {
+    private func release(_ header: RingFileHeader) throws(RingFileError) {
         try writePlaces(header)
         try synchronizeIfDurable()
     }
 
-    private func synchronizeIfDurable() throws(StorageError) {
+    private func synchronizeIfDurable() throws(RingFileError) {
         if isDurable.load(ordering: .relaxed) { try file.synchronize() }
     }
 
-    private func writePlaces(_ header: RingFileHeader) throws(StorageError) {
+    private func writePlaces(_ header: RingFileHeader) throws(RingFileError) {
         try file.write(header.encodedPlaces, at: RingFileHeader.placesOffset)
     }
 
@@ -263,10 +270,10 @@ public final class RingFile: Sendable {
         header.maximumBytes == maximumBytes && header.overwritesOldMessages == overwritesOldMessages
     }
 
-    func readHeader() throws(StorageError) -> (header: RingFileHeader, fileBytes: Int)? {
+    func readHeader() throws(RingFileError) -> (header: RingFileHeader, fileBytes: Int)? {
         let status = try file.status()
         // Messages in a file without a name would never be found.
-        guard status.links > 0 else { throw .closed(name: path) }
+        guard status.links > 0 else { throw .closed(path: path) }
         let fileBytes = status.bytes
         guard fileBytes > 0 else { return nil }
         let bytes = try file.read(atMost: RingFileHeader.bytes)
@@ -281,61 +288,65 @@ public final class RingFile: Sendable {
     private static let lookingByte = 1 << 62 + 1
 
     /// Runs `body` with exclusive use of the file. Views that readers take during it are discarded.
-    private func alone<Value: Sendable>(
-        _ body: () throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
-        try inTurn { (patience) throws(StorageError) in
+    private func alone<Value>(
+        _ body: () throws(RingFileError) -> Value
+    ) throws(RingFileError) -> Value {
+        try inTurn { (patience) throws(RingFileError) in
             // From here on no reader begins a view, so that frequent readers can't block writers indefinitely.
-            try patience.wait { () throws(StorageError) in try file.lockByte(RingFile.appendingByte) }
+            try patience.wait { () throws(RingFileError) in
+                try file.lockByte(RingFile.appendingByte, .exclusive)
+            }
             defer { file.unlockByte(RingFile.appendingByte) }
             // Excludes readers that could not get a short view, and other programs.
-            try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
+            try patience.wait { () throws(RingFileError) in try file.lock(.exclusive) }
             defer { file.unlock() }
-            if FileDescriptor.hasByteLocks {
+            if OpenFile.hasByteLocks {
                 // Readers still at work began earlier; their later views are discarded.
                 let looks = Patience(RingFile.lookNanoseconds * 2, path)
-                try? looks.wait { () throws(StorageError) in !file.isByteLocked(RingFile.lookingByte) }
+                try? looks.wait { () throws(RingFileError) in !file.isByteLocked(RingFile.lookingByte) }
             }
             return try body()
         }
     }
 
     /// Returns the result of `body` while no process appends. May repeat it, so `body` must be short and change nothing.
-    func reading<Value: Sendable>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value {
-        try inTurn { (patience) throws(StorageError) in
-            for _ in 0..<(FileDescriptor.hasByteLocks ? 4 : 0) {
+    func reading<Value>(
+        _ body: () throws(RingFileError) -> Value
+    ) throws(RingFileError) -> Value {
+        try inTurn { (patience) throws(RingFileError) in
+            for _ in 0..<(OpenFile.hasByteLocks ? 4 : 0) {
                 var start: Int64 = 0
-                try patience.wait { () throws(StorageError) in
+                try patience.wait { () throws(RingFileError) in
                     start = cp_monotonic_time()
                     _ = try file.lockByte(RingFile.lookingByte, .shared)
                     if !file.isByteLocked(RingFile.appendingByte) { return true }
                     file.unlockByte(RingFile.lookingByte)
                     return false
                 }
-                let seen = Result { () throws(StorageError) in try body() }
+                let seen = Result { () throws(RingFileError) in try body() }
                 let nanoseconds = cp_monotonic_time() - start
                 file.unlockByte(RingFile.lookingByte)
                 // If reading took longer, a writer may have stopped waiting, and appended.
                 if nanoseconds < RingFile.lookNanoseconds { return try seen.get() }
             }
             // `body` takes longer, for example for a message of gigabytes: takes the lock.
-            try patience.wait { () throws(StorageError) in
-                if FileDescriptor.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
-                return try file.lock(.shared, wait: false)
+            try patience.wait { () throws(RingFileError) in
+                if OpenFile.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
+                return try file.lock(.shared)
             }
             defer { file.unlock() }
             return try body()
         }
     }
 
-    private func inTurn<Value: Sendable>(
-        _ body: (Patience) throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
+    private func inTurn<Value>(
+        _ body: (Patience) throws(RingFileError) -> Value
+    ) throws(RingFileError) -> Value {
         // A forked process shares its parent's lock, which would admit both.
-        guard cp_fork_count() == forks else { throw .closed(name: path) }
-        return try turn.withLock { (_) throws(StorageError) in
-            try body(Patience(RingFile.patienceNanoseconds, path))
-        }
+        guard cp_fork_count() == forks else { throw .closed(path: path) }
+        turn.lock()
+        defer { turn.unlock() }
+        return try body(Patience(RingFile.patienceNanoseconds, path))
     }
 
     /// Waits for other processes, with one time limit for all waits together.
@@ -348,15 +359,11 @@ public final class RingFile: Sendable {
             self.path = path
         }
 
-        func wait(until isDone: () throws(StorageError) -> Bool) throws(StorageError) {
+        func wait(until isDone: () throws(RingFileError) -> Bool) throws(RingFileError) {
             var pause: Int64 = 20_000
             while try isDone() == false {
                 guard cp_monotonic_time() < end else {
-                    throw .ringFileInUse(
-                        path: path,
-                        reason:
-                            "another process has held it for 10 s; check whether one that uses it was stopped"
-                    )
+                    throw .inUse(path: path)
                 }
                 cp_sleep(pause)
                 pause = min(2 * pause, 2_000_000)

@@ -13,7 +13,7 @@ extension KeyHistory {
         for gap in gaps {
             let (start, end) = (Figures.date(gap.lowerBound), Figures.date(gap.upperBound))
             let place = lines.firstIndex { $0.time >= gap.upperBound } ?? lines.endIndex
-            lines.insert((gap.lowerBound, "... events lost between \(start) and \(end)"), at: place)
+            lines.insert((gap.lowerBound, "... events missed between \(start) and \(end)"), at: place)
         }
         return lines.map(\.text)
     }

@@ -192,3 +192,24 @@ struct GroupsCommand: ParsableCommand {
 }
 
 extension GroupColumn: ExpressibleByArgument {}
+
+extension CompletionKind {
+    static var groupings: CompletionKind {
+        offered { words, prefix in
+            GroupsCommand.By.words.filter { $0.hasPrefix(prefix) }
+                + (StoreCompletion(words)?.groupings(beginning: prefix) ?? [])
+        }
+    }
+}
+
+extension StoreCompletion {
+    /// Metadata and properties of the latest values, for `groups --by`.
+    func groupings(beginning prefix: String) -> [String] {
+        guard let sample else { return [] }
+        let names = sample.properties.map { property in
+            let text = property.description
+            return GroupsCommand.By.words.contains(text) ? QueryLiteral.text(text).description : text
+        }
+        return Self.offered(names + QueryMetadata.allCases.map { "@" + $0.rawValue }, prefix)
+    }
+}

@@ -1,18 +1,20 @@
 import CPlatform
+import CacheAdvance
 import Foundation
-import StorageEngine
+import Synchronization
+import TestSupport
 import Testing
 
 /// Ring files with concurrent readers, and damaged ones.
-@Suite(.oneAtATime) struct RingFileSharingTests {
+@Suite(.serialized) struct RingFileSharingTests {
     /// An overwriting ring file of messages that `StoreWorker readRing` knows.
     private final class NumberedRing {
-        let folder: TemporaryFolder
+        let folder: Folder
         let path: String
         let ring: RingFile
         private(set) var next: UInt64 = 0
 
-        init(maximumBytes: UInt64, _ folder: TemporaryFolder) throws {
+        init(maximumBytes: UInt64, _ folder: Folder) throws {
             self.folder = folder
             path = folder.path + "/ring"
             try Data().write(to: URL(fileURLWithPath: path))
@@ -29,47 +31,64 @@ import Testing
             next += 1
         }
 
-        func readers(_ count: Int) async throws -> [Worker] {
-            let readers = try (0..<count).map { _ in try Worker(["readRing", path], in: folder) }
-            for reader in readers { #expect(try await reader.hasSaid("reading", within: 300)) }
+        func readers(_ count: Int) async throws -> [Reader] {
+            let readers = try (0..<count).map { try Reader(path, output: "\(folder.path)/output-\($0)") }
+            for reader in readers {
+                #expect(try await eventually(within: 300) { reader.text.hasPrefix("reading\n") })
+            }
             return readers
         }
     }
 
-    private func end(_ readers: [Worker]) async throws {
+    /// A process that reads the ring until it is killed.
+    private struct Reader {
+        let process: ChildProcess
+        private let output: String
+
+        init(_ path: String, output: String) throws {
+            self.output = output
+            process = try ChildProcess(
+                ChildProcess.program(named: "StoreWorker"), ["readRing", path], streams: [1: .writing(output)]
+            )
+        }
+
+        var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+    }
+
+    private func end(_ readers: [Reader]) {
         for reader in readers {
-            reader.signal(SIGKILL)
-            let lines = try await reader.finish().lines
-            #expect(!lines.contains { $0.hasPrefix("!") }, "\(lines)")
+            reader.process.signal(SIGKILL)
+            reader.process.waitForEnd()
+            #expect(reader.text == "reading\n")
         }
     }
 
     @Test("constant readers don't prevent appends") func constantReaders() async throws {
-        let numbered = try NumberedRing(maximumBytes: 300_000, TemporaryFolder(inMemory: true))
+        let numbered = try NumberedRing(maximumBytes: 300_000, Folder(inMemory: true))
         for _ in 0..<200 { try numbered.append(bytes: 5_000) }
         let readers = try await numbered.readers(4)
         for _ in 0..<100 { try numbered.append(bytes: 5_000) }
         #expect(try numbered.ring.messages().last == NumberedRing.message(299, bytes: 5_000))
-        try await end(readers)
+        end(readers)
     }
 
     @Test("a stopped reader doesn't prevent appends") func stoppedReader() async throws {
-        let numbered = try NumberedRing(maximumBytes: 25_000, TemporaryFolder(inMemory: true))
+        let numbered = try NumberedRing(maximumBytes: 25_000, Folder(inMemory: true))
         for _ in 0..<25 { try numbered.append(bytes: 5_000) }
         let readers = try await numbered.readers(1)
         for _ in 0..<4 {
             #expect(try await readers[0].process.stop())
             // Overwrites the whole ring, which the reader must notice. Each append waits for a moment.
             for _ in 0..<6 { try numbered.append(bytes: 5_000) }
-            readers[0].signal(SIGCONT)
+            readers[0].process.signal(SIGCONT)
         }
-        try await end(readers)
+        end(readers)
     }
 
     #if os(Linux)
     /// Holds the byte that the format defines for readers.
     @Test("a reader's lock counts for a moment only") func readersLock() throws {
-        let numbered = try NumberedRing(maximumBytes: 1_000, TemporaryFolder(inMemory: true))
+        let numbered = try NumberedRing(maximumBytes: 1_000, Folder(inMemory: true))
         let stopped = open(numbered.path, O_RDONLY | O_CLOEXEC)
         defer { close(stopped) }
         #expect(cp_share_byte(stopped, 1 << 62 + 1) == 0)
@@ -81,7 +100,7 @@ import Testing
     #endif
 
     @Test("readers see whole messages in order and learn of losses") func wholeMessages() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))
         let isDone = Flag()
@@ -97,7 +116,7 @@ import Testing
             for _ in 0..<2 {
                 group.addTask {
                     let ring = try RingFile(
-                        path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+                        path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
                     var cursor = RingFileCursor()
                     // `nil`: no message seen yet.
                     var expected: UInt64?
@@ -132,7 +151,7 @@ import Testing
     }
 
     @Test("messages of any size are read whole") func messageSizes() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))
         let isOver = Flag()
@@ -167,7 +186,7 @@ import Testing
     }
 
     @Test("reads messages before damage and appends none after it") func tornLength() throws {
-        let numbered = try NumberedRing(maximumBytes: 1_000_000, TemporaryFolder(inMemory: true))
+        let numbered = try NumberedRing(maximumBytes: 1_000_000, Folder(inMemory: true))
         for _ in 0..<1_100 { try numbered.append() }
         let place = 64 + 1_000 * 104
         var content = try Data(contentsOf: URL(fileURLWithPath: numbered.path))
@@ -175,7 +194,7 @@ import Testing
         try content.write(to: URL(fileURLWithPath: numbered.path))
         let ring = try RingFile(path: numbered.path, maximumBytes: 1_000_000, overwritesOldMessages: true)
         let reason = "a message of 0 bytes, but only 10396 bytes remain; 1000 messages before it were read"
-        let damage = StorageError.damagedRingFile(path: numbered.path, offset: place, reason: reason)
+        let damage = RingFileError.damaged(path: numbered.path, offset: place, reason: reason)
         #expect(throws: damage) { try ring.messages() }
         #expect(throws: damage) { try ring.outline() }
         #expect(throws: damage) { try ring.append([1]) }
@@ -187,14 +206,14 @@ import Testing
         #expect(read == 1_000)
         let news = try ring.news(after: RingFileCursor())
         #expect(news.messages.count == 1_000 && news.damage == damage)
-        #expect(throws: StorageError.self) { try ring.news(after: news.next) }
+        #expect(throws: RingFileError.self) { try ring.news(after: news.next) }
         let last = try ring.news(after: ring.cursor(beforeLast: 10))
         #expect(last.messages == (990..<1_000).map { NumberedRing.message($0, bytes: 100) })
         #expect(last.damage != nil)
     }
 
     @Test("a hole isn't a message") func hole() throws {
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         let path = folder.path + "/ring"
         func word(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
         let end: UInt64 = 64 + 4 + 0x7fff_0000
@@ -210,20 +229,15 @@ import Testing
             #expect {
                 try body()
             } throws: {
-                guard case StorageError.damagedRingFile(_, 64, let reason) = $0 else { return false }
+                guard case RingFileError.damaged(_, 64, let reason) = $0 else { return false }
                 return reason.contains("of which the file has")
             }
         }
     }
 
-    @Test("an error calls a ring file a file") func errorText() {
-        let error = StorageError.ringFileInUse(path: "/a", reason: "why")
-        #expect(error.description == "ring file /a is in use: why")
-    }
-
     private final class Flag: Sendable {
-        private let value = Guarded(false)
-        var isSet: Bool { value.withLock { $0 } }
-        func set() { value.withLock { $0 = true } }
+        private let value = Atomic(false)
+        var isSet: Bool { value.load(ordering: .acquiring) }
+        func set() { value.store(true, ordering: .releasing) }
     }
 }

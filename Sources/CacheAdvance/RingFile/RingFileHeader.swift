@@ -43,18 +43,17 @@ struct RingFileHeader: Sendable, Hashable {
         self.overwritesOldMessages = overwritesOldMessages
     }
 
-    /// - Throws: `unsupportedVersion`; `damagedRingFile` if the oldest message begins outside the file.
-    init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(StorageError) {
+    /// - Throws: `unsupportedVersion`; `damaged` if the oldest message begins outside the file.
+    init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(RingFileError) {
         guard bytes.count >= RingFileHeader.bytes else {
-            throw .damagedRingFile(
+            throw .damaged(
                 path: path, offset: bytes.count, reason: "a ring file begins with 64 bytes of header")
         }
         guard bytes[0] == RingFileHeader.version else {
-            throw .unsupportedVersion(
-                path: path, found: UInt32(bytes[0]), supported: UInt32(RingFileHeader.version))
+            throw .unsupportedVersion(path: path, found: bytes[0])
         }
         guard bytes[9] <= 1 else {
-            throw .damagedRingFile(
+            throw .damaged(
                 path: path, offset: 9, reason: "the overwriting flag is \(bytes[9]), not 0 or 1")
         }
         maximumBytes = RingFileHeader.word(bytes, at: 1)
@@ -63,10 +62,10 @@ struct RingFileHeader: Sendable, Hashable {
         end = RingFileHeader.word(bytes, at: 18)
         let places = UInt64(RingFileHeader.bytes)...UInt64(max(RingFileHeader.bytes, fileBytes))
         guard places.contains(oldest) else {
-            throw .damagedRingFile(path: path, offset: 10, reason: "the oldest message is not in the file")
+            throw .damaged(path: path, offset: 10, reason: "the oldest message is not in the file")
         }
         guard end >= places.lowerBound else {
-            throw .damagedRingFile(path: path, offset: 18, reason: "the newest message ends in the header")
+            throw .damaged(path: path, offset: 18, reason: "the newest message ends in the header")
         }
     }
 

@@ -1,11 +1,12 @@
+import CacheAdvance
 import Foundation
-import StorageEngine
+import Synchronization
 import TestSupport
 import Testing
 
 /// Ring files against an independent reader and a model of the remaining messages.
-@Suite(.oneAtATime) struct RingFileTests {
-    private func file(_ folder: TemporaryFolder, _ name: String = "ring", _ content: [UInt8] = []) throws
+@Suite(.serialized) struct RingFileTests {
+    private func file(_ folder: Folder, _ name: String = "ring", _ content: [UInt8] = []) throws
         -> String
     {
         let path = folder.path + "/" + name
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test("writes the documented bytes") func documentedBytes() throws {
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 84, overwritesOldMessages: true)
         #expect(try ring.isEmpty())
@@ -70,41 +71,45 @@ import Testing
         #expect(try bytes(path) == header(76, 74) + [0, 0, 0, 1, 3, 0, 0, 0, 1, 4, 1, 1, 0, 0, 0, 1, 2])
         try ring.append([UInt8](repeating: 5, count: 16))
         #expect(try ring.messages() == [[UInt8](repeating: 5, count: 16)])
-        #expect(throws: StorageError.valueTooLarge(bytes: 17, limit: 16, archive: path)) {
+        #expect(throws: RingFileError.messageTooLarge(bytes: 17, limit: 16, path: path)) {
             try ring.append([UInt8](repeating: 6, count: 17))
         }
         #expect(try ring.messages().count == 1)
     }
 
     @Test("a file that doesn't overwrite fills up") func fullFile() throws {
-        let folder = try TemporaryFolder()
+        let folder = try Folder()
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 80, overwritesOldMessages: false)
         try ring.append([1, 2])
-        #expect(throws: StorageError.valueTooLarge(bytes: 7, limit: 6, archive: path)) {
+        #expect(throws: RingFileError.messageTooLarge(bytes: 7, limit: 6, path: path)) {
             try ring.append([UInt8](repeating: 1, count: 7))
         }
         try ring.append([UInt8](repeating: 3, count: 6))
         #expect(try ring.messages() == [[1, 2], [UInt8](repeating: 3, count: 6)])
-        #expect(throws: StorageError.self) { try ring.append([1]) }
-        #expect(throws: StorageError.self) { try ring.append([]) }
+        #expect(throws: RingFileError.self) { try ring.append([1]) }
+        #expect(throws: RingFileError.self) { try ring.append([]) }
         #expect(try bytes(path).count == 80)
         // Other settings permit reading only.
         for (maximum, overwrites) in [(81, false), (80, true)] as [(UInt64, Bool)] {
             let other = try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: overwrites)
             #expect(try other.messages().count == 2)
             #expect(try !other.isWritable())
-            #expect { try other.append([1]) } throws: {
-                if case StorageError.invalidConfiguration = $0 { true } else { false }
+            let error = #expect(throws: RingFileError.self) { try other.append([1]) }
+            if case .otherSettings(path, let settings)? = error {
+                #expect(settings.maximumBytes == 80 && !settings.overwritesOldMessages)
+            } else {
+                Issue.record("\(String(describing: error))")
             }
         }
-        let reader = try RingFile(path: path, maximumBytes: 80, overwritesOldMessages: false, mode: .readOnly)
+        let reader = try RingFile(
+            path: path, maximumBytes: 80, overwritesOldMessages: false, isReadOnly: true)
         #expect(try !reader.isWritable())
-        #expect(throws: StorageError.self) { try reader.append([1]) }
-        #expect(throws: StorageError.self) {
+        #expect(throws: RingFileError.self) { try reader.append([1]) }
+        #expect(throws: RingFileError.self) {
             try RingFile(path: folder.path + "/none", maximumBytes: 80, overwritesOldMessages: true)
         }
-        #expect(throws: StorageError.self) {
+        #expect(throws: RingFileError.self) {
             try RingFile(path: folder.path, maximumBytes: 80, overwritesOldMessages: true)
         }
     }
@@ -112,7 +117,7 @@ import Testing
     @Test("keeps the newest messages, whatever their sizes", arguments: 0..<40)
     func newestMessages(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = try file(folder)
         let maximum = UInt64.random(in: 70...(seed % 4 == 0 ? 5_000 : 300), using: &random)
         let ring = try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: true)
@@ -141,7 +146,7 @@ import Testing
     @Test("a file opens after an append was interrupted anywhere", arguments: 0..<30)
     func interruptedAppends(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed + 100)
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = try file(folder)
         var images: [[UInt8]: [[UInt8]]] = [:]
         for number in 0..<60 {
@@ -154,9 +159,23 @@ import Testing
         try expect(images, in: folder)
     }
 
+    /// Lets some writes and truncations pass, and fails all later ones.
+    private final class WriteFault: Sendable {
+        private let passes: Atomic<Int>
+
+        init(after passes: Int) { self.passes = Atomic(passes) }
+
+        func perform(_ step: RingFileStep) throws(RingFileError) {
+            guard passes.subtract(1, ordering: .relaxed).oldValue <= 0 else { return }
+            throw .system(operation: "\(step)", path: "ring", code: EIO)
+        }
+
+        func end() { passes.store(.max, ordering: .relaxed) }
+    }
+
     /// Repeats the append with a failure of the first write or cut, the second and so on, until it succeeds.
     private func leaveHalfDone(
-        _ message: [UInt8], _ before: [UInt8], in folder: TemporaryFolder, _ path: String,
+        _ message: [UInt8], _ before: [UInt8], in folder: Folder, _ path: String,
         _ images: inout [[UInt8]: [[UInt8]]]
     ) throws {
         let old = try #require(plainly(before))
@@ -164,12 +183,12 @@ import Testing
         var isDone = false
         while !isDone {
             try Data(before).write(to: URL(fileURLWithPath: path))
-            let broken = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
-            let plan = FaultPlan(
-                .fails(EIO), call: .write, under: folder.path, number: step, isLasting: true)
-            SystemFaults.install(plan)
+            let fault = WriteFault(after: step - 1)
+            let broken = try RingFile(path, maximumBytes: 200, overwritesOldMessages: true) {
+                (step) throws(RingFileError) in try fault.perform(step)
+            }
             isDone = (try? broken.append(message)) != nil
-            SystemFaults.remove(plan)
+            fault.end()
             let left = try broken.messages()
             let image = try bytes(path)
             #expect(left == plainly(image))
@@ -191,10 +210,10 @@ import Testing
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
 
     /// Compares with the Python reader, written from the format's description alone, if Python is installed.
-    private func expect(_ images: [[UInt8]: [[UInt8]]], in folder: TemporaryFolder) throws {
+    private func expect(_ images: [[UInt8]: [[UInt8]]], in folder: Folder) throws {
         guard let python = RingFileTests.python else { return }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("CacheAdvanceTests/Reader/ring.py").path
+            .appendingPathComponent("Reader/ring.py").path
         let all = Array(images)
         let paths = try all.enumerated().map { try file(folder, "image \($0)", $1.key) }
         let outcome = try ChildProcess.run(String(python), [script, "read"] + paths)
@@ -210,7 +229,7 @@ import Testing
     }
 
     @Test("damage is an error and never a trap") func damage() throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 160, overwritesOldMessages: true)
         var all = Set<[UInt8]>()
@@ -224,12 +243,12 @@ import Testing
             let path = try file(folder, "damaged", content)
             let damaged = try RingFile(path: path, maximumBytes: 160, overwritesOldMessages: true)
             let plain = plainly(content)
-            do throws(StorageError) {
+            do throws(RingFileError) {
                 #expect(try damaged.messages() == plain)
             } catch {
                 #expect(plain == nil)
                 switch error {
-                case .damagedRingFile, .unsupportedVersion: break
+                case .damaged, .unsupportedVersion: break
                 default: Issue.record("\(error)")
                 }
             }
@@ -251,7 +270,7 @@ import Testing
     }
 
     @Test("reads messages before a missing end", arguments: [0, 7]) func missingEnd(more: Int) throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)
         let messages = (0..<30).map { [UInt8](repeating: $0, count: 100) }
@@ -261,20 +280,20 @@ import Testing
         #expect(truncate(path, off_t(length + more)) == 0)
         for ring in [ring, try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)] {
             var found: [[UInt8]] = []
-            let error = #expect(throws: StorageError.self) { try ring.forEachMessage { found.append($0) } }
+            let error = #expect(throws: RingFileError.self) { try ring.forEachMessage { found.append($0) } }
             #expect(found == messages)
             #expect("\(String(describing: error))".contains("30 messages before it were read"))
             #expect(try ring.isEmpty() == false)
-            #expect(throws: StorageError.self) { try ring.append([1]) }
-            #expect(throws: StorageError.self) { try ring.outline() }
+            #expect(throws: RingFileError.self) { try ring.append([1]) }
+            #expect(throws: RingFileError.self) { try ring.outline() }
             let news = try ring.news(after: ring.cursor(beforeLast: 2))
             #expect(news.messages == Array(messages.suffix(2)) && news.damage != nil)
-            #expect(throws: StorageError.self) { try ring.news(after: news.next) }
+            #expect(throws: RingFileError.self) { try ring.news(after: news.next) }
         }
     }
 
     @Test("threads and handles append concurrently") func concurrentAppends() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = try file(folder)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let shared = try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)
@@ -302,7 +321,7 @@ import Testing
     }
 
     @Test("reports new messages and possible losses") func news() throws {
-        let folder = try TemporaryFolder(inMemory: true)
+        let folder = try Folder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
         #expect(try RingFile.settings(ofFileAt: path) == nil)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CacheAdvance
 import StorageEngine
 
 struct AppendCommand: ParsableCommand {
@@ -51,7 +52,7 @@ struct AppendCommand: ParsableCommand {
     func run() throws {
         if let file = RingFilePath(log, store: store) {
             let ring = try file.openForWriting(disk: disk, keepsOld: keepOld)
-            return try appendAll { (bytes) throws(StorageError) in
+            return try appendAll { bytes in
                 // A ring file can't hold an empty message.
                 if !bytes.isEmpty || message != nil || whole { try ring.append(Array(bytes)) }
             }
@@ -59,10 +60,10 @@ struct AppendCommand: ParsableCommand {
         let store = try store.openForWriting(creating: disk != nil)
         defer { store.close() }
         let archive = try openLog(in: store)
-        try appendAll { (bytes) throws(StorageError) in try archive.append(bytes: bytes) }
+        try appendAll { try archive.append(bytes: $0) }
     }
 
-    private typealias Appending = (UnsafeRawBufferPointer) throws(StorageError) -> Void
+    private typealias Appending = (UnsafeRawBufferPointer) throws -> Void
 
     private func appendAll(_ append: Appending) throws {
         if let message { return try Array(message.utf8).withUnsafeBytes { try append($0) } }
@@ -98,15 +99,16 @@ struct AppendCommand: ParsableCommand {
     private func appendLines(of input: InputBuffer, _ appendOne: Appending) throws -> Int {
         var number = 0
         var refused = 0
-        func append(_ line: UnsafeRawBufferPointer) throws(StorageError) {
+        func append(_ line: UnsafeRawBufferPointer) throws {
             number += 1
-            do throws(StorageError) {
-                try appendOne(line)
-            } catch {
-                guard error.isAboutOneEntry else { throw error }
+            do {
+                return try appendOne(line)
+            } catch let error as StorageError where error.isAboutOneEntry {
                 Narration.complain("\(input.name):\(number): \(error)")
-                refused += 1
+            } catch let error as RingFileError where error.exitStatus == .nothing {
+                Narration.complain("\(input.name):\(number): \(error)")
             }
+            refused += 1
         }
         // Don't search the same bytes again.
         var searched = 0

@@ -19,11 +19,19 @@ package enum DateText {
         }
     }
 
-    /// The date of a whole text, in the seconds of ``StoredItem/date(_:)``, by default in the running query's zone.
+    /// The stored form of a moment in microseconds since 1970: seconds since 2001, as Foundation counts.
+    static func date(microseconds: Int64) -> Double {
+        let (seconds, rest) = floorDivide(microseconds, 1_000_000)
+        let isExact = microseconds.magnitude <= 1 << 53
+        let time = isExact ? Double(microseconds) / 1_000_000 : Double(seconds) + Double(rest) / 1_000_000
+        return time - 978_307_200
+    }
+
+    /// The date of a whole text, in seconds since 2001, by default in the running query's zone.
     /// - Parameter takesDigits: whether 7 or 8 digits are a date, for conversions.
     static func date(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Double? {
         guard let written = read(text, takesDigits: takesDigits) else { return nil }
-        return written.moment(in: QueryClock.zone).map(StoredItem.date(microseconds:))
+        return written.moment(in: QueryClock.zone).map(date(microseconds:))
     }
 
     /// Parses the whole text. Nil for other texts, and for dates and times that don't exist.

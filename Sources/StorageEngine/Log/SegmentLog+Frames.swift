@@ -22,7 +22,7 @@ extension SegmentLog {
         }
     }
 
-    private func isSparse(_ pin: Pin) -> Bool {
+    func isSparse(_ pin: Pin) -> Bool {
         mapped.withLock { $0[pin.segment]?.status.isSparse } ?? false
     }
 
@@ -67,44 +67,14 @@ extension SegmentLog {
         return bytes / Frame.bytes(key: 1, extension: 0, value: 0)
     }
 
-    enum ScanItem {
-        case frame(Frame, Location)
-        /// A range without a valid frame, with valid frames after it.
-        case damage(from: Int, to: Int)
-    }
-
-    /// Visits valid frames and damaged ranges. Returns the last frame's end, and whether only zeros follow. Linear.
+    /// Visits the intact frames and damaged ranges of a mapped segment between two locations (``SegmentReader/scan(from:before:_:)``).
     @discardableResult
     func scan(
-        _ pin: Pin, from offset: Int, before limit: Int = .max,
-        _ body: (ScanItem) throws(StorageError) -> Void
+        _ pin: Pin, from begin: Location = .none, before end: Location = .last,
+        _ body: (SegmentItem) throws(StorageError) -> Void
     ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {
-        var offset = max(offset, SegmentHeader.bytes)
-        var search = isSparse(pin) ? try search(pin) : nil
-        // Another process may have extended the file; its frames must not be taken for a blank rest.
-        try learnSize(pin)
-        while offset < limit {
-            if let frame = try validFrame(pin, at: offset, search) {
-                try body(.frame(frame, Location(segment: pin.segment, offset: offset)))
-                offset += frame.bytes
-                continue
-            }
-            if try isBlank(pin, from: offset) { return (offset, true) }
-            if search == nil { search = try self.search(pin) }
-            guard let next = try search?.next(after: offset) else { return (offset, false) }
-            try body(.damage(from: offset, to: next))
-            offset = next
-        }
-        return (offset, true)
-    }
-
-    /// In a segment known to be damaged, the search checks long frames of any claimed length.
-    @inline(__always)
-    private func validFrame(_ pin: Pin, at offset: Int, _ search: FrameSearch?) throws(StorageError) -> Frame?
-    {
-        guard let search, let frame = frame(pin, at: offset), frame.bytes > FileWindow.bytes else {
-            return validFrame(pin, at: offset)
-        }
-        return try search.frame(at: offset) == nil ? nil : frame
+        try MappedSegmentReader(self, pin).scan(
+            from: pin.segment == begin.segment ? begin.offset : SegmentHeader.bytes,
+            before: pin.segment == end.segment ? end.offset : .max, body)
     }
 }

@@ -1,13 +1,27 @@
-/// Filters the batches of a log: passes its frames on in order, and those of a batch once it is known to count (OnDiskFormat,
-/// "Batches"). For one reading, segment by segment. The frames of the batch being read must stay valid until
-/// ``BatchSieve/isOpen`` is false.
-struct BatchSieve<Item> {
-    /// A batch that doesn't count, because some of it never reached the medium.
-    struct Dropped {
-        var first: Location
-        var end: Location
+/// A batch that doesn't count, because some of it never reached the medium.
+struct DroppedBatch {
+    var first: Location
+    var end: Location
+}
+
+/// A copy of a frame without its value.
+private final class FrameCopy {
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ frame: Frame) {
+        bytes = .allocate(byteCount: frame.leadingBytes, alignment: 8)
+        bytes.copyMemory(from: frame.leading)
     }
 
+    deinit { bytes.deallocate() }
+
+    /// Valid as long as the copy.
+    var frame: Frame { Frame(beginning: UnsafeRawBufferPointer(bytes)).unsafelyUnwrapped }
+}
+
+/// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches").
+/// For one reading, segment by segment.
+struct BatchFilter {
     private enum Hole: Comparable {
         case none
         /// A repair has covered this range; frames beside it count.
@@ -28,50 +42,68 @@ struct BatchSieve<Item> {
         var framesEnd: Int?
         /// Whether the missing part at the batch's end begins with a checksum, which is written last.
         var endsWritten = false
-        var items: [(item: Item, location: Location)] = []
+        var frames: [(frame: Frame, location: Location, copy: FrameCopy?)] = []
     }
 
-    typealias Emit = (Item, Location) throws(StorageError) -> Void
-    /// Whether bytes of the current segment are all zero; bytes beyond the end of its file count as zero.
-    typealias Zeros = (Range<Int>) throws(StorageError) -> Bool
+    typealias Emit = (Frame, Location) throws(StorageError) -> Void
 
     private let isLog: Bool
+    private let copiesFrames: Bool
     private var open: Open?
     /// The range without frames (other than `void`) directly before the next frame.
     private var stretch: (range: Range<Int>, hole: Hole)?
-    private(set) var dropped: [Dropped] = []
+    private(set) var dropped: [DroppedBatch] = []
 
-    init(kind: ArchiveKind) { isLog = kind == .log }
+    /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
+    init(kind: ArchiveKind, copiesFrames: Bool = false) {
+        (isLog, self.copiesFrames) = (kind == .log, copiesFrames)
+    }
 
     var isOpen: Bool { open != nil }
 
-    mutating func keep(_ isOfInterest: (Item) -> Bool) { open?.items.removeAll { !isOfInterest($0.item) } }
+    /// Drops the frames of the undecided batch that aren't needed.
+    mutating func keep(_ isNeeded: (Frame, Location) -> Bool) {
+        open?.frames.removeAll { !isNeeded($0.frame, $0.location) }
+    }
 
-    /// `item` is `nil` for a frame that the caller doesn't need; its batch fields still count.
+    /// Takes the next item of a segment. A frame that isn't `needed` isn't passed on, but its batch fields count.
     mutating func take(
-        _ item: Item?, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
+        _ item: SegmentItem, of segment: some SegmentReader, needed: Bool = true, _ emit: Emit
     ) throws(StorageError) {
-        let end = location.offset + bytes
-        switch isLog ? .none : role {
-        case .void:
+        switch item {
+        case .frame(let frame, let location): try take(frame, location, needed: needed, emit)
+        case .damage(let range): try take(damage: range, of: segment)
+        }
+    }
+
+    private mutating func take(
+        _ frame: Frame, _ location: Location, needed: Bool, _ emit: Emit
+    ) throws(StorageError) {
+        let end = location.offset + frame.bytes
+        if isLog {
+            if needed { try emit(frame, location) }
+        } else if frame.kind == .void {
             return meet(location.offset..<end, .mended, .mended)
-        case .first(let frameBytes):
+        } else if let header = BatchHeader(of: frame) {
             try close(atLogEnd: false, emit)
             open = Open(
-                first: location, segment: location.segment, begin: location.offset, end: end + frameBytes,
-                reached: end, hole: .none)
-        case .part(let first):
-            if open?.first != first {
+                first: location, segment: location.segment, begin: location.offset,
+                end: end + Int(header.frameBytes), reached: end, hole: .none)
+        } else if frame.kind != .batch, let part = BatchPart(of: frame) {
+            if open?.first != part.first {
                 try close(atLogEnd: false, emit)
-                open = headless(first, from: location)
+                open = headless(part.first, from: location)
             }
-            if let item { open?.items.append((item, location)) }
+            if needed {
+                let copy = copiesFrames ? FrameCopy(frame) : nil
+                open?.frames.append((copy?.frame ?? frame, location, copy))
+            }
             open?.reached = end
             open?.framesEnd = end
             if open?.hole == Hole.none, open?.end == end { try close(atLogEnd: false, emit) }
-        case .none:
+        } else {
             try close(atLogEnd: false, emit)
-            if let item { try emit(item, location) }
+            if needed { try emit(frame, location) }
         }
         stretch = nil
     }
@@ -88,12 +120,14 @@ struct BatchSieve<Item> {
             reached: location.offset, hole: stretch.hole)
     }
 
-    mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
-        let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
+    private mutating func take(
+        damage range: Range<Int>, of segment: some SegmentReader
+    ) throws(StorageError) {
+        let hole: Hole = try looksLost(range, isEnd: false, in: segment) ? .lost : .damaged
         var ofOpen = hole
         // If a batch after this one was abandoned, newer frames follow this one directly.
         if let end = open?.end, end > range.lowerBound, end <= range.upperBound {
-            ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, zeros) ? .lost : .damaged
+            ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, in: segment) ? .lost : .damaged
         }
         meet(range, hole, ofOpen)
     }
@@ -109,16 +143,15 @@ struct BatchSieve<Item> {
         open?.reached = max(present.reached, range.upperBound)
     }
 
-    /// Called at the end of a segment; `zeros` reads that segment.
-    mutating func endSegment(_ segment: UInt32, _ zeros: Zeros) throws(StorageError) {
+    mutating func end(_ segment: some SegmentReader) throws(StorageError) {
         stretch = nil
-        guard let present = open, present.first.segment == segment, let end = present.end,
+        guard let present = open, present.first.segment == segment.segment, let end = present.end,
             present.reached < end, present.hole != .mended
         else { return }
-        let isLost = try looksLost(present.reached..<end, isEnd: true, zeros)
+        let isLost = try looksLost(present.reached..<end, isEnd: true, in: segment)
         open?.hole = max(present.hole, isLost ? .lost : .damaged)
         guard !isLost, present.hole == .none || present.reached == present.framesEnd else { return }
-        open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
+        open?.endsWritten = try segment.isZero(present.reached..<min(present.reached + 4, end)) == false
     }
 
     /// The end of a batch at the end of the log that counts although its last frames are damaged; otherwise they would count as
@@ -151,52 +184,34 @@ struct BatchSieve<Item> {
         }
         guard counts else {
             return dropped.append(
-                Dropped(
+                DroppedBatch(
                     first: Location(segment: present.segment, offset: present.begin),
                     end: Location(segment: present.segment, offset: present.reached)))
         }
-        for (item, location) in present.items { try emit(item, location) }
+        defer { withExtendedLifetime(present.frames) {} }
+        for pending in present.frames { try emit(pending.frame, pending.location) }
     }
 
     /// Whether a range without a valid frame never completely reached the medium: zeros are in its checksum, which is written
     /// last, or in its part of a sector (512 bytes, a medium's unit), or at the end of a page (4,096 bytes, a system's unit,
     /// which may be half filled). Later damage leaves other bytes, unless the value has zeros there. The sector in which the
     /// range ends was written with the next frame; `isEnd`: the batch ends there.
-    private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
+    private func looksLost(
+        _ range: Range<Int>, isEnd: Bool, in segment: some SegmentReader
+    ) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }
-        if try zeros(start..<min(start + 4, range.upperBound)) { return true }
+        if try segment.isZero(start..<min(start + 4, range.upperBound)) { return true }
         while start < range.upperBound {
             let end = (start / 512 + 1) * 512
             let stop = min(end, range.upperBound)
             if end <= range.upperBound || isEnd {
                 let isPageEnd = stop % 4096 == 0 || isEnd && stop == range.upperBound
                 // Ignores the part of the sector before the range, which did reach the medium.
-                if try zeros(max(isPageEnd ? stop - 64 : start, start)..<stop) { return true }
+                if try segment.isZero(max(isPageEnd ? stop - 64 : start, start)..<stop) { return true }
             }
             start = end
         }
         return false
-    }
-}
-
-extension BatchSieve<Frame> {
-    /// Takes an item from the scan of a mapped segment. The segment must stay pinned while a batch is open.
-    mutating func take(
-        _ item: SegmentLog.ScanItem, _ log: SegmentLog, _ pin: SegmentLog.Pin, _ emit: Emit
-    ) throws(StorageError) {
-        switch item {
-        case .damage(let from, let to):
-            try take(damage: from..<to) { log.view(pin).copy($0).allSatisfy { $0 == 0 } }
-        case .frame(let frame, let location):
-            try take(frame, BatchRole(of: frame), location, bytes: frame.bytes, emit)
-        }
-    }
-
-    /// Returns the pin of a segment that must stay pinned for a batch that isn't decided yet.
-    mutating func endSegment(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) -> SegmentLog.Pin?
-    {
-        try endSegment(pin.segment) { log.view(pin).copy($0).allSatisfy { $0 == 0 } }
-        return isOpen ? log.pin(pin.segment) : nil
     }
 }

@@ -1,0 +1,81 @@
+enum SegmentItem {
+    /// Valid during the call.
+    case frame(Frame, Location)
+    /// A range without an intact frame, with intact frames after it.
+    case damage(Range<Int>)
+}
+
+/// One segment, to be read frame by frame. OnDiskFormat, "Reading the log".
+protocol SegmentReader: AnyObject {
+    var segment: UInt32 { get }
+
+    /// The frame at `offset`, if it is intact.
+    func frame(at offset: Int) throws(StorageError) -> Frame?
+    /// The offset of the first intact frame after `offset`.
+    func next(after offset: Int) throws(StorageError) -> Int?
+    func isBlank(from offset: Int) throws(StorageError) -> Bool
+    /// Whether at most 512 bytes are all zero. Bytes beyond the end of the file count as zero.
+    func isZero(_ range: Range<Int>) throws(StorageError) -> Bool
+    /// Whether the segment was read again after its last frame, because another process may have appended frames.
+    func readAgain() throws(StorageError) -> Bool
+}
+
+extension SegmentReader {
+    /// Returns the last frame's end, and whether only zeros follow. Linear.
+    func scan(
+        from offset: Int = SegmentHeader.bytes, before limit: Int = .max,
+        _ body: (SegmentItem) throws(StorageError) -> Void
+    ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {
+        var offset = max(offset, SegmentHeader.bytes)
+        while offset < limit {
+            if let frame = try frame(at: offset) {
+                try body(.frame(frame, Location(segment: segment, offset: offset)))
+                offset += frame.bytes
+                continue
+            }
+            let isBlank = try isBlank(from: offset)
+            if !isBlank, let next = try next(after: offset) {
+                try body(.damage(offset..<next))
+                offset = next
+            } else if try !readAgain() {
+                return (offset, isBlank)
+            }
+        }
+        return (offset, true)
+    }
+}
+
+/// Reads a segment through its mapping while it is pinned. After damage, a search checks frames of any claimed length.
+final class MappedSegmentReader: SegmentReader {
+    private let log: SegmentLog
+    private let pin: SegmentLog.Pin
+    private var search: FrameSearch?
+
+    init(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) {
+        (self.log, self.pin) = (log, pin)
+        search = log.isSparse(pin) ? try log.search(pin) : nil
+        // Another process may have extended the file; its frames must not be taken for a blank rest.
+        try log.learnSize(pin)
+    }
+
+    var segment: UInt32 { pin.segment }
+
+    @inline(__always)
+    func frame(at offset: Int) throws(StorageError) -> Frame? {
+        guard let search, let frame = log.frame(pin, at: offset), frame.bytes > FileWindow.bytes else {
+            return log.validFrame(pin, at: offset)
+        }
+        return try search.frame(at: offset) == nil ? nil : frame
+    }
+
+    func next(after offset: Int) throws(StorageError) -> Int? {
+        if search == nil { search = try log.search(pin) }
+        return try search?.next(after: offset)
+    }
+
+    func isBlank(from offset: Int) throws(StorageError) -> Bool { try log.isBlank(pin, from: offset) }
+
+    func isZero(_ range: Range<Int>) -> Bool { log.view(pin).copy(range).allSatisfy { $0 == 0 } }
+
+    func readAgain() -> Bool { false }
+}

@@ -1,0 +1,81 @@
+import ArchiveQuery
+import CBOR
+import ServerInspection
+import StoreInspection
+
+/// Exports the keys of a server's database, each as it is at one moment. For one thread.
+struct ServerExport {
+    let database: ServerDatabase
+    let output: OutputWriter
+    /// Whether each value is wrapped in an object with its key.
+    let wrapsKeys: Bool
+    /// Whether type, expiry time and the server's serialized form are written.
+    let isLossless: Bool
+    let touches: Bool
+
+    func run(_ condition: String?, isArray: Bool) throws -> Exporter.Outcome {
+        if !touches, let reason = try database.objectionToReading() {
+            throw CommandFailure("\(reason); --touch exports the values", status: .usage)
+        }
+        let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
+        let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
+        var outcome = Exporter.Outcome()
+        var losses: Losses = (0, 0)
+        if isArray { try output.write("[") }
+        var options = QueryOptions()
+        options.progress = { _ in !Interruption.isRequested }
+        do {
+            let report = try plan.run(over: database.query(plan, touches: touches), options: options) { row in
+                guard let key = row.entry?.key else { return true }
+                do {
+                    guard let record = try record(of: key, &losses) else { return true }
+                    if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
+                    try isArray ? record.write(to: output) : record.writeLine(to: output)
+                    outcome.exported += 1
+                } catch let error as SourceError {
+                    // Other keys may be readable; if the connection is lost, the scan ends with an error.
+                    Narration.complain("\(TerminalSafe.quoted(key)) is left out: \(error)")
+                    outcome.damaged += 1
+                }
+                return true
+            }
+            for warning in report.warnings { Narration.complain(warning) }
+            outcome.damaged += report.damaged
+        } catch QueryError.cancelled {
+            throw CommandFailure.interrupted
+        }
+        if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
+        Exporter.complain(ofChanged: losses.changed, keptBy: "export --lossless keeps")
+        Exporter.complain(ofRepeating: losses.repeating, keptBy: "export --lossless keeps")
+        return outcome
+    }
+
+    /// Values that an import reads as something else, and those that have a name twice.
+    private typealias Losses = (changed: Int, repeating: Int)
+
+    /// Nil: the key is absent.
+    private func record(of key: String, _ losses: inout Losses) throws -> JSONTree? {
+        if isLossless {
+            guard let dump = try database.connection.dumped(KeyName.bytes(key), in: database.number) else {
+                return nil
+            }
+            return .object([
+                (Exporter.keyName, .text(key)), ("type", .text(dump.type)),
+                ("expires", dump.expires.map { .count($0) } ?? .cell(.absent)),
+                ("dump", .text(Data(dump.bytes).base64EncodedString())),
+            ])
+        }
+        guard let (_, value) = try database.value(of: key) else { return nil }
+        if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
+            throw SourceError(problem)
+        }
+        if let doubt = value.doubt { Narration.complain("\(TerminalSafe.quoted(key)): \(doubt)") }
+        let item = RecognizedValue(value.bytes, encoding: value.encoding).item
+        if value.encoding == .cbor, item.withUnsafeBytes({ JSONForms(of: $0).isChanged }) {
+            losses.changed += 1
+        }
+        if item.withUnsafeBytes(CBORReader.repeatsName) { losses.repeating += 1 }
+        let json = JSONTree.cell(.item(item))
+        return wrapsKeys ? .object([(Exporter.keyName, .text(key)), (Exporter.valueName, json)]) : json
+    }
+}

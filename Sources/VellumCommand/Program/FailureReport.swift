@@ -1,0 +1,60 @@
+import ArgumentParser
+import CBOR
+import CacheAdvance
+import StorageEngine
+import StoreInspection
+
+enum FailureReport {
+    static func report(_ error: any Error) -> ExitStatus {
+        switch error {
+        case let failure as CommandFailure:
+            if let message = failure.message { Narration.complain(message) }
+            return failure.status
+        case let error as StorageError:
+            Narration.complain(
+                error.description + (error.ringFileHint ?? "")
+                    + (Configuration.current.hint(for: error) ?? "")
+                    + (Suggestion.archive(for: error) ?? ""))
+            return error.exitStatus
+        case let error as RingFileError:
+            Narration.complain(error.description)
+            return error.exitStatus
+        case let error as CBORError:
+            Narration.complain("a stored value cannot be read: \(error)")
+            return .storeFailure
+        case let error as SourceError:
+            Narration.complain(error.description)
+            return .storeFailure
+        default:
+            return reportParsing(error)
+        }
+    }
+
+    /// The argument parser also returns help, version and completion scripts as errors.
+    private static func reportParsing(_ error: any Error) -> ExitStatus {
+        let text = VellumCommand.fullMessage(for: error)
+        let arguments = ProgramArguments.withoutStore
+        guard VellumCommand.exitCode(for: error) != .success else {
+            if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
+            do throws(SourceError) {
+                try OutputWriter.print(CompletionDialect.completing(text) + "\n")
+                return .done
+            } catch {
+                return report(error)
+            }
+        }
+        let prefix = "Error: "
+        Narration.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+        if let hint = DashHint.forError(text, arguments) { Narration.say(hint) }
+        if let meant = Suggestion.command(for: arguments) { Narration.say("did you mean: vellum \(meant)") }
+        return .usage
+    }
+}
+
+extension Suggestion {
+    fileprivate static func command(for arguments: [String]) -> String? {
+        guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
+        let names = VellumCommand.names
+        return names.contains(word) ? nil : nearest(to: word, among: names)
+    }
+}
