@@ -36,7 +36,7 @@ extension Archive {
         let held = try attributes.withTraits { (traits) throws(StorageError) in
             let request = PutRequest(
                 value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
-            return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
+            return try engine.putFreeingSpace(request, key: key.bytes, tag: key.tag)
         }
         try engine.finishChange()
         return held

@@ -80,7 +80,7 @@ public final class Archive: Sendable, FollowedArchive {
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
         do throws(StorageError) {
             let engine = try current.withLock { (current) throws(StorageError) in
-                if let engine = current, !engine.isSuperseded {
+                if let engine = current, !engine.isStale {
                     // Reclaimed segments use disk space as long as any process maps them.
                     engine.log.releaseSegments(before: engine.index.oldestSegment)
                     return engine
@@ -200,7 +200,7 @@ public final class Archive: Sendable, FollowedArchive {
                 let request = PutRequest(
                     value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
                 try ArchiveEngine.validate(key: key)
-                _ = try engine.putMakingRoom(
+                _ = try engine.putFreeingSpace(
                     request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             }
         }

@@ -33,8 +33,8 @@ struct StatusReader: ArchiveOperation {
             name: engine.name, configuration: configuration, entries: entries,
             diskBytes: bytes,
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
-            undoBytes: UInt64(index.setAsideBytes)
-                + UndoWindow.setAsideLineBytes * UInt64(index.setAsideCount),
+            undoBytes: UInt64(index.tombstoneBytes)
+                + UndoWindow.tombstoneSlotBytes * UInt64(index.tombstoneCount),
             undoBudget: UndoWindow(engine).undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },

@@ -117,7 +117,7 @@ struct BatchWriter: ArchiveOperation {
                 bytes: total, limit: UInt64(BatchHeader.maximumFrameBytes), archive: engine.name)
         }
         try section.reserveEntries(plan.changes.count { $0.number == 0 })
-        let (first, pin) = try section.roomForFrames(bytes: total)
+        let (first, pin) = try section.spaceForFrames(bytes: total)
         defer { log.unpin(pin) }
         let steps = write(section, plan, bytes, count: frameBytes.count, total: total, at: first, pin)
         let sizes = plan.victims.map { Int(index.entry($0)?.valueBytes ?? 0) }

@@ -97,7 +97,7 @@ final class ArchiveEngine: Sendable {
     }
 
     /// Whether an observer must open the archive again: its index was replaced, truncated or overwritten, or its copy is old.
-    var isSuperseded: Bool {
+    var isStale: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {
             return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex

@@ -117,7 +117,7 @@ extension ArchiveEngine {
     }
 
     /// Sleeps between two holds of the lock: a thread that requests it again at once would get it before a sleeping waiter.
-    func letOthersIn() { cp_sleep(50_000) }
+    func yieldLock() { cp_sleep(50_000) }
 
     /// Applies pending touches if the lock becomes free within this time and no recovery is needed.
     func drainTouches(within nanoseconds: Int64) -> Bool {

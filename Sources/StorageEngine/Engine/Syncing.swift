@@ -12,11 +12,11 @@ final class Syncing: Sendable {
     private let gate = ThreadGate()
     /// Locked by the process that syncs; opened by the first sync.
     private let file = Guarded<FileDescriptor?>(nil)
-    private struct Duty {
-        var ticket: Upkeep.Ticket?
+    private struct TaskState {
+        var ticket: BackgroundThread.Ticket?
         var isEnded = false
     }
-    private let duty = Guarded(Duty())
+    private let task = Guarded(TaskState())
     /// Since when every attempt of this process has found another process syncing, on the monotonic clock; 0 if the last didn't.
     private let busySince = Atomic<Int64>(0)
     /// When this process last checked for changes to sync, in nanoseconds of the monotonic clock.
@@ -73,21 +73,21 @@ final class Syncing: Sendable {
     }
 
     /// Registers the background task unless it is registered, or was ended permanently.
-    func begin(after nanoseconds: Int64, _ body: @escaping Upkeep.Duty) throws(StorageError) {
-        try duty.withLock { (duty) throws(StorageError) in
-            guard duty.ticket == nil, !duty.isEnded else { return }
-            duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
+    func begin(after nanoseconds: Int64, _ body: @escaping BackgroundThread.Task) throws(StorageError) {
+        try task.withLock { (task) throws(StorageError) in
+            guard task.ticket == nil, !task.isEnded else { return }
+            task.ticket = try BackgroundThread.shared.register(after: nanoseconds, body)
         }
     }
 
-    func forgetDuty() { duty.withLock { $0.ticket = nil } }
+    func forgetTask() { task.withLock { $0.ticket = nil } }
 
     /// Ends the background task, and waits until its current run ends.
     func end() {
-        let ended = duty.withLock { duty in
-            defer { duty = Duty(isEnded: true) }
-            return duty.ticket
+        let ended = task.withLock { task in
+            defer { task = TaskState(isEnded: true) }
+            return task.ticket
         }
-        if let ended { Upkeep.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
+        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
     }
 }

@@ -9,7 +9,7 @@ struct PutRequest {
 
 extension ArchiveEngine {
     @inline(__always)
-    func putMakingRoom(
+    func putFreeingSpace(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         do throws(StorageError) {
@@ -18,7 +18,7 @@ extension ArchiveEngine {
             guard case .noSpace = error else { throw error }
             let bytes = Frame.bytes(
                 key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(self).makingRoom(for: bytes, refusal: error) {
+            return try FullDisk(self).freeingSpace(for: bytes, refusal: error) {
                 () throws(StorageError) in
                 try put(request, key: key, tag: tag)
             }
@@ -180,7 +180,7 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
+    /// Like ``putFreeingSpace(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
     /// is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps expiry time, memory interval and owner. With
     /// `seesMemory` an entry in only this process's memory counts as present.
     func put(

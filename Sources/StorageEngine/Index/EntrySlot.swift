@@ -37,17 +37,17 @@ struct EntrySlot<Right> {
     @inline(__always) var accessed: Int64 { Int64(bitPattern: cp_load64(base + 40)) }
     /// When the entry expires, in microseconds on the boot clock; 0: never.
     @inline(__always) var deadline: Int64 { Int64(bitPattern: cp_relaxed64(base + 48)) }
-    /// Setting it clears ``isSetAside``.
+    /// Setting it clears ``isTombstoned``.
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
     /// Whether the entry is tombstoned (S12); ``EntryMarks/isHidden(_:_:)`` decides whether look-ups find it.
-    @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
+    @inline(__always) var isTombstoned: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
     /// Whether look-ups may find the entry. After an undo this is false until the entry's flag is cleared.
-    @inline(__always) var isLive: Bool { location != .none && !isSetAside }
+    @inline(__always) var isLive: Bool { location != .none && !isTombstoned }
     /// Whether a look-up must read this slot before it trusts the frame. Cells have a bit for it.
     @inline(__always)
     var needsLook: Bool {
-        deadline != Deadline.never || isMemoryOnly || isSetAside
+        deadline != Deadline.never || isMemoryOnly || isTombstoned
     }
 
     /// Reads several fields consistently: repeats `body` until the slot named the same frame before and after.
@@ -143,7 +143,7 @@ extension ChangingSlot {
         cp_relaxed_store32(base + 32, UInt32(min(bytes, UInt64(Frame.maximumValueBytes))) | SlotBits.flag)
     }
 
-    func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
+    func markTombstoned(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
     /// The location is cleared first: readers that find the tombstone flag cleared find no location either.
     func clear() {

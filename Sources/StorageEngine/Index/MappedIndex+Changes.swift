@@ -97,8 +97,8 @@ extension ChangingIndex {
         memory.set64(IndexLayout.structureOffset, (version | 1) &+ 1)
     }
 
-    func beginReturn() { memory.set64(IndexLayout.returnsOffset, returns | 1) }
-    func endReturn() {
+    func beginRestore() { memory.set64(IndexLayout.returnsOffset, returns | 1) }
+    func endRestore() {
         memory.set64(IndexLayout.returnsOffset, (returns | 1) &+ 1)
         // Restored entries may be older than all visible ones.
         leastVisible = 0
@@ -230,13 +230,13 @@ extension ChangingIndex {
 
     // MARK: Undo
 
-    @inline(__always) var setAsideCount: UInt32 {
-        get { memory.word32(IndexLayout.setAsideCountOffset) }
-        nonmutating set { memory.set32(IndexLayout.setAsideCountOffset, newValue) }
+    @inline(__always) var tombstoneCount: UInt32 {
+        get { memory.word32(IndexLayout.tombstoneCountOffset) }
+        nonmutating set { memory.set32(IndexLayout.tombstoneCountOffset, newValue) }
     }
-    @inline(__always) var setAsideBytes: Int {
-        get { memory.size(IndexLayout.setAsideBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.setAsideBytesOffset, UInt64(newValue)) }
+    @inline(__always) var tombstoneBytes: Int {
+        get { memory.size(IndexLayout.tombstoneBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.tombstoneBytesOffset, UInt64(newValue)) }
     }
     var nextGroup: UInt32 {
         get { max(1, memory.word32(IndexLayout.nextGroupOffset)) }

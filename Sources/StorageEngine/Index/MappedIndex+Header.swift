@@ -124,8 +124,8 @@ extension MappedIndex {
 
     // MARK: Undo
 
-    @inline(__always) var setAsideCount: UInt32 { memory.word32(IndexLayout.setAsideCountOffset) }
-    @inline(__always) var setAsideBytes: Int { memory.size(IndexLayout.setAsideBytesOffset) }
+    @inline(__always) var tombstoneCount: UInt32 { memory.word32(IndexLayout.tombstoneCountOffset) }
+    @inline(__always) var tombstoneBytes: Int { memory.size(IndexLayout.tombstoneBytesOffset) }
     var nextGroup: UInt32 { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
     /// The entry after which the search for entries that can no longer be restored continues.
     var undoSweep: UInt32 { memory.word32(IndexLayout.undoSweepOffset) }

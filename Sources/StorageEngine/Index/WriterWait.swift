@@ -33,7 +33,7 @@ final class WriterWait {
     }
 
     /// Waits briefly. Returns `false` if the time is over or waiting is useless.
-    func goesOn() -> Bool {
+    func shouldContinue() -> Bool {
         attempts += 1
         guard attempts > WriterWait.spins else {
             cp_pause()
@@ -42,7 +42,7 @@ final class WriterWait {
         let now = cp_monotonic_time()
         if attempts == WriterWait.spins + 1 { start(now) }
         guard now < end else {
-            if end > begin, bytes.writerState == state { noteInVain(now) }
+            if end > begin, bytes.writerState == state { noteTimeout(now) }
             return false
         }
         if attempts <= WriterWait.yields {
@@ -61,7 +61,7 @@ final class WriterWait {
         end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
     }
 
-    private func noteInVain(_ now: Int64) {
+    private func noteTimeout(_ now: Int64) {
         bytes.memory.stoppedState.store(state, ordering: .relaxed)
         if owner != 0, !isOwn { WriterWait.lastTimeout.store(now, ordering: .relaxed) }
     }

@@ -10,13 +10,13 @@ struct FullDisk: ArchiveOperation {
             return try change()
         } catch {
             guard case .noSpace = error else { throw error }
-            return try makingRoom(for: bytes, refusal: error, change)
+            return try freeingSpace(for: bytes, refusal: error, change)
         }
     }
 
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
     @inline(never)
-    func makingRoom<Result>(
+    func freeingSpace<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         var refusal = refusal
@@ -40,8 +40,8 @@ struct FullDisk: ArchiveOperation {
         let section = try engine.acquire()
         section.drainTouches()
         let before = index.segmentBytes
-        if index.setAsideCount > 0 {
-            try section.giveUpRoom()
+        if index.tombstoneCount > 0 {
+            try section.freeSpace()
             return max(1, before - index.segmentBytes)
         }
         try section.dropDeadSegments()

@@ -4,7 +4,7 @@ struct LimitChange: ArchiveOperation {
 
     /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash that follows
     /// `publish`, the lock owner stays set, and the next lock holder completes the change
-    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
+    /// (``followDescriptor(mayEvict:)``). If this throws, only evictions remain.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -14,7 +14,7 @@ struct LimitChange: ArchiveOperation {
         let hasOtherLimits =
             configuration.diskLimit != index.diskLimit
             || configuration.memoryLimit ?? .max != index.memoryLimit
-        if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+        if let limit = configuration.diskLimit { try section.fitFreeingSpace(into: limit) }
         try publish()
         section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)
@@ -46,7 +46,7 @@ struct LimitChange: ArchiveOperation {
                 return
             }
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
         }
     }
@@ -59,7 +59,7 @@ struct LimitChange: ArchiveOperation {
                 try MessageWriter(engine).dropMessages(
                     engine.acquire(), downTo: limit, most: ArchiveEngine.actionBatch)
                 guard index.firstMessage != before else { break }
-                engine.letOthersIn()
+                engine.yieldLock()
             }
         } catch {
             guard case .noSpace = error else { throw error }

@@ -277,7 +277,7 @@ package final class EntryScan {
                     return .damaged
                 }
                 guard let pin = try log.pinIfPresent(place.segment) else {
-                    if engine.isGivenUp(place) { return .gone }
+                    if engine.isDropped(place) { return .gone }
                     try engine.throwIfRemoved()
                     return .damaged
                 }

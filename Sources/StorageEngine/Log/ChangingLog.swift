@@ -51,7 +51,7 @@ struct ChangingLog {
             if try isLeftover(number) {
                 try log.folder.unlink(name)
             } else {
-                _ = try DamagedFile.setAside(name, in: log.folder)
+                _ = try DamagedFile.quarantine(name, in: log.folder)
             }
         }
         let file = try log.folder.newFile(named: name)

@@ -41,7 +41,7 @@ extension ArchiveEngine {
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
         try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
-            guard !index.marks.isHidden(number, slot), !isGivenUp(named) else { return nil }
+            guard !index.marks.isHidden(number, slot), !isDropped(named) else { return nil }
             var line = EntryLine(number, slot, named)
             if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
             // A batch is declared open before any slot names one of its frames.
@@ -149,7 +149,7 @@ extension ArchiveEngine {
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // More undos in a row than a user can start.
         for _ in 0..<200 {
-            let isStopped = isReturnStopped
+            let isStopped = isRestoreStopped
             let returns = index.returns
             let result = try walk()
             if index.returns == returns, isStopped || returns & 1 == 0 { return result }
@@ -158,11 +158,11 @@ extension ArchiveEngine {
     }
 
     /// Whether an undo is in progress whose process was stopped; waits for a running one.
-    var isReturnStopped: Bool {
+    var isRestoreStopped: Bool {
         let returns = index.returns
         guard returns & 1 != 0 else { return false }
         let wait = WriterWait(index)
-        while index.returns == returns { guard wait.goesOn() else { return true } }
+        while index.returns == returns { guard wait.shouldContinue() else { return true } }
         return false
     }
 

@@ -205,7 +205,7 @@ extension ArchiveEngine {
             }
             // The walk may have missed an entry that was renumbered during it.
             let isSettled = index.structureVersion == version && index.renumberings == renumberings
-            if let place = unreadable, isGivenUp(place) { unreadable = nil }
+            if let place = unreadable, isDropped(place) { unreadable = nil }
             guard let unreadable else {
                 if isSettled { return nil }
                 continue
@@ -240,14 +240,14 @@ extension ArchiveEngine {
                     try index.catchUp()
                     if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
                     // The index names a frame that the log lacks: damage, unless the frame is being moved or dropped.
-                    if location == unreadable, attempt > 50, !isGivenUp(location) { return result }
+                    if location == unreadable, attempt > 50, !isDropped(location) { return result }
                     unreadable = location
                 case .astray:
                     if attempt > 50 { return result }
                 default: return result
                 }
             }
-            guard wait.goesOn() else { break }
+            guard wait.shouldContinue() else { break }
         }
         return .astray
     }
@@ -282,7 +282,7 @@ extension ArchiveEngine {
             guard unreadable != nil else { return .absent }
             if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
             guard slot.location == location else { continue }
-            if isGivenUp(location) { return .absent }
+            if isDropped(location) { return .absent }
             if doubted == location { return .unreadable(location) }
             doubted = location
         }
@@ -291,7 +291,7 @@ extension ArchiveEngine {
 
     /// Whether the location is before the oldest segment, so that its frame no longer exists.
     @inline(__always)
-    func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
+    func isDropped(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
     /// Verifies a frame's checksum: damage must cause an error, never a wrong value.
     @inline(__always)

@@ -112,7 +112,7 @@ extension ArchiveEngine {
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
-            guard !slot.isSetAside else { return nil }
+            guard !slot.isTombstoned else { return nil }
             return isFilled ? slot.deadline : withFrame(at: named) { $0.traits.deadline } ?? Deadline.never
         }
         guard let deadline else { return false }

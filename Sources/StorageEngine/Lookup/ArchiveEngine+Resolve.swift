@@ -94,7 +94,7 @@ extension ArchiveEngine {
     func isUnpublished(_ slot: SlotView, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.batchOpen
         let present = slot.location
-        guard open != .none, present >= open, !slot.isSetAside else { return false }
+        guard open != .none, present >= open, !slot.isTombstoned else { return false }
         return try withFrameIfPresent(at: present) { BatchPart(of: $0)?.previous == location } == true
             && index.batchOpen == open
     }

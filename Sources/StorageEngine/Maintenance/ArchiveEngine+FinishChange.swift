@@ -7,7 +7,7 @@ extension ArchiveEngine {
     @inline(__always)
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
-        if index.hasDeadlines || index.setAsideCount != 0
+        if index.hasDeadlines || index.tombstoneCount != 0
             || isCompactionDue.load(ordering: .relaxed)
         {
             scheduleMaintenance()
@@ -24,7 +24,7 @@ extension ArchiveEngine {
         case .interval:
             // The next write retries a failed background sync, and throws its error if it fails again.
             if syncing.isOverdue.load(ordering: .relaxed) { try synchronizeOverdue() }
-            try beginUpkeep()
+            try beginSyncing()
         case .process, nil: break
         }
     }
@@ -44,7 +44,7 @@ extension ArchiveEngine {
         let due = maintenanceDue.load(ordering: .relaxed)
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
-        let isWanted = due == .max && (index.setAsideCount > 0 || isCompactionDue.load(ordering: .relaxed))
+        let isWanted = due == .max && (index.tombstoneCount > 0 || isCompactionDue.load(ordering: .relaxed))
         // If no thread can be started, a later change tries again.
         if isNearer || isWanted { try? startMaintenance() }
     }

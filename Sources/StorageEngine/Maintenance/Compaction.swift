@@ -7,7 +7,7 @@ struct Compaction: ArchiveOperation {
     func compact(givingUpUndo: Bool, progress: (Double) -> Bool) throws(StorageError) {
         guard engine.kind != .log else { return try dropDeadMessages() }
         _ = try EntryRemover(engine).removeExpired()
-        if givingUpUndo { try giveUpUndo() }
+        if givingUpUndo { try dropUndoRecords() }
         let first = index.oldestSegment
         // Segments that are created from now on aren't reclaimed.
         let last = index.head.segment
@@ -19,20 +19,20 @@ struct Compaction: ArchiveOperation {
                 break
             }
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
         }
         log.unmapReleased()
     }
 
-    private func giveUpUndo() throws(StorageError) {
+    private func dropUndoRecords() throws(StorageError) {
         while true {
             let section = try engine.acquire()
             section.drainTouches()
-            guard section.forgetSetAside(most: ArchiveEngine.actionBatch, evenReversible: true) else {
+            guard section.dropTombstones(most: ArchiveEngine.actionBatch, evenReversible: true) else {
                 return
             }
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
         }
     }
 

@@ -25,7 +25,7 @@ struct MaintenanceRun: ArchiveOperation {
             }
             // Every change reads `maintenanceDue` after it, so either this run or the change notices new work.
             engine.maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
-            guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
+            guard index.nextDeadline == Deadline.never, index.tombstoneCount == 0,
                 !engine.isCompactionDue.load(ordering: .relaxed)
             else {
                 engine.maintenanceDue.store(Clock.boot(), ordering: .relaxed)
@@ -49,8 +49,8 @@ struct MaintenanceRun: ArchiveOperation {
     private func runMaintenanceOnce() -> Int64? {
         let isQuiet = sampleWriting()
         guard
-            index.nextDeadline != Deadline.never || index.setAsideCount > 0
-                || SpaceBudget(engine).isRoomWasted
+            index.nextDeadline != Deadline.never || index.tombstoneCount > 0
+                || SpaceBudget(engine).isSpaceWasted
                 || engine.isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
@@ -67,8 +67,8 @@ struct MaintenanceRun: ArchiveOperation {
         let expired = isReclaimed ? 0 : try? expireSome(section)
         var isBusy = isReclaimed || expired ?? 0 > 0
         engine.maintenance.withLock { $0.hasPendingReclaim = isBusy }
-        if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
-        if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
+        if !isBusy { isBusy = section.dropTombstones(most: ArchiveEngine.actionBatch) }
+        if !isBusy, isQuiet { isBusy = section.reclaimWhileQuiet() }
         let own = index.appendedBytes &- before
         let hasWritten = index.head != head
         engine.maintenance.withLock { $0.appended &+= own }
@@ -126,7 +126,7 @@ struct MaintenanceRun: ArchiveOperation {
         let index = section.index
         if failed { return MaintenanceRun.usualPause }
         var left = Int64.max
-        if SpaceBudget(engine).isRoomWasted {
+        if SpaceBudget(engine).isSpaceWasted {
             left = MaintenanceRun.usualPause
         } else {
             endPendingCompaction()

@@ -3,7 +3,7 @@ import CPlatform
 /// Shrinks the index after many entries have been removed, so that disk usage keeps S3.
 extension ArchiveSection {
     private var usedLines: Int {
-        (engine.kind == .log ? 0 : index.entryCount) + Int(index.setAsideCount)
+        (engine.kind == .log ? 0 : index.entryCount) + Int(index.tombstoneCount)
     }
 
     /// Whether the index has many more slots than entries, and exceeds its share of disk usage because of that.
@@ -42,8 +42,8 @@ extension ArchiveSection {
     func compactSome() -> Bool { releaseSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Drops undo records, removes the oldest dead segments, and shrinks the index. Requires drained touches.
-    func giveUpRoom() throws(StorageError) {
-        forgetSetAside(most: .max, evenReversible: true)
+    func freeSpace() throws(StorageError) {
+        dropTombstones(most: .max, evenReversible: true)
         try dropDeadSegments()
         while vacateLastChunk() {}
         releaseSpareChunks()

@@ -18,7 +18,7 @@ extension ArchiveSection {
     private func reclaimSlowly(share: Int) {
         // A damaged index may count live frames as dead.
         guard index.isReady else { return }
-        if index.setAsideCount > 0 { forgetSetAside(most: 64) }
+        if index.tombstoneCount > 0 { dropTombstones(most: 64) }
         let allowed = SpaceBudget(engine).allowedSegmentBytes
         let most = max(share, ArchiveSection.workAtOnce)
         // One pass over the whole log frees all space that can be freed.
@@ -83,7 +83,7 @@ extension ArchiveSection {
         return false
     }
 
-    func giveRoomBack() -> Bool {
+    func reclaimWhileQuiet() -> Bool {
         guard engine.kind != .log else { return false }
         return reclaimSome { index.segmentBytes > SpaceBudget(engine).quietSegmentBytes }
             || releaseSomeSpareChunks()
@@ -149,8 +149,8 @@ extension ArchiveSection {
                         return nil
                     }
                     let isKept =
-                        slot.isSetAside
-                        ? carryOn(candidate.frame, candidate.number, slot)
+                        slot.isTombstoned
+                        ? moveTombstone(candidate.frame, candidate.number, slot)
                         : move(candidate.frame, candidate.number, slot, kept: nil)
                     guard isKept else { return nil }
                 }
@@ -212,8 +212,8 @@ extension ArchiveSection {
         crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
-        if slot.isSetAside {
-            index.marks.resizeSetAside(number, slot, to: UInt32(bytes))
+        if slot.isTombstoned {
+            index.marks.resizeTombstone(number, slot, to: UInt32(bytes))
         } else {
             slot.frameBytes = UInt32(bytes)
         }
@@ -257,14 +257,14 @@ extension ArchiveSection {
         if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-                if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
+                if slot.isTombstoned, !index.marks.unmarkIfRestored(number + 1, slot) {
                     forget(number + 1, slot)
                     continue
                 }
                 switch rescue(number + 1, slot) {
                 case .moved: continue
                 case .noRoom: return false
-                case .gone: giveUp(number + 1, .damage)
+                case .gone: evictWithoutFrame(number + 1, .damage)
                 }
             }
         }
@@ -341,12 +341,12 @@ extension ArchiveSection {
     }
 
     /// Copies or drops a tombstoned entry of a segment that is being reclaimed. `false`: no space for the copy.
-    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
-        if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
+    func moveTombstone(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        if index.marks.unmarkIfRestored(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
-        guard mark.isSet, !mark.isSuperseded, UndoWindow(engine).isReversible(line) else {
+        guard mark.isSet, !mark.isOverwritten, UndoWindow(engine).isReversible(line) else {
             forget(number, slot)
             return true
         }

@@ -68,7 +68,7 @@ struct LogCleaner: ArchiveOperation {
             try? reclaimInSlices { isOverbooked(index.segmentBytes) }
         }
         while true {
-            engine.letOthersIn()
+            engine.yieldLock()
             guard let section = try? engine.acquire() else { return }
             section.drainTouches()
             guard section.compactSome() else { return }
@@ -81,7 +81,7 @@ struct LogCleaner: ArchiveOperation {
             try? engine.synchronize(upTo: index.head)
         }
         while SpaceBudget(engine).isOldestDead {
-            engine.letOthersIn()
+            engine.yieldLock()
             guard let section = try? engine.acquire(), section.dropDeadSegment() else { return }
         }
     }
@@ -89,7 +89,7 @@ struct LogCleaner: ArchiveOperation {
     private func reclaimInSlices(while isDue: () -> Bool) throws(StorageError) {
         let last = index.head.segment
         while isDue(), index.oldestSegment < last {
-            engine.letOthersIn()
+            engine.yieldLock()
             let section = try engine.acquire()
             section.drainTouches()
             guard section.reclaimSome(while: isDue) else { return }

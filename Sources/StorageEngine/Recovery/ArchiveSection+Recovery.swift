@@ -20,7 +20,7 @@ extension ArchiveSection {
         crashPoint(.repairReplayed)
         index.touches.drainAll()
         // Last, because replayed frames are more recent than touches that were still pending.
-        index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         crashPoint(.repairSorted)
         // The crashed process may have been changing the configuration.
         try followDescriptor()
@@ -39,11 +39,11 @@ extension ArchiveSection {
         index.clearLists()
         index.liveFrameBytes = 0
         index.deadlines.clear()
-        beginRecountOfSetAside()
+        beginRecountOfTombstones()
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
             // A crash during a renumbering leaves an entry in two slots.
-            guard try keeps(slot), recountSetAside(number + 1, slot),
+            guard try keeps(slot), recountTombstones(number + 1, slot),
                 index.table.entry(at: slot.location, tag: slot.tag) == nil
             else {
                 index.marks.set(number + 1, .none)
@@ -54,8 +54,8 @@ extension ArchiveSection {
             index.adjustLive(slot.location, by: Int(slot.frameBytes))
             index.table.insert(number + 1, slot)
             linked.append((slot.recency, number + 1))
-            guard !slot.isSetAside else {
-                countSetAside(number + 1, slot)
+            guard !slot.isTombstoned else {
+                countTombstones(number + 1, slot)
                 continue
             }
             live += 1
@@ -69,14 +69,14 @@ extension ArchiveSection {
         index.valueBytes = UInt64(valueBytes)
         if let newest = linked.last { index.touches.raiseStamps(above: newest.recency) }
         for line in index.undo.lines where line.state == .returning { line.state = .reversible }
-        index.endReturn()
+        index.endRestore()
     }
 
     // MARK: Tombstoned entries, and their number for each action
 
-    private func beginRecountOfSetAside() {
-        index.setAsideCount = 0
-        index.setAsideBytes = 0
+    private func beginRecountOfTombstones() {
+        index.tombstoneCount = 0
+        index.tombstoneBytes = 0
         for line in index.undo.lines {
             line.pendingEntries = 0
             line.pendingBytes = 0
@@ -90,29 +90,29 @@ extension ArchiveSection {
     }
 
     /// Makes an entry's flag and mark agree. Returns `false` if the entry is tombstoned without an action.
-    private func recountSetAside(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+    private func recountTombstones(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = index.marks[number]
-        guard slot.isSetAside else {
+        guard slot.isTombstoned else {
             if mark != .none { index.marks.set(number, .none) }
             return true
         }
         let line = index.undo[mark.place]
         guard mark.isSet, line.group != 0 else { return false }
-        guard line.isBack else { return true }
-        guard !mark.isSuperseded else { return false }
+        guard line.isRestored else { return true }
+        guard !mark.isOverwritten else { return false }
         slot.frameBytes = slot.frameBytes
         index.marks.set(number, .none)
         return true
     }
 
-    private func countSetAside(_ number: UInt32, _ slot: ChangingSlot) {
+    private func countTombstones(_ number: UInt32, _ slot: ChangingSlot) {
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         line.marked += 1
         line.frameBytes &+= UInt64(slot.frameBytes)
-        index.setAsideCount &+= 1
-        index.setAsideBytes += Int(slot.frameBytes)
-        if !mark.isSuperseded {
+        index.tombstoneCount &+= 1
+        index.tombstoneBytes += Int(slot.frameBytes)
+        if !mark.isOverwritten {
             line.pendingEntries += 1
             line.pendingBytes &+= UInt64(slot.valueBytes)
         }
@@ -140,8 +140,8 @@ extension ArchiveSection {
         } else {
             slot.valueBytes = UInt32(frame.valueBytes)
         }
-        if slot.isSetAside {
-            slot.markSetAside(frameBytes: UInt32(frame.bytes))
+        if slot.isTombstoned {
+            slot.markTombstoned(frameBytes: UInt32(frame.bytes))
         } else {
             slot.frameBytes = UInt32(frame.bytes)
         }

@@ -24,7 +24,7 @@ extension ArchiveSection {
         case .setDeadline(let note): try replayDeadline(frame, note, at: location, tag: tag)
         case .tombstone(let note): try replayTombstone(frame, note, at: location, tag: tag)
         case .restore(let note):
-            if let note { try UndoLog(engine).bringBack(self, note, time: frame.time) }
+            if let note { try UndoLog(engine).replayRestore(self, note, time: frame.time) }
             engine.replayedRemovals.withLock { $0?.forgetAll() }
         case .append(let oldest):
             try MessageWriter(engine).replayMessage(self, frame, at: location, oldest: oldest)
@@ -69,7 +69,7 @@ extension ArchiveSection {
         if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
             remove(number)
         }
-        if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
+        if index.tombstoneCount != 0 { markOverwritten(frame.key, tag: tag) }
         noteRemoval(tag, at: location, by: frame)
     }
 
@@ -116,7 +116,7 @@ extension ArchiveSection {
         guard let note, !slot.isMemoryOnly else { return remove(number) }
         let tag = slot.tag
         _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
-        setAsideInReplay(number, slot, note, place)
+        tombstoneInReplay(number, slot, note, place)
     }
 
     func number(at location: Location) throws(StorageError) -> UInt32? {
@@ -156,34 +156,34 @@ extension ArchiveSection {
         let line = index.undo.line(of: note.group)
         let known = (entries: line?.entries ?? 0, bytes: line?.bytes ?? 0)
         var isCounted = line?.isOfDeadlines ?? false
-        for (number, slot) in hidden(frame.key, tag: tag) where !index.marks[number].isSuperseded {
+        for (number, slot) in hidden(frame.key, tag: tag) where !index.marks[number].isOverwritten {
             let sequence = try engine.withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
             if sequence == frame.sequence {
                 isCounted = isCounted || index.marks[number].place == line?.place
                 forget(number, slot)
             }
-            if sequence < frame.sequence { index.marks.supersede(number, slot) }
+            if sequence < frame.sequence { index.marks.markOverwritten(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
         }
         forgetFormer(frame.key, tag: tag, of: note.group)
         try index.numbers.reserve()
         // Applied like a put followed by its removal.
         let number = applyPut(
-            engine.content(of: frame), tag: tag, number: 0, at: location, supersedes: false)
+            engine.content(of: frame), tag: tag, number: 0, at: location, overwrites: false)
         guard let slot = index.entry(number) else { return }
-        setAsideInReplay(number, slot, note, location)
+        tombstoneInReplay(number, slot, note, location)
         if isCounted, let line, line.group == note.group {
             line.entries = known.entries
             line.bytes = known.bytes
         }
         if !isCounted { engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: -1) } }
-        if isOlder { index.marks.supersede(number, slot) }
+        if isOlder { index.marks.markOverwritten(number, slot) }
     }
 
-    private func setAsideInReplay(
+    private func tombstoneInReplay(
         _ number: UInt32, _ slot: ChangingSlot, _ note: RemovalNote, _ location: Location
     ) {
-        setAside(number, slot, note: note, at: location)
+        tombstone(number, slot, note: note, at: location)
         engine.replayedMarks.withLock {
             if !$0.isEmpty { $0[IndexLayout.undoPlace(of: note.group)].append(number) }
         }
@@ -191,7 +191,7 @@ extension ArchiveSection {
 
     /// An action has at most one entry of a key: the one tombstoned last.
     private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
-        guard index.setAsideCount != 0 else { return }
+        guard index.tombstoneCount != 0 else { return }
         for (number, slot) in hidden(key, tag: tag)
         where index.marks[number].place == IndexLayout.undoPlace(of: group) {
             forget(number, slot)
@@ -263,10 +263,10 @@ extension ArchiveSection {
         findings.isWhole = try log.missing(among: numbers).isEmpty
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
-        index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         countMissingEntries()
-        judgeGraces()
-        forgetSetAside(most: .max)
+        applyUndoBudget()
+        dropTombstones(most: .max)
         compactAfterRebuild()
         return findings
     }

@@ -21,7 +21,7 @@ extension ArchiveSection {
             try withExtension(bytes: size) { (writer) throws(StorageError) in
                 writer.append(evictions: slots.lazy.map { $0.1.location })
                 writer.append(note)
-                try withinGrace(of: group) { () throws(StorageError) in
+                try keepingUndoWindow(of: group) { () throws(StorageError) in
                     try appendBare(.evict, extensionBytes: writer.written) { location, time in
                         crashPoint(.removalFrameWritten)
                         for (number, slot) in slots {
@@ -29,7 +29,7 @@ extension ArchiveSection {
                             removal.bytes += UInt64(slot.valueBytes)
                             let (tag, bytes, place) = (slot.tag, Int(slot.shownBytes), slot.location)
                             if group != 0, !slot.isMemoryOnly {
-                                setAside(number, slot, note: note, at: location)
+                                tombstone(number, slot, note: note, at: location)
                             } else {
                                 remove(number)
                             }
@@ -98,7 +98,7 @@ extension ArchiveSection {
                 writer.append(RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall))
                 if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
             }
-            try withinGrace(of: group) { () throws(StorageError) in
+            try keepingUndoWindow(of: group) { () throws(StorageError) in
                 try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
                     crashPoint(.deadlineWritten)
                     for number in numbers {

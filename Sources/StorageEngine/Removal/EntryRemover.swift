@@ -46,7 +46,7 @@ struct EntryRemover: ArchiveOperation {
             removal.bytes += part.bytes
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
@@ -58,7 +58,7 @@ struct EntryRemover: ArchiveOperation {
         while let part = try removeSomeExpired() {
             removal.entries += part.entries
             removal.bytes += part.bytes
-            engine.letOthersIn()
+            engine.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
         }
         return removal
@@ -171,7 +171,7 @@ struct EntryRemover: ArchiveOperation {
         let index = section.index
         section.drainTouches()
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
-        guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
+        guard removal.entries > 0 || index.tombstoneCount > 0 else { return removal }
         // In a new segment, so that all older ones can be removed at once.
         try section.appendBare(.deleteAll, inNewSegment: true) { location, time in
             section.clearEntries()

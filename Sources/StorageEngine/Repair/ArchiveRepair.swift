@@ -20,7 +20,7 @@ struct ArchiveRepair {
         var conflicts: [String] = []
         for conflict in try NameConflict.all(in: folder) {
             if let refusal = conflict.refusal { throw refusal }
-            let kept = try DamagedFile.setAside(conflict.name, in: folder)
+            let kept = try DamagedFile.quarantine(conflict.name, in: folder)
             conflicts.append(conflict.description + "; renamed to \(kept)")
         }
         let openLock = try OpenLock.take(in: folder, archive: name)
@@ -104,7 +104,7 @@ struct ArchiveRepair {
         var kept = ""
         if try folder.hasEntry(named: file) {
             bytes = try folder.status(ofEntry: file)?.bytes ?? 0
-            kept = "; the old file is kept as \(try DamagedFile.setAside(file, in: folder))"
+            kept = "; the old file is kept as \(try DamagedFile.quarantine(file, in: folder))"
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
         report(

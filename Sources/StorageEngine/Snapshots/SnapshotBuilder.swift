@@ -60,7 +60,7 @@ struct SnapshotBuilder {
     /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `missingIsLost`: an absent
     /// segment not older than the log is lost and not reclaimed; reading its entries throws.
     private func attemptOnce(_ isDamaged: inout Bool, missingIsLost: Bool) throws(StorageError) -> Result? {
-        let isStopped = engine.isReturnStopped
+        let isStopped = engine.isRestoreStopped
         let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
@@ -159,7 +159,7 @@ struct SnapshotBuilder {
     /// Repeats the check until it is true, or the running operation takes too long.
     private func becomesTrue(_ condition: () -> Bool) -> Bool {
         let wait = WriterWait(index)
-        while !condition() { guard wait.goesOn() else { return false } }
+        while !condition() { guard wait.shouldContinue() else { return false } }
         return true
     }
 

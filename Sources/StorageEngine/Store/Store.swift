@@ -135,7 +135,7 @@ public final class Store: Sendable {
         }
         var line = "\(file): rewritten (it was missing)"
         if case .damaged(let reason) = state {
-            let kept = try DamagedFile.setAside(StoreMarker.fileName, in: folder)
+            let kept = try DamagedFile.quarantine(StoreMarker.fileName, in: folder)
             line = "\(file): rewritten, because it \(reason); the old file is kept as \(kept)"
         }
         try StoreMarker.make(in: folder)

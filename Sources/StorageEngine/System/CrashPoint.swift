@@ -22,7 +22,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
     case batchEntryFilled, batchVictimRemoved, batchHeadMoved
     // Removing many entries, and tombstoning
-    case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
+    case removalFrameWritten, tombstoneMarked, tombstoneLinked, tombstoneDropped, overwritten
     // Restoring
     case restoreFrameWritten, returnBegun, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
     // Expiry times, and memory-only entries
@@ -33,7 +33,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case compactMoved, bucketMerged, compactEmptied, indexShrunk
     // Segments
     case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
-    case segmentUnlinked, segmentGivenUp, segmentEmptied, keptWritten, keptApplied
+    case segmentUnlinked, segmentDropped, segmentEmptied, keptWritten, keptApplied
     // Durability
     case segmentsSynced, headSynced
     // Opening and recovery

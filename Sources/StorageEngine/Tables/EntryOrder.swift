@@ -14,7 +14,7 @@ struct EntryOrder {
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
     @inline(__always) var leastRecent: UInt32 {
-        index.setAsideCount == 0 ? oldEnd : leastVisible()
+        index.tombstoneCount == 0 ? oldEnd : leastVisible()
     }
 
     /// Resumes where the last search ended, so hidden entries are skipped once. Invariant: no entry behind that one is visible.
@@ -29,7 +29,7 @@ struct EntryOrder {
     private func visible(from number: UInt32) -> UInt32 {
         var number = number
         var steps: UInt32 = 0
-        while let slot = index.entry(number), slot.isSetAside, !index.marks.unmarkIfBack(number, slot),
+        while let slot = index.entry(number), slot.isTombstoned, !index.marks.unmarkIfRestored(number, slot),
             steps <= index.usedEntries
         {
             number = slot.newer
@@ -163,7 +163,7 @@ struct EntryOrder {
             victims.number = slot.newer
             victims.left -= 1
             if found != victims.sparing, !slot.isMemoryOnly,
-                !slot.isSetAside || index.marks.unmarkIfBack(found, slot)
+                !slot.isTombstoned || index.marks.unmarkIfRestored(found, slot)
             {
                 return (found, slot)
             }

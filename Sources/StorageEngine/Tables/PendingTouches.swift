@@ -39,7 +39,7 @@ extension TouchRing {
             let use = LastUse(slot)
             let isWhole = use.recency < applied && slot.recency == use.recency
             // If the process that applies the touches was stopped, the hits of this entry may lack one.
-            if isWhole || !pending.wait.goesOn() { return use.adding(touches, tag: slot.tag) }
+            if isWhole || !pending.wait.shouldContinue() { return use.adding(touches, tag: slot.tag) }
         }
     }
 

@@ -74,7 +74,7 @@ struct UndoLine<Right> {
     /// Storing this one word makes all the action's removals visible again.
     var state: UndoState { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
     /// Whether look-ups find the entries that the action removed.
-    var isBack: Bool { state == .undone || state == .returning }
+    var isRestored: Bool { state == .undone || state == .returning }
     /// When the action began, microseconds since 1970.
     var time: Int64 { signed(line + 8) }
     /// When the action can no longer be undone, in microseconds on the boot clock.

@@ -46,12 +46,12 @@ struct PlanRunner: ArchiveOperation {
                 _ = consume section
                 start += batch.count
                 most = min(2 * most, ArchiveEngine.actionBatch)
-                engine.letOthersIn()
+                engine.yieldLock()
                 try LogCleaner(engine).reclaimInSlices()
             } catch {
                 if case .noSpace = error, removes, before.entries == outcome.entries {
                     outcome = before
-                    if let isFinal = try? makeRoomToRemove(group) {
+                    if let isFinal = try? freeSpaceToRemove(group) {
                         outcome.isFinal = outcome.isFinal || isFinal
                         if isFinal { group = 0 }
                         continue
@@ -74,20 +74,20 @@ struct PlanRunner: ArchiveOperation {
 
     /// On a full disk, where a removal needs some bytes: drops earlier undo records, then that of this action, `group`, which can
     /// then no longer be undone. Returns whether the action became final; `nil` if there was no record to drop.
-    private func makeRoomToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
+    private func freeSpaceToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
         let section = try engine.acquire()
         section.drainTouches()
-        let before = (index.segmentBytes, index.entryCapacity, index.setAsideCount)
+        let before = (index.segmentBytes, index.entryCapacity, index.tombstoneCount)
         for place in 0..<IndexLayout.undoLines {
             let line = section.index.undo[place]
             if line.group != group, line.state == .reversible { line.end = 0 }
         }
-        section.forgetSetAside(most: .max)
+        section.dropTombstones(most: .max)
         try section.dropDeadSegments()
-        if before.0 > index.segmentBytes || before.2 > index.setAsideCount { return false }
-        try section.giveUpRoom()
+        if before.0 > index.segmentBytes || before.2 > index.tombstoneCount { return false }
+        try section.freeSpace()
         let isMore = before.0 > index.segmentBytes || before.1 > index.entryCapacity
-        return isMore || before.2 > index.setAsideCount ? true : nil
+        return isMore || before.2 > index.tombstoneCount ? true : nil
     }
 
     private func isAnyToBeDone(
@@ -178,9 +178,9 @@ struct PlanRunner: ArchiveOperation {
             let line = section.index.undo.lineToBe(of: group)
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
-            section.forgetSetAside(most: ArchiveEngine.actionBatch)
+            section.dropTombstones(most: ArchiveEngine.actionBatch)
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
         }
     }
 

@@ -27,7 +27,7 @@ extension UndoLog {
             let part = changes[done..<done + ArchiveEngine.actionBatch]
             guard try undo(engine.acquire(), part, of: line, group, &missed, &outcome) else { return outcome }
             done += ArchiveEngine.actionBatch
-            engine.letOthersIn()
+            engine.yieldLock()
             guard progress(Double(done) / Double(changes.count)) else { return outcome }
         }
         // Other processes may have removed more of its entries as expired; the last part drops the rest of the tombstoned ones.
@@ -55,11 +55,11 @@ extension UndoLog {
             outcome.evicted += back.evicted
             outcome.displaced += back.displaced
         }
-        guard try commitReturn(of: line, group, isAll: false, Coming(index, line), &back) else {
+        guard try commitRestore(of: line, group, isAll: false, PendingRestore(index, line), &back) else {
             return false
         }
         crashPoint(.restoreCommitted)
-        try finishReturn(of: line, group) { _ in }
+        try finishRestore(of: line, group) { _ in }
         return true
     }
 
@@ -116,7 +116,7 @@ extension UndoLog {
         // Entries that didn't fit are counted as displaced.
         outcome.skippedCount -= min(outcome.skippedCount, outcome.displaced)
         if let limit = engine.diskLimit { outcome.evicted += try section.evict(downTo: limit) }
-        section.giveUp(section.index.changing(line))
+        section.dropTombstones(of: section.index.changing(line))
         try restore(section, section.index.changing(line), isAll: true)
         crashPoint(.restoreCommitted)
         section.reclaim(forAppended: 0)

@@ -43,15 +43,15 @@ struct UndoLog: ArchiveOperation {
     private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
-        let coming = Coming(index, line)
-        guard try commitReturn(of: line, group, isAll: true, coming, &outcome) else { return nil }
+        let coming = PendingRestore(index, line)
+        guard try commitRestore(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
         // Entries dropped for space are counted already.
         let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
         outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
         outcome.entries -= outcome.expired - gone
         outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
-        try finishReturn(of: line, group) { outcome.skip($0) }
+        try finishRestore(of: line, group) { outcome.skip($0) }
         // Reclaiming may have dropped entries since, together with their keys.
         outcome.skippedCount = max(
             outcome.skippedCount,
@@ -61,21 +61,24 @@ struct UndoLog: ArchiveOperation {
     }
 
     /// Frees space for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
-    func commitReturn(
-        of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
+    func commitRestore(
+        of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: PendingRestore,
+        _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
-        var order: ReturnOrder?
+        var order: RestoreOrder?
         var isOrderWanted = false
         while true {
             // Sorts all of them without holding the lock.
-            if isOrderWanted { order = ReturnOrder(index, line) }
+            if isOrderWanted { order = RestoreOrder(index, line) }
             let section = try engine.acquire()
             section.drainTouches()
             guard line.group == group, line.state == .reversible,
                 UndoWindow(engine).isReversible(line)
             else { return false }
             // The action may have continued in the meantime.
-            guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
+            guard coming.covers(line) || PendingRestore(index, line).covers(line) else {
+                throw section.miscounted()
+            }
             let wanted = index.valueBytes &+ line.pendingBytes
             if let limit = engine.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
@@ -84,9 +87,9 @@ struct UndoLog: ArchiveOperation {
                 if known.largestValue > limit {
                     throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: engine.name)
                 }
-                order = try makeRoom(section, wanted - limit, for: line, known, &outcome)
+                order = try evictForRestore(section, wanted - limit, for: line, known, &outcome)
                 _ = consume section
-                engine.letOthersIn()
+                engine.yieldLock()
                 continue
             }
             try synchronizeBeforeRestoring()
@@ -115,14 +118,14 @@ struct UndoLog: ArchiveOperation {
     }
 
     /// Clears the marks of restored entries in slices. Look-ups find these anyway; after a crash, changes or maintenance continue.
-    func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
+    func finishRestore(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
         var renumberings = index.renumberings
         var isDone = false
         while !isDone {
             let section = try engine.acquire()
-            guard line.group == group, line.isBack else { return }
+            guard line.group == group, line.isRestored else { return }
             if index.renumberings != renumberings { next = 0 }
             renumberings = index.renumberings
             for _ in 0..<ArchiveEngine.actionBatch {
@@ -133,13 +136,13 @@ struct UndoLog: ArchiveOperation {
                     break
                 }
                 engine.countHandled(entries: 1)
-                if section.index.marks.unmarkIfBack(found, slot) { continue }
+                if section.index.marks.unmarkIfRestored(found, slot) { continue }
                 skip(engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }
             if isDone, line.state == .returning { section.index.changing(line).state = .reversible }
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
         }
         try LogCleaner(engine).reclaimInSlices()
     }
@@ -155,17 +158,17 @@ struct UndoLog: ArchiveOperation {
             writer.append(note)
             try section.appendBare(.restore, extensionBytes: writer.written) { _, time in
                 crashPoint(.restoreFrameWritten)
-                finishRestore(section, line, isAll: isAll, time: time)
+                applyRestore(section, line, isAll: isAll, time: time)
                 crashPoint(.broughtBack)
             }
         }
     }
 
-    private func finishRestore(
+    private func applyRestore(
         _ section: borrowing ArchiveSection, _ line: ChangingUndoLine, isAll: Bool, time: Int64
     ) {
         let index = section.index
-        index.beginReturn()
+        index.beginRestore()
         crashPoint(.returnBegun)
         line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
         line.state = isAll ? .undone : .returning
@@ -173,16 +176,17 @@ struct UndoLog: ArchiveOperation {
         index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
         line.pendingBytes = 0
         line.pendingEntries = 0
-        index.endReturn()
+        index.endRestore()
     }
 
-    func bringBack(_ section: borrowing ArchiveSection, _ note: RemovalNote, time: Int64) throws(StorageError)
+    func replayRestore(_ section: borrowing ArchiveSection, _ note: RemovalNote, time: Int64)
+        throws(StorageError)
     {
         guard let line = section.index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
         if !note.keepsOut { try restoreOverwritten(section, line) }
-        finishRestore(section, line, isAll: isAll, time: time)
-        section.giveUp(line)
+        applyRestore(section, line, isAll: isAll, time: time)
+        section.dropTombstones(of: line)
         if !isAll { line.state = .reversible }
     }
 
@@ -191,12 +195,12 @@ struct UndoLog: ArchiveOperation {
         throws(StorageError)
     {
         let index = section.index
-        for number in section.marked(by: line) where index.marks[number].isSuperseded {
+        for number in section.marked(by: line) where index.marks[number].isOverwritten {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try isKeyFree(slot)
             else { continue }
             // No other entry of its key may be restored as well.
-            _ = engine.withFrame(at: slot.location) { section.supersede($0.key, tag: slot.tag) }
+            _ = engine.withFrame(at: slot.location) { section.markOverwritten($0.key, tag: slot.tag) }
             index.marks.readmit(number, slot)
         }
     }
@@ -204,10 +208,10 @@ struct UndoLog: ArchiveOperation {
     // MARK: Space for restored entries
 
     /// Evicts the least recent entries in slices, restored ones last (S12), before any is restored: the limit always holds (S3).
-    private func makeRoom(
+    private func evictForRestore(
         _ section: borrowing ArchiveSection,
-        _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
-    ) throws(StorageError) -> ReturnOrder {
+        _ excess: UInt64, for line: UndoView, _ known: RestoreOrder, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> RestoreOrder {
         let index = section.index
         var order = known
         var left = excess
@@ -232,19 +236,19 @@ struct UndoLog: ArchiveOperation {
         guard !victims.isEmpty else {
             throw section.miscounted()
         }
-        try giveUpForRoom(section, victims, &outcome)
+        try evict(section, victims, &outcome)
         return order
     }
 
-    private func next(_ section: borrowing ArchiveSection, in order: inout ReturnOrder, of line: UndoView)
+    private func next(_ section: borrowing ArchiveSection, in order: inout RestoreOrder, of line: UndoView)
         -> (number: UInt32, slot: ChangingSlot)?
     {
         while order.next < order.items.count {
             let item = order.items[order.next]
             let mark = section.index.marks[item.number]
-            if let slot = section.index.entry(item.number), slot.isSetAside, slot.recency == item.recency,
+            if let slot = section.index.entry(item.number), slot.isTombstoned, slot.recency == item.recency,
                 mark.isSet,
-                mark.place == line.place, !mark.isSuperseded
+                mark.place == line.place, !mark.isOverwritten
             {
                 return (item.number, slot)
             }
@@ -253,7 +257,7 @@ struct UndoLog: ArchiveOperation {
         return nil
     }
 
-    private func giveUpForRoom(
+    private func evict(
         _ section: borrowing ArchiveSection,
         _ victims: [(number: UInt32, slot: ChangingSlot)], _ outcome: inout UndoOutcome
     ) throws(StorageError) {
@@ -271,7 +275,7 @@ struct UndoLog: ArchiveOperation {
                             .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                             time: time)
                     }
-                    if slot.isSetAside {
+                    if slot.isTombstoned {
                         if slot.deadline != Deadline.never, slot.deadline <= now {
                             outcome.expired += 1
                             outcome.expiredBytes &+= UInt64(slot.valueBytes)
@@ -294,7 +298,7 @@ struct UndoLog: ArchiveOperation {
 }
 
 /// The tombstoned entries of an action that an undo would restore.
-struct Coming {
+struct PendingRestore {
     private var entries: UInt64 = 0
     private var bytes: UInt64 = 0
     private(set) var expired = 0
@@ -303,7 +307,7 @@ struct Coming {
     /// Examines all of them without holding the lock.
     init(_ index: IndexView, _ line: UndoView) {
         let now = Clock.boot()
-        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
+        for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {
             guard let slot = index.entry(number) else { continue }
             entries += 1
             bytes &+= UInt64(slot.valueBytes)
@@ -318,7 +322,7 @@ struct Coming {
 }
 
 /// The entries of an action, least recent first, as they were when the undo began.
-struct ReturnOrder {
+struct RestoreOrder {
     var items: [(recency: UInt64, number: UInt32)]
     var next = 0
     let renumberings: UInt64
@@ -327,7 +331,7 @@ struct ReturnOrder {
     init(_ index: IndexView, _ line: UndoView) {
         renumberings = index.renumberings
         items = []
-        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
+        for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {
             guard let slot = index.entry(number) else { continue }
             items.append((slot.recency, number))
             largestValue = max(largestValue, UInt64(slot.valueBytes))

@@ -120,7 +120,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.extend(pin, to: bytes)
         } catch {
-            guard case .noSpace = error, index.removalReserve?.giveUp() == true else { throw error }
+            guard case .noSpace = error, index.removalReserve?.release() == true else { throw error }
             try segments.extend(pin, to: bytes)
         }
     }
@@ -162,7 +162,7 @@ extension ArchiveSection {
     }
 
     /// Space for consecutive frames of `bytes`, as in ``append(_:inNewSegment:)``. The caller commits them and unpins the segment.
-    func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
+    func spaceForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
         let place = index.head
         let target = engine.segmentTarget
         if place == .none || place.offset + SegmentLayout.reserveBytes >= target

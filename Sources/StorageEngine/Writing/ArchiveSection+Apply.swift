@@ -6,7 +6,7 @@ extension ArchiveSection {
     @inline(__always)
     func applyPut(
         _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
-        isTouchPending: Bool = false, supersedes: Bool = true
+        isTouchPending: Bool = false, overwrites: Bool = true
     ) -> UInt32 {
         let frameBytes = content.frameBytes
         var number = number
@@ -36,7 +36,7 @@ extension ArchiveSection {
                 index.order.linkAsMostRecent(number, slot)
             }
         } else {
-            if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
+            if overwrites, index.tombstoneCount != 0 { markOverwritten(content.key, tag: tag) }
             index.beginStructureChange()
             // Space was reserved before the frame was written.
             number = index.numbers.allocate()
@@ -93,7 +93,7 @@ extension ArchiveSection {
     }
 
     /// Removes an entry without a frame, and publishes the cause.
-    func giveUp(_ number: UInt32, _ cause: EventCause, key: UnsafeRawBufferPointer = .empty) {
+    func evictWithoutFrame(_ number: UInt32, _ cause: EventCause, key: UnsafeRawBufferPointer = .empty) {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
@@ -116,13 +116,13 @@ extension ArchiveSection {
         index.table.clear()
         index.entryHighWater = 0
         index.clearLists()
-        index.setAsideCount = 0
+        index.tombstoneCount = 0
         index.firstMessage = .none
         index.bucketCount = IndexLayout.firstBuckets
         index.entryCount = 0
         index.valueBytes = 0
         index.liveFrameBytes = 0
-        index.setAsideBytes = 0
+        index.tombstoneBytes = 0
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         index.undo.clear()
         index.endStructureChange()
@@ -134,7 +134,7 @@ extension ArchiveSection {
         let needed = Int(index.entryHighWater) + count
         // Taking a free slot can't fail, because the free list is in the mapped file; but the list's length isn't stored.
         if needed > Int(index.entryCapacity),
-            Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
+            Int(index.usedEntries) - index.entryCount - Int(index.tombstoneCount) < count
         {
             try index.grow(toHold: needed)
         }
@@ -147,8 +147,8 @@ extension ArchiveSection {
         guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
         if entry.slot.location == entry.location, entry.slot.tag == tag {
             // An unfinished undo restored the entry: clear its mark before the change.
-            if entry.standing != nil, entry.slot.isSetAside {
-                index.marks.unmarkIfBack(entry.number, index.changing(entry.slot))
+            if entry.standing != nil, entry.slot.isTombstoned {
+                index.marks.unmarkIfRestored(entry.number, index.changing(entry.slot))
             }
             return entry
         }

@@ -3,15 +3,15 @@ import CPlatform
 /// Tombstoning the entries that a reversible action removes, and dropping them (S12): `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
-    func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
+    func tombstone(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
         guard index.marks.isLive(number, slot) else { return }
         engine.countHandled(entries: 1)
         countRemoval(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
-        index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
+        index.marks.tombstone(number, slot, by: index.undo.lineToBe(of: removal.group))
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
         index.adjust(.entryCount, by: -1)
-        crashPoint(.setAsideLinked)
+        crashPoint(.tombstoneLinked)
     }
 
     func countRemoval(_ removal: RemovalNote, first: Location, bytes: UInt64) {
@@ -20,7 +20,7 @@ extension ArchiveSection {
         if line.group != removal.group || line.state == .undone {
             // An action can no longer be undone after 64 later actions.
             line.end = 0
-            giveUp(line)
+            dropTombstones(of: line)
             begin(line, removal, first: first)
         }
         // An entry that expires because of an action was counted when its expiry time was set.
@@ -31,15 +31,15 @@ extension ArchiveSection {
 
     private func begin(_ line: ChangingUndoLine, _ removal: RemovalNote, first: Location) {
         let now = Clock.read()
-        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), UndoWindow.graceMicroseconds)
+        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), UndoWindow.microseconds)
         let appended = index.appendedBytes
         line.group = 0
         line.clearSums()
         line.state = .reversible
-        line.end = now.boot.addingSaturating(UndoWindow.graceMicroseconds - past)
+        line.end = now.boot.addingSaturating(UndoWindow.microseconds - past)
         // A change of expiry times keeps the whole log from its first frame on; a removal keeps only its entries' frames.
         line.endBytes =
-            removal.kind == .deadline ? appended &+ UndoWindow(engine).deadlineGraceBytes : .max
+            removal.kind == .deadline ? appended &+ UndoWindow(engine).deadlineBytes : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
@@ -53,7 +53,7 @@ extension ArchiveSection {
     }
 
     /// Runs a part of an action. Its own writes don't shorten the undo window.
-    func withinGrace<Result>(
+    func keepingUndoWindow<Result>(
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard group != 0 else { return try body() }
@@ -84,12 +84,12 @@ extension ArchiveSection {
     }
 
     private func bound(_ line: ChangingUndoLine) {
-        let room = max(UndoWindow.leastGraceBytes, (engine.diskLimit ?? index.valueBytes) / 20)
+        let room = max(UndoWindow.leastBytes, (engine.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
     /// After a replay, decides again which actions fit into the budget, oldest first.
-    func judgeGraces() {
+    func applyUndoBudget() {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
         var used = UndoCost()
@@ -104,10 +104,10 @@ extension ArchiveSection {
 
     /// Marks the key's tombstoned entries as overwritten before the key is stored: no undo restores them (S12).
     @inline(never)
-    func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
+    func markOverwritten(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
-            index.marks.supersede(number, slot)
-            crashPoint(.superseded)
+            index.marks.markOverwritten(number, slot)
+            crashPoint(.overwritten)
         }
     }
 
@@ -136,14 +136,14 @@ extension ArchiveSection {
     /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
     /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.
     @discardableResult
-    func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
+    func dropTombstones(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
             // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
             if evenReversible { line.end = 0 }
-            if line.isBack || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
+            if line.isRestored || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
@@ -167,7 +167,7 @@ extension ArchiveSection {
                 number = 0
                 continue
             }
-            if !index.marks.unmarkIfBack(found, slot) { forget(found, slot) }
+            if !index.marks.unmarkIfRestored(found, slot) { forget(found, slot) }
             left -= 1
         }
         index.undoSweep = number >= index.usedEntries ? 0 : number
@@ -177,13 +177,13 @@ extension ArchiveSection {
 
     /// Drops a tombstoned entry. A mark on another entry is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
-        guard slot.isSetAside else { return index.declareDamaged() }
+        guard slot.isTombstoned else { return index.declareDamaged() }
         engine.countHandled(entries: 1)
         index.beginStructureChange()
         index.table.remove(number, slot)
         index.order.unlink(number, slot)
         index.marks.unmark(number, slot)
-        crashPoint(.setAsideForgotten)
+        crashPoint(.tombstoneDropped)
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
         index.numbers.free(number, slot)
         index.endStructureChange()
@@ -199,12 +199,12 @@ extension ArchiveSection {
         return replayed ?? (line.marked > 0 ? index.marks.marked(by: line) : [])
     }
 
-    func giveUp(_ line: ChangingUndoLine) {
+    func dropTombstones(of line: ChangingUndoLine) {
         let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
         for number in numbers {
             guard index.marks[number].isSet, index.marks[number].place == line.place,
-                let slot = index.entry(number), !index.marks.unmarkIfBack(number, slot)
+                let slot = index.entry(number), !index.marks.unmarkIfRestored(number, slot)
             else { continue }
             forget(number, slot)
         }

@@ -26,8 +26,8 @@ struct SpaceBudget: ArchiveOperation {
         let values = index.valueBytes
         let limit = Double(
             engine.diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
-        let undo = min(index.setAsideBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
-        let entries = index.entryCount + Int(index.setAsideCount)
+        let undo = min(index.tombstoneBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
+        let entries = index.entryCount + Int(index.tombstoneCount)
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
@@ -46,7 +46,7 @@ struct SpaceBudget: ArchiveOperation {
     }
 
     /// Whether the log has more dead bytes than S14 allows at rest.
-    var isRoomWasted: Bool {
+    var isSpaceWasted: Bool {
         guard engine.kind != .log else { return false }
         return
             (index.oldestSegment < index.head.segment && index.segmentBytes > quietSegmentBytes)
@@ -56,14 +56,14 @@ struct SpaceBudget: ArchiveOperation {
     /// Wakes the maintenance task if too much of the log is dead.
     @inline(__always)
     func scheduleReclaimIfNeeded() {
-        if isRoomWasted, !engine.isCompactionDue.load(ordering: .relaxed) {
+        if isSpaceWasted, !engine.isCompactionDue.load(ordering: .relaxed) {
             engine.isCompactionDue.store(true, ordering: .relaxed)
         }
     }
 
     var isIndexWasted: Bool {
         let used = Int(index.entryCapacity)
-        return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
+        return used > 2 * (index.entryCount + Int(index.tombstoneCount)) + IndexLayout.chunkEntries
     }
 
     var isOldestDead: Bool {

@@ -40,16 +40,16 @@ struct UndoWindow: ArchiveOperation {
             && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
     }
 
-    static let graceMicroseconds: Int64 = 600_000_000
-    static let leastGraceBytes: UInt64 = 64 << 10
-    static let setAsideLineBytes: UInt64 = 128
+    static let microseconds: Int64 = 600_000_000
+    static let leastBytes: UInt64 = 64 << 10
+    static let tombstoneSlotBytes: UInt64 = 128
 
     /// The undo budget in addition to the limit: a whole archive's values, unless keys and overhead need far more space.
     var undoLimits: UndoCost {
         // A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
-        let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
+        let tombstoned = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
         let limit = min(
-            engine.diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
+            engine.diskLimit ?? index.valueBytes &+ tombstoned, ArchiveConfiguration.maximumDiskLimit)
         return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
     }
 
@@ -67,7 +67,7 @@ struct UndoWindow: ArchiveOperation {
     }
 
     /// Bytes that may be written until a change of expiry times can't be undone: it keeps the log from its first frame on.
-    var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
+    var deadlineBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
 }
 
 /// Bytes of tombstoned values, and bytes that their entries use on disk and in the index.
@@ -78,7 +78,7 @@ struct UndoCost {
     func with<Right>(_ line: UndoLine<Right>) -> UndoCost {
         UndoCost(
             values: values &+ line.pendingBytes,
-            room: room &+ line.frameBytes &+ UndoWindow.setAsideLineBytes &* line.marked)
+            room: room &+ line.frameBytes &+ UndoWindow.tombstoneSlotBytes &* line.marked)
     }
 
     func fits(_ limits: UndoCost) -> Bool { values <= limits.values && room <= limits.room }
