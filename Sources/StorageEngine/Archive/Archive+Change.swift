@@ -123,8 +123,7 @@ extension Archive {
     /// `body` again with the new content, so `body` must have no side effects. Each retry means that another change succeeded.
     /// - Returns: the change that was carried out.
     /// - Throws: also `busy`, if others keep changing the entry for ten seconds.
-    @discardableResult
-    public func change(
+    @discardableResult public func change(
         _ key: String, _ body: (CurrentEntry?) -> EntryChange
     ) throws(StorageError) -> EntryChange {
         let start = cp_monotonic_time()
@@ -151,16 +150,14 @@ extension Archive {
 
     /// Makes the entry of `key` the most recent and counts a hit, without reading its value and without a lock. Counts
     /// a miss and returns `false` if the key is absent.
-    @discardableResult
-    public func touch(_ key: String) throws(StorageError) -> Bool {
+    @discardableResult public func touch(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in try engine.touch(key) }
     }
 
     /// Like ``touch(_:)``, and restarts the entry's lifetime with this duration: for sessions that expire when unused.
     /// Logs the new expiry time, but not the value.
-    @discardableResult
-    public func touch(_ key: String, lifetime: Duration) throws(StorageError) -> Bool {
+    @discardableResult public func touch(_ key: String, lifetime: Duration) throws(StorageError) -> Bool {
         guard try setLifetime(lifetime, forKey: key) else {
             try countMiss()
             return false
@@ -188,8 +185,7 @@ extension Archive {
     /// - Returns: the result of each change, in the order of the batch.
     /// - Throws: `batchTooLarge` if the stored values exceed the archive's limit, or the batch ``Batch/maximumBytes``;
     ///   and what ``put(_:forKey:encoding:attributes:)`` throws.
-    @discardableResult
-    public func apply(_ batch: Batch) throws(StorageError) -> [BatchResult] {
+    @discardableResult public func apply(_ batch: Batch) throws(StorageError) -> [BatchResult] {
         try apply(batch, ifUnchanged: []) ?? []
     }
 

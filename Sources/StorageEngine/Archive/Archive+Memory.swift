@@ -32,26 +32,24 @@ extension Archive {
         _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) -> HeldEntry {
-        let engine = try engine()
-        let held = try attributes.withTraits { (traits) throws(StorageError) in
-            let request = PutRequest(
-                value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
-            return try engine.putFreeingSpace(request, key: key.bytes, tag: key.tag)
+        try finishingChange { (engine) throws(StorageError) in
+            try attributes.withTraits { (traits) throws(StorageError) in
+                let request = PutRequest(
+                    value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+                return try engine.putFreeingSpace(request, key: key.bytes, tag: key.tag)
+            }
         }
-        try engine.finishChange()
-        return held
     }
 
     /// Records an entry that only this process's memory holds (S11). Removes the key's stored entry.
     package func recordInMemoryOnly(
         _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
     ) throws(StorageError) -> HeldEntry {
-        let engine = try engine()
-        let held = try attributes.withTraits { (traits) throws(StorageError) in
-            try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+        try finishingChange { (engine) throws(StorageError) in
+            try attributes.withTraits { (traits) throws(StorageError) in
+                try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+            }
         }
-        try engine.finishChange()
-        return held
     }
 
     package func reportRejection(of key: HashedKey, bytes: Int, _ cause: EventCause) throws(StorageError) {

@@ -2,14 +2,12 @@ extension Archive {
     /// Appends a message and returns its number, which is higher than that of every earlier message; numbers may be skipped. The
     /// message survives a crash of this process as soon as the call returns.
     /// - Throws: `valueTooLarge`, and then nothing is dropped; `wrongKind` for an archive that isn't a log.
-    @discardableResult
-    public func append(_ message: [UInt8]) throws(StorageError) -> UInt64 {
+    @discardableResult public func append(_ message: [UInt8]) throws(StorageError) -> UInt64 {
         try withBytes(of: message) { (bytes) throws(StorageError) in try append(bytes: bytes) }
     }
 
     /// Like ``append(_:)`` for bytes that the caller has in memory.
-    @discardableResult
-    public func append(bytes: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+    @discardableResult public func append(bytes: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         try finishingChange { (engine) throws(StorageError) in
             try engine.requireLog(to: "append")
             return try FullDisk(engine).appendMessage(bytes)

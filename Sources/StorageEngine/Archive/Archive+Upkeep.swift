@@ -15,8 +15,7 @@ extension Archive {
     }
 
     /// Drops all messages of a log; this can't be undone. Throws also `wrongKind` if the archive isn't a log.
-    @discardableResult
-    public func deleteAllMessages() throws(StorageError) -> Removal {
+    @discardableResult public func deleteAllMessages() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
             try engine.requireLog(to: "delete all messages")
             return try Compaction(engine).emptyLog()
@@ -27,40 +26,35 @@ extension Archive {
     /// entry is absent or expired. Throws also `wrongKind` for a log.
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
-        let engine = try engine()
-        try engine.requireEntries(to: "set a lifetime")
-        let isThere = try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            let section = try engine.acquire()
-            section.drainTouches()
-            return try section.changeDeadline(
-                of: key, to: Deadline.boot(in: lifetime), ifSequence: nil, cause: .request)
-                == .deleted
+        try finishingChange { (engine) throws(StorageError) in
+            try engine.requireEntries(to: "set a lifetime")
+            return try withBytes(of: key) { (key) throws(StorageError) in
+                try ArchiveEngine.validate(key: key)
+                let section = try engine.acquire()
+                section.drainTouches()
+                return try section.changeDeadline(
+                    of: key, to: Deadline.boot(in: lifetime), ifSequence: nil, cause: .request) == .deleted
+            }
         }
-        try engine.finishChange()
-        return isThere
     }
 
     /// Removes every expired entry and frees its space. Look-ups never find expired entries, and remove them; maintenance and
     /// evictions remove them too. Free if no entry has expired, otherwise a walk over the index.
-    @discardableResult
-    public func removeExpired() throws(StorageError) -> Removal {
+    @discardableResult public func removeExpired() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
             try EntryRemover(engine).removeExpired()
         }
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6). Costs a walk over the index.
-    @discardableResult
-    public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
+    @discardableResult public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
             try EntryRemover(engine).removeIdle(longerThan: interval)
         }
     }
 
     /// Deletes an owner's entries, including damaged ones. Costs a walk over the index. Throws also `invalidOwner`.
-    @discardableResult
-    public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
+    @discardableResult public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)
         return try finishingChange { (engine) throws(StorageError) in
             try EntryRemover(engine).removeEntries(ofOwner: owner)
@@ -68,8 +62,7 @@ extension Archive {
     }
 
     /// Makes the change as durable as the archive's level requires, and does the pending compaction.
-    @inline(__always)
-    func finishingChange<Value>(
+    @inline(__always) func finishingChange<Value>(
         _ change: (ArchiveEngine) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         let engine = try engine()

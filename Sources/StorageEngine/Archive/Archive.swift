@@ -70,8 +70,7 @@ public final class Archive: Sendable, FollowedArchive {
         }
     }
 
-    @inline(__always)
-    func engine() throws(StorageError) -> ArchiveEngine {
+    @inline(__always) func engine() throws(StorageError) -> ArchiveEngine {
         guard !isClosed else { throw .closed(name: name) }
         if let fixed { return fixed }
         return try observerEngine()
@@ -123,12 +122,10 @@ public final class Archive: Sendable, FollowedArchive {
         try reopened(after: current.withLock { $0 })
     }
 
-    @inline(__always)
-    private var isInherited: Bool { cp_fork_count() != forks }
+    @inline(__always) private var isInherited: Bool { cp_fork_count() != forks }
 
     /// Also true if another handle or process has removed the archive: its remaining files would give wrong results.
-    @inline(__always)
-    package var isClosed: Bool {
+    @inline(__always) package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
     }
 
@@ -137,8 +134,7 @@ public final class Archive: Sendable, FollowedArchive {
         if end() { whenClosed(self) }
     }
 
-    @discardableResult
-    func end() -> Bool {
+    @discardableResult func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
         // In a forked child this would end the parent's registration.
         guard !isInherited else { return true }
@@ -179,8 +175,7 @@ public final class Archive: Sendable, FollowedArchive {
         try store(value, forKey: key, encoding, attributes, keepsCreation: true)
     }
 
-    @inline(__always)
-    private func store(
+    @inline(__always) private func store(
         _ value: [UInt8], forKey key: String, _ encoding: ValueEncoding, _ attributes: EntryAttributes,
         keepsCreation: Bool
     ) throws(StorageError) {
@@ -189,8 +184,7 @@ public final class Archive: Sendable, FollowedArchive {
         }
     }
 
-    @inline(__always)
-    private func store(
+    @inline(__always) private func store(
         bytes: UnsafeRawBufferPointer, forKey key: String, _ encoding: ValueEncoding,
         _ attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) {
@@ -273,8 +267,7 @@ public final class Archive: Sendable, FollowedArchive {
     // MARK: Deleting
 
     /// Deletes the entry of `key`; `false` if absent.
-    @discardableResult
-    public func delete(_ key: String) throws(StorageError) -> Bool {
+    @discardableResult public func delete(_ key: String) throws(StorageError) -> Bool {
         try finishingChange { (engine) throws(StorageError) in
             try withBytes(of: key) { (key) throws(StorageError) in
                 try EntryRemover(engine).delete(key, ifSequence: nil) == .deleted
@@ -292,8 +285,7 @@ public final class Archive: Sendable, FollowedArchive {
     }
 
     /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly(progress:)`` can.
-    @discardableResult
-    public func deleteAll() throws(StorageError) -> Removal {
+    @discardableResult public func deleteAll() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in try EntryRemover(engine).deleteAll() }
     }
 

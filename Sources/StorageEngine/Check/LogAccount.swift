@@ -195,8 +195,7 @@ struct LogAccount {
     // MARK: Undo
 
     /// The place of an action in the table. Drops an earlier action's entries there.
-    @discardableResult
-    private mutating func begin(_ group: UInt32) -> Int {
+    @discardableResult private mutating func begin(_ group: UInt32) -> Int {
         let place = IndexLayout.undoPlace(of: group)
         if let other = actions[place], other.group == group { return place }
         for key in actions[place]?.keys ?? [] { drop(key, place) }

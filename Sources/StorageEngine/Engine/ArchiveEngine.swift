@@ -119,8 +119,7 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    @inline(__always)
-    func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
+    @inline(__always) func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG
         holds.add(entries, files, chunks)
         #endif

@@ -6,8 +6,7 @@ protocol ArchiveOperation {
 }
 
 extension ArchiveOperation {
-    @inline(__always)
-    init(_ engine: ArchiveEngine) { self.init(engine: engine) }
+    @inline(__always) init(_ engine: ArchiveEngine) { self.init(engine: engine) }
 
     @inline(__always) var index: IndexView { engine.index }
     @inline(__always) var log: SegmentLog { engine.log }

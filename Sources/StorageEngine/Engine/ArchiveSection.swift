@@ -9,14 +9,12 @@ struct ArchiveSection: ~Copyable {
     private let holdsLock: Bool
 
     /// For an archive without other users, and for the lock's holder that recovers the index before it sets the lock owner.
-    @inline(__always)
-    init(unshared engine: ArchiveEngine) {
+    @inline(__always) init(unshared engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = false
     }
 
-    @inline(__always)
-    fileprivate init(locked engine: ArchiveEngine) {
+    @inline(__always) fileprivate init(locked engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = true
         #if DEBUG
@@ -25,8 +23,7 @@ struct ArchiveSection: ~Copyable {
         index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 
-    @inline(__always)
-    deinit {
+    @inline(__always) deinit {
         guard holdsLock else { return }
         index.settleSequence()
         index.sectionOwner = 0
@@ -42,8 +39,7 @@ struct ArchiveSection: ~Copyable {
     @inline(__always) var segments: ChangingLog { ChangingLog(locked: engine.log) }
 
     /// Applies pending touches. Returns a stamp that is later than theirs.
-    @discardableResult
-    func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
+    @discardableResult func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
     /// Declares the index damaged because its totals exceed its entries.
     func miscounted() -> StorageError {
@@ -65,8 +61,7 @@ extension ArchiveEngine {
     static let actionBatch = 256
 
     /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` once ``detach()`` has begun.
-    @inline(__always)
-    func acquire(
+    @inline(__always) func acquire(
         nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
     ) throws(StorageError) -> ArchiveSection {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
@@ -75,8 +70,7 @@ extension ArchiveEngine {
     }
 
     /// Requires that the caller is within the ``gate``. The guard leaves the gate at its end; on an error, this leaves it.
-    @inline(__always)
-    func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
+    @inline(__always) func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
         guard case .acquired = outcome else {
             gate.leave()
@@ -146,8 +140,7 @@ extension ArchiveEngine {
     }
 
     /// Requires that the caller holds the lock and hasn't set the lock owner yet.
-    @inline(never)
-    private func recoverSection() throws(StorageError) {
+    @inline(never) private func recoverSection() throws(StorageError) {
         switch index.state {
         case .ready: try tasks.recover(ArchiveSection(unshared: self))
         case .building: throw .closed(name: name)

@@ -8,8 +8,7 @@ extension ArchiveEngine {
         try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
-    @inline(__always)
-    func withPeek(
+    @inline(__always) func withPeek(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let entry = try find(key, tag: tag) else { return }
@@ -28,8 +27,7 @@ extension ArchiveEngine {
         try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
-    @inline(__always)
-    func withAccess(
+    @inline(__always) func withAccess(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let processSlot else { throw .readOnly(operation: "access (peek instead)") }
@@ -67,15 +65,13 @@ extension ArchiveEngine {
         return true
     }
 
-    @inline(__always)
-    func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
+    @inline(__always) func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
         processSlot.addHit()
         let touch = index.touches.record(number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, number, tag: tag) }
     }
 
-    @inline(never)
-    private func touchSlowly(_ touch: Touch, _ number: UInt32, tag: UInt32) {
+    @inline(never) private func touchSlowly(_ touch: Touch, _ number: UInt32, tag: UInt32) {
         guard touch == .ringFull else {
             drainIfFree()
             return
@@ -95,14 +91,12 @@ extension ArchiveEngine {
         index.add(.lostTouches)
     }
 
-    @inline(never)
-    private func drainIfFree() {
+    @inline(never) private func drainIfFree() {
         guard let section = tryAcquire() else { return }
         section.index.touches.drainAll()
     }
 
-    @inline(__always)
-    func access(_ held: HeldEntry) -> Bool {
+    @inline(__always) func access(_ held: HeldEntry) -> Bool {
         guard let processSlot, isCurrent(held) else { return false }
         countUse(held.number, tag: held.tag, processSlot)
         return true

@@ -8,8 +8,7 @@ struct PutRequest {
 }
 
 extension ArchiveEngine {
-    @inline(__always)
-    func putFreeingSpace(
+    @inline(__always) func putFreeingSpace(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         do throws(StorageError) {
@@ -28,8 +27,7 @@ extension ArchiveEngine {
     /// Stores `value` as the entry of `key`, the most recent, and evicts entries until the limit is kept (S1, S3, S5). The frame
     /// names the evicted entries, so both happen or neither. One frame can name 8,127; if more are needed, the first may be
     /// evicted although the put fails. The key must be validated; `tag` is from its hash.
-    @inline(__always)
-    func put(
+    @inline(__always) func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         try admit(request, key: key, tag: tag)
@@ -48,8 +46,7 @@ extension ArchiveEngine {
     }
 
     /// Counts and publishes a rejection, and returns its error (S4).
-    @inline(never)
-    func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
+    @inline(never) func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
         -> StorageError
     {
         reportRejection(key, tag: tag, bytes: bytes, .tooLarge)
@@ -70,8 +67,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    @inline(__always)
-    func put(
+    @inline(__always) func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         let value = request.value
@@ -146,8 +142,7 @@ extension ArchiveSection {
             memoryInterval: request.traits.memoryInterval)
     }
 
-    @inline(never)
-    func putExtended(
+    @inline(never) func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let entries = index.entryCount

@@ -53,16 +53,14 @@ extension Frame {
 
 extension EntryAttributes {
     /// Calls `body` with the attributes in the engine's form, which are valid during the call.
-    @inline(__always)
-    func withTraits<Value>(
+    @inline(__always) func withTraits<Value>(
         _ body: (EntryTraits) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         if lifetime == nil, memoryLifetime == nil, owner == nil { return try body(EntryTraits()) }
         return try withSpecialTraits(body)
     }
 
-    @inline(never)
-    private func withSpecialTraits<Value>(
+    @inline(never) private func withSpecialTraits<Value>(
         _ body: (EntryTraits) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         var traits = EntryTraits()

@@ -84,15 +84,13 @@ extension ChangingIndex {
     }
 
     /// Makes running look-ups repeat their search if they find nothing.
-    @inline(__always)
-    func beginStructureChange() {
+    @inline(__always) func beginStructureChange() {
         let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
         cp_relaxed_store64(memory.field(IndexLayout.structureOffset), version | 1)
         cp_store_fence()
     }
 
-    @inline(__always)
-    func endStructureChange() {
+    @inline(__always) func endStructureChange() {
         let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
         memory.set64(IndexLayout.structureOffset, (version | 1) &+ 1)
     }
@@ -170,23 +168,20 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.segmentBytesOffset, UInt64(newValue)) }
     }
 
-    @inline(__always)
-    func adjust(_ total: IndexLayout.Total, by amount: Int) {
+    @inline(__always) func adjust(_ total: IndexLayout.Total, by amount: Int) {
         let sum = Int64(bitPattern: memory.word64(total.offset)) &+ Int64(amount)
         if sum < 0 { resetNegative(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
     }
 
     /// A negative total means a damaged size, and must not evict intact entries. Failed extensions affect only `segmentBytes`.
-    @inline(never)
-    private func resetNegative(_ total: IndexLayout.Total) {
+    @inline(never) private func resetNegative(_ total: IndexLayout.Total) {
         if total != .segmentBytes { declareDamaged() }
         memory.set64(total.offset, 0)
     }
 
     /// Counts a frame that becomes live or, with negative `bytes`, one that is no longer live. A segment's word is 0 only if
     /// equally many frames were added and removed, even if damaged entries have wrong sizes.
-    @inline(__always)
-    func adjustLive(_ location: Location, by bytes: Int) {
+    @inline(__always) func adjustLive(_ location: Location, by bytes: Int) {
         let live = liveFrames(ofSegment: location.segment)
         let change = (bytes < 0 ? -1 : 1) << IndexLayout.liveCountShift + bytes
         setLiveFrames(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(change)))

@@ -15,8 +15,7 @@ struct FullDisk: ArchiveOperation {
     }
 
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
-    @inline(never)
-    func freeingSpace<Result>(
+    @inline(never) func freeingSpace<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         var refusal = refusal

@@ -66,8 +66,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         try key(at: index, presentLine, keyText)
     }
 
-    @inline(__always)
-    package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
+    @inline(__always) package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
     /// Calls `body` with each row's index and key, if any, valid during the call. Returns the count of damaged or unreadable keys.
     package func readPresentKeys(

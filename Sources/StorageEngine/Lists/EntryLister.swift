@@ -118,8 +118,7 @@ private struct ListMoment {
     }
 
     /// `nil` for an entry that has expired or that only an ended process's memory held, unless `evenAbsent`.
-    @inline(__always)
-    func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
+    @inline(__always) func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
         if line.deadline != Deadline.never, now >= line.deadline, !evenAbsent { return nil }
         let isHeld = living != 0 && index.residency[line.number] & living != 0
         guard !line.isMemoryOnly || isHeld || evenAbsent, let use = line.use else { return nil }

@@ -136,8 +136,7 @@ extension SegmentLog {
     }
 
     /// The header of a segment's file. Throws `corrupted` if it isn't one of this archive.
-    @discardableResult
-    func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
+    @discardableResult func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
         return try header(of: file, segment)
     }

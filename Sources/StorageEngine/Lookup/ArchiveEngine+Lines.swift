@@ -20,8 +20,7 @@ struct EntryLine {
         deadline == Deadline.never ? nil : Timestamp(microseconds: Clock.wall(atBoot: deadline))
     }
 
-    @inline(__always)
-    fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
+    @inline(__always) fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
         self.number = number
         self.slot = slot
         self.location = location
@@ -36,8 +35,7 @@ struct EntryLine {
 extension ArchiveEngine {
     /// The line of an entry that look-ups can find; `nil` if absent. Frames before `settled` belong to no unpublished batch: pass
     /// the log tail, read before the first of several lines. With `pending`, includes the last access.
-    @inline(__always)
-    func line(
+    @inline(__always) func line(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
         try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
@@ -51,8 +49,7 @@ extension ArchiveEngine {
     }
 
     /// Completes a line that a batch or a put may be changing: until the slot is filled, the frame has the content.
-    @inline(never)
-    private func finish(
+    @inline(never) private func finish(
         _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?
     ) throws(StorageError) -> EntryLine? {
         var line = known
@@ -127,8 +124,7 @@ extension ArchiveEngine {
 
     /// Calls `body` with each visible entry's line, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
     /// moves entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers must check for it.
-    @inline(__always)
-    func forEachLine(
+    @inline(__always) func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,
         _ body: (EntryLine) throws(StorageError) -> Void
     ) throws(StorageError) {

@@ -24,8 +24,7 @@ extension ArchiveEngine {
 
     /// Finds the entry of `key` without the lock (F6). A hit is valid: a location always names the same bytes, and a slot that
     /// had to be read still names the frame. A miss is valid only if no chain changed. About two cache misses.
-    @inline(__always)
-    func find(
+    @inline(__always) func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
         let entry = try findFrame(key, tag: tag, forChange: forChange)
@@ -34,8 +33,7 @@ extension ArchiveEngine {
     }
 
     /// Like ``find(_:tag:forChange:)``, but doesn't resolve a frame of a batch.
-    @inline(__always)
-    private func findFrame(
+    @inline(__always) private func findFrame(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
         let before = index.structureVersion
@@ -46,12 +44,10 @@ extension ArchiveEngine {
         }
     }
 
-    @inline(__always)
-    func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
+    @inline(__always) func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
     /// Prefetches what finding such a key will read, before the lock is taken, so that others wait less. Only a hint.
-    @inline(__always)
-    func prefetch(_ tag: UInt32) {
+    @inline(__always) func prefetch(_ tag: UInt32) {
         guard let bucket = index.table.bucket(of: tag) else { return }
         let mark = Bucket.mark(tag)
         for place in 0..<Bucket.cells {
@@ -99,8 +95,7 @@ extension ArchiveEngine {
         return .absent
     }
 
-    @inline(never)
-    private func walkOverflow(
+    @inline(never) private func walkOverflow(
         _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?,
         _ isAstray: inout Bool
     ) -> FoundEntry? {
@@ -131,8 +126,7 @@ extension ArchiveEngine {
     }
 
     /// The entry whose slot and cell name different frames: the process that changes it may have been stopped.
-    @inline(never)
-    private func renamed(
+    @inline(never) private func renamed(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, from before: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
@@ -146,8 +140,7 @@ extension ArchiveEngine {
     }
 
     /// The entry, with its segment pinned, if the frame at `location` has this key.
-    @inline(__always)
-    private func compare(
+    @inline(__always) private func compare(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, _ location: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
@@ -290,12 +283,10 @@ extension ArchiveEngine {
     }
 
     /// Whether the location is before the oldest segment, so that its frame no longer exists.
-    @inline(__always)
-    func isDropped(_ location: Location) -> Bool { location.segment < index.oldestSegment }
+    @inline(__always) func isDropped(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
     /// Verifies a frame's checksum: damage must cause an error, never a wrong value.
-    @inline(__always)
-    func verify(_ entry: FoundEntry) throws(StorageError) {
+    @inline(__always) func verify(_ entry: FoundEntry) throws(StorageError) {
         let seed = Frame.seed(segmentSeed: entry.pin.seed, offset: entry.location.offset)
         guard entry.frame.passesChecksum(seed: seed) else {
             throw log.damagedEntry(at: entry.location)

@@ -17,8 +17,7 @@ extension ArchiveEngine {
     }
 
     /// Whether an object is still the archive's version. Reads one cache line of the index, without a lock.
-    @inline(__always)
-    func isCurrent(_ held: HeldEntry) -> Bool {
+    @inline(__always) func isCurrent(_ held: HeldEntry) -> Bool {
         guard let slot = index.entry(held.number) else { return false }
         let deadline = slot.deadline
         // Reads the location last: the slot may have been reused for another entry in between.
@@ -28,8 +27,7 @@ extension ArchiveEngine {
     }
 
     /// If this can't be determined now, the caller gets the error when it looks the object up.
-    @inline(never)
-    private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
+    @inline(never) private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 

@@ -9,8 +9,7 @@ extension ArchiveEngine {
     }
 
     /// A batch's frame once published, before that its previous frame; `again` searches again. Unpins `entry` unless returned.
-    @inline(never)
-    func resolve(
+    @inline(never) func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
     ) throws(StorageError) -> FoundEntry? {
         var entry = entry
@@ -131,6 +130,5 @@ extension ArchiveEngine {
         return isHeld(number) ? .memoryOnly : .expired
     }
 
-    @inline(__always)
-    func isExpired(_ entry: FoundEntry) -> Bool { entry.standing == .expired }
+    @inline(__always) func isExpired(_ entry: FoundEntry) -> Bool { entry.standing == .expired }
 }

@@ -4,8 +4,7 @@ import Synchronization
 extension ArchiveEngine {
     /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Called by every change
     /// after it has released the lock. At level `process` it costs four relaxed loads if no entry expires.
-    @inline(__always)
-    func finishChange() throws(StorageError) {
+    @inline(__always) func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
         if index.hasDeadlines || index.tombstoneCount != 0
             || isCompactionDue.load(ordering: .relaxed)
@@ -17,8 +16,7 @@ extension ArchiveEngine {
         }
     }
 
-    @inline(never)
-    private func finishChangeSlowly() throws(StorageError) {
+    @inline(never) private func finishChangeSlowly() throws(StorageError) {
         switch index.durability {
         case .full: try synchronize(upTo: index.head)
         case .interval:
@@ -36,8 +34,7 @@ extension ArchiveEngine {
     }
 
     /// Called after each change (``ArchiveEngine/finishChange()``): starts the background task, or schedules it earlier.
-    @inline(never)
-    func scheduleMaintenance() {
+    @inline(never) func scheduleMaintenance() {
         if LogCleaner(self).hasPendingCompaction {
             LogCleaner(self).finishPendingCompaction()
         }

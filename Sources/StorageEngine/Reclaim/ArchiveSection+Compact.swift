@@ -27,13 +27,11 @@ extension ArchiveSection {
     }
 
     /// Compacts in proportion to the entries removed under this hold of the lock. Requires drained touches.
-    @inline(__always)
-    func compactIfSparse(removed: Int = 1) {
+    @inline(__always) func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }
     }
 
-    @inline(never)
-    private func compact(chunks: Int) {
+    @inline(never) private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
         // Other threads may be waiting for the lock: the rest becomes pending compaction.
         if isSparse { LogCleaner(engine).deferCompaction() }
@@ -77,8 +75,7 @@ extension ArchiveSection {
     /// less than half a millisecond. Requires drained touches. Readers without the lock find an entry by its location, which
     /// doesn't change, and trust no miss during the move. Pending touches of old numbers are dropped. After a crash in between,
     /// two slots may name one entry; recovery keeps one.
-    @inline(never)
-    func vacateLastChunk() -> Bool {
+    @inline(never) func vacateLastChunk() -> Bool {
         let used = index.usedEntries
         guard used > 0 else { return false }
         let last = (used - 1) / UInt32(IndexLayout.chunkEntries) * UInt32(IndexLayout.chunkEntries)

@@ -4,8 +4,7 @@ import SystemC
 /// Copies the oldest segment's live frames to the log tail, then removes its file. Always the oldest: frames that delete or evict
 /// in it can't concern an older one. Costs are proportional to the bytes appended: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
-    @inline(__always)
-    func reclaim(forAppended bytes: Int) {
+    @inline(__always) func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
         if used > SpaceBudget(engine).grantedSegmentBytes,
             used > SpaceBudget(engine).leastSegmentBytes
@@ -14,8 +13,7 @@ extension ArchiveSection {
         }
     }
 
-    @inline(never)
-    private func reclaimSlowly(share: Int) {
+    @inline(never) private func reclaimSlowly(share: Int) {
         // A damaged index may count live frames as dead.
         guard index.isReady else { return }
         if index.tombstoneCount > 0 { dropTombstones(most: 64) }
@@ -161,8 +159,7 @@ extension ArchiveSection {
         }
     }
 
-    @inline(__always)
-    private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
+    @inline(__always) private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
         guard let kind = candidate.frame.kind, kind.storesEntry || kind == .kept else { return nil }
         return index.table.entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }

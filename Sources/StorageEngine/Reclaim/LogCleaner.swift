@@ -53,8 +53,7 @@ struct LogCleaner: ArchiveOperation {
     }
 
     /// Does the pending compaction in slices, each under one hold of the lock, so that S3 holds when the call returns.
-    @inline(never)
-    func finishPendingCompaction() {
+    @inline(never) func finishPendingCompaction() {
         defer {
             // No effect if another thread has taken the compaction over.
             _ = engine.compactionOwner.compareExchange(

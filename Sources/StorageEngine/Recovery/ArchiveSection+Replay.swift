@@ -35,8 +35,7 @@ extension ArchiveSection {
         countReplayed(frame)
     }
 
-    @inline(__always)
-    private func replayStore(
+    @inline(__always) private func replayStore(
         _ frame: Frame, at location: Location, tag: UInt32, isCopy: Bool
     ) throws(StorageError) {
         try removeEntries(namedIn: frame, undo: nil, location)

@@ -4,8 +4,7 @@ extension ArchiveSection {
 
     /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a `group`
     /// they are tombstoned instead (S12). The caller reclaims the space (``LogCleaner/reclaimInSlices()``).
-    @discardableResult
-    func removeBatch(
+    @discardableResult func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)

@@ -81,8 +81,7 @@ struct EntryRemover: ArchiveOperation {
     static let rowsAtOnce = 512
 
     /// Removes an entry that a look-up found expired, if the lock is free; otherwise a later call does (F6).
-    @inline(never)
-    func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
+    @inline(never) func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
         guard let section = engine.tryAcquire() else { return }
         section.drainTouches()
         // The expiry time may have changed since.

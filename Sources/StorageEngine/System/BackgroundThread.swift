@@ -71,8 +71,7 @@ package final class BackgroundThread: @unchecked Sendable {
     }
 
     /// Ends a task and waits for its current run, unless that run calls this. `false`: still running. Don't hold the task's locks.
-    @discardableResult
-    package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
+    @discardableResult package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {
             pending[ticket] = nil
             pthread_cond_signal(wake)

@@ -50,8 +50,7 @@ extension FileDescriptor {
         }
     }
 
-    @discardableResult
-    func makeFolder(named name: String) throws(StorageError) -> Bool {
+    @discardableResult func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
         let made = SystemCall.makeFolder.perform(path: full) { Int(mkdirat(descriptor, name, 0o700)) }
         guard made.code == 0 || made.code == EEXIST else {

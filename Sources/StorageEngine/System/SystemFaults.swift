@@ -111,8 +111,7 @@ package enum SystemFaults {
         withExtendedLifetime(ended) {}
     }
 
-    @inline(__always)
-    fileprivate static func effect(
+    @inline(__always) fileprivate static func effect(
         on call: SystemCall, path: () -> String, shortens: Bool = false
     ) -> FaultPlan.Effect? {
         guard isArmed.load(ordering: .relaxed) else { return nil }
@@ -125,8 +124,7 @@ package enum SystemFaults {
         return nil
     }
 
-    @inline(__always)
-    static func tell(_ event: @autoclosure () -> SystemEvent) {
+    @inline(__always) static func tell(_ event: @autoclosure () -> SystemEvent) {
         guard isArmed.load(ordering: .relaxed) else { return }
         let event = event()
         let path =
@@ -151,8 +149,7 @@ extension SystemCall {
     private static let mostInterruptions = 1000
 
     /// Makes a call that returns -1 and sets errno if it fails.
-    @inline(__always)
-    func perform(path: @autoclosure () -> String, _ body: () -> Int) -> SystemResult {
+    @inline(__always) func perform(path: @autoclosure () -> String, _ body: () -> Int) -> SystemResult {
         var result = once(path: path, body)
         var attempts = 1
         while result.code == EINTR, attempts < SystemCall.mostInterruptions {
@@ -181,8 +178,7 @@ extension SystemCall {
         return perform(path: path()) { body(allowed) }
     }
 
-    @inline(__always)
-    private func once(path: () -> String, _ body: () -> Int) -> SystemResult {
+    @inline(__always) private func once(path: () -> String, _ body: () -> Int) -> SystemResult {
         if case .fails(let code)? = SystemFaults.effect(on: self, path: path) {
             return SystemResult(value: -1, code: code)
         }

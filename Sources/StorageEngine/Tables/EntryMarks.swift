@@ -33,8 +33,7 @@ struct EntryMark: Equatable {
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
-    @inline(__always)
-    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
+    @inline(__always) fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
     /// The mark of an entry; none for numbers beyond the capacity.
     subscript(number: UInt32) -> EntryMark {
@@ -48,18 +47,15 @@ struct EntryMarks<Right> {
     }
 
     /// Whether look-ups must not find the entry although its bucket names it.
-    @inline(__always)
-    func isHidden(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+    @inline(__always) func isHidden(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.isTombstoned && isHiddenSlowly(number, slot)
     }
 
-    @inline(__always)
-    func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+    @inline(__always) func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.read { (_, _) in !isHidden(number, slot) } ?? false
     }
 
-    @inline(never)
-    private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+    @inline(never) private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         let mark = self[number]
         if mark.isSet, !mark.isOverwritten, index.undo[mark.place].isRestored { return false }
         // The flag may have been cleared between the two reads.
@@ -104,8 +100,7 @@ extension EntryMarks where Right == Changing {
     }
 
     /// Whether the entry is visible, for a caller that will change it: first clears the mark of an undone action.
-    @inline(__always)
-    func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+    @inline(__always) func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         slot.isLive || slot.location != .none && unmarkIfRestored(number, slot)
     }
 
@@ -149,8 +144,7 @@ extension EntryMarks where Right == Changing {
     }
 
     /// Clears flag and mark of an undone action's entry. Returns `false` if the entry is still tombstoned.
-    @discardableResult
-    func unmarkIfRestored(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+    @discardableResult func unmarkIfRestored(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = self[number]
         guard slot.isTombstoned, mark.isSet, !mark.isOverwritten else { return false }
         let line = index.undo[mark.place]

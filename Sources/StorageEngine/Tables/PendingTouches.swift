@@ -28,8 +28,7 @@ extension TouchRing {
         return lastUse(slot, touches, pending)
     }
 
-    @inline(never)
-    private func lastUse(
+    @inline(never) private func lastUse(
         _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
     ) -> LastUse {
         // A touch sets the stamp first; `drained` advances last. Lower touches are in the slot, unless a newer one is being applied.
@@ -66,8 +65,7 @@ struct PendingTouches {
 
     var numbers: Dictionary<UInt32, [PendingTouch]>.Keys { touches.keys }
 
-    @inline(__always)
-    subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
+    @inline(__always) subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
 
     fileprivate mutating func append(_ touch: PendingTouch, of number: UInt32) {
         touches[number, default: []].append(touch)

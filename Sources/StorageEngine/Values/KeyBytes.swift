@@ -1,6 +1,5 @@
 /// Calls `body` with the text's UTF-8, valid during the call.
-@inline(__always)
-func withBytes<Value>(
+@inline(__always) func withBytes<Value>(
     of key: String, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
 ) throws(StorageError) -> Value {
     var key = key
@@ -11,8 +10,7 @@ func withBytes<Value>(
 }
 
 /// Calls `body` with the bytes, valid during the call.
-@inline(__always)
-func withBytes<Value>(
+@inline(__always) func withBytes<Value>(
     of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
 ) throws(StorageError) -> Value {
     let result: Result<Value, StorageError> = bytes.withUnsafeBytes { bytes in

@@ -65,14 +65,12 @@ extension ArchiveSection {
     }
 
     /// Moves the log tail past the frame. A `copy`, made by reclaiming, isn't counted as written, because that would shorten undo.
-    @inline(__always)
-    func commit(_ location: Location, bytes: Int, copy: Bool = false) {
+    @inline(__always) func commit(_ location: Location, bytes: Int, copy: Bool = false) {
         index.head = location.advanced(by: bytes)
         if !copy { index.appendedBytes &+= UInt64(bytes) }
     }
 
-    @inline(__always)
-    func nextSequence() -> UInt64 {
+    @inline(__always) func nextSequence() -> UInt64 {
         let sequence = index.sequence &+ 1
         index.sequence = sequence
         return sequence
@@ -89,8 +87,7 @@ extension ArchiveSection {
 
     /// - Parameter isRemoval: whether the frame frees space. On a full disk it then needs as few bytes as possible, and uses the
     /// archive's removal reserve. A put drops undo records instead.
-    @inline(never)
-    private func extend(
+    @inline(never) private func extend(
         _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, isRemoval: Bool = false
     ) throws(StorageError) -> ChangingSegment {
         // Another process may have extended the file.
@@ -125,8 +122,7 @@ extension ArchiveSection {
         }
     }
 
-    @inline(never)
-    private func appendToNewSegment(
+    @inline(never) private func appendToNewSegment(
         _ content: FrameContent, bytes: Int, target: Int
     ) throws(StorageError) -> Location {
         let pin = try beginSegment(bytes: bytes, target: target)
@@ -225,8 +221,7 @@ extension ArchiveSection {
 
     // MARK: Frames with an extension and no value
 
-    @inline(__always)
-    func withExtension(
+    @inline(__always) func withExtension(
         bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void
     ) throws(StorageError) {
         let result = withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 8) { buffer in

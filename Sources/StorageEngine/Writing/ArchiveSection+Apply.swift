@@ -3,8 +3,7 @@ extension ArchiveSection {
     /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the touch
     /// ring updates the order later. A frame with the entry's stamp is no access (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
-    @inline(__always)
-    func applyPut(
+    @inline(__always) func applyPut(
         _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
         isTouchPending: Bool = false, overwrites: Bool = true
     ) -> UInt32 {
@@ -70,8 +69,7 @@ extension ArchiveSection {
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
-    @inline(__always)
-    func remove(_ number: UInt32) {
+    @inline(__always) func remove(_ number: UInt32) {
         guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }
         engine.countHandled(entries: 1)
         if !slot.isPlausible { index.declareDamaged() }

@@ -103,8 +103,7 @@ extension ArchiveSection {
     // MARK: Overwritten entries
 
     /// Marks the key's tombstoned entries as overwritten before the key is stored: no undo restores them (S12).
-    @inline(never)
-    func markOverwritten(_ key: UnsafeRawBufferPointer, tag: UInt32) {
+    @inline(never) func markOverwritten(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
             index.marks.markOverwritten(number, slot)
             crashPoint(.overwritten)
@@ -135,8 +134,7 @@ extension ArchiveSection {
 
     /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
     /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.
-    @discardableResult
-    func dropTombstones(most: Int, evenReversible: Bool = false) -> Bool {
+    @discardableResult func dropTombstones(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]

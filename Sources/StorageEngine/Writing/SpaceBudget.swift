@@ -54,8 +54,7 @@ struct SpaceBudget: ArchiveOperation {
     }
 
     /// Wakes the maintenance task if too much of the log is dead.
-    @inline(__always)
-    func scheduleReclaimIfNeeded() {
+    @inline(__always) func scheduleReclaimIfNeeded() {
         if isSpaceWasted, !engine.isCompactionDue.load(ordering: .relaxed) {
             engine.isCompactionDue.store(true, ordering: .relaxed)
         }
