@@ -3,7 +3,7 @@ import Synchronization
 
 /// Tracks which near copies equal the server's objects: copies that were fetched or stored while the server reports changes, and
 /// weren't reported since. Copies are identified by their sequences. Copies of other processes are compared with the server's object
-/// once, because these processes may have ended before a report. Safe from any thread.
+/// once, because these processes may have ended before a report.
 final class Coverage: Sendable {
     final class Ticket: Sendable {
         let key: ExactText

@@ -3,7 +3,7 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// Writes the ``RemoteReport``s of this process on a separate queue. Safe from any thread.
+/// Writes the ``RemoteReport``s of this process on a separate queue.
 final class RemoteReporter: Sendable {
     static let shared = RemoteReporter()
 

@@ -53,7 +53,6 @@ public struct RemoteStatistics: Sendable, Hashable, Codable {
     }
 }
 
-/// Safe from any thread.
 final class RemoteCounts: Sendable {
     let fetches = Atomic(0)
     let shared = Atomic(0)

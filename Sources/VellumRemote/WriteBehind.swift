@@ -14,7 +14,7 @@ public enum RemoteWrites: Sendable, Hashable {
     case behind(mostKeys: Int = 10_000, mostBytes: Int = 64 << 20)
 }
 
-/// The queued changes of an archive. Safe from any thread.
+/// The queued changes of an archive.
 final class WriteBehind<Object: Archivable>: Sendable {
     struct Write: Sendable {
         var remote: RemoteObject?

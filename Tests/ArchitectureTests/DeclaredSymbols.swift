@@ -1,4 +1,4 @@
-/// Declared symbols of sources, as comments refer to them. A value type, safe from any thread.
+/// Declared symbols of sources, as comments refer to them.
 struct DeclaredSymbols {
     private static let keywords: Set<String> = [
         "func", "var", "let", "init", "subscript", "struct", "enum", "class", "actor", "protocol",

@@ -51,7 +51,7 @@ enum DocumentationRules {
     }
 }
 
-/// The declaration that begins in a line of code. A value type, safe from any thread.
+/// The declaration that begins in a line of code.
 private struct Declaration {
     private static let keywords: Set<Substring> = [
         "func", "var", "let", "init", "subscript", "struct", "enum", "class", "actor", "protocol",

@@ -1,4 +1,4 @@
-/// An import statement of Swift, or a C include. A value type, safe from any thread.
+/// An import statement of Swift, or a C include.
 struct Import: Equatable {
     /// The module, without the part after a dot; for C, the included header's path.
     let module: String

@@ -1,4 +1,4 @@
-/// The bytes of a Swift or C source by kind: code, comments, string literals. A value type, safe from any thread.
+/// The bytes of a Swift or C source by kind: code, comments, string literals.
 ///
 /// Rules about code must not match comments or fixtures in strings. Regular expression literals count as code; a quote in one
 /// starts a string, at worst up to the end of its line.

@@ -1,4 +1,4 @@
-/// A target as Package.swift declares it. A value type, safe from any thread.
+/// A target as Package.swift declares it.
 struct DeclaredTarget: Equatable {
     struct Dependency: Equatable {
         let name: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A source file of the package, or a test's text in place of one. A value type, safe from any thread.
+/// A source file of the package, or a test's text in place of one.
 struct SourceFile {
     /// Relative to the package's root, with `/`.
     let path: String

@@ -1,4 +1,4 @@
-/// A violated rule, and where. A value type, safe from any thread.
+/// A violated rule, and where.
 struct Violation: Equatable, CustomStringConvertible {
     let path: String
     /// Counted from 1; nil for the file as a whole.

@@ -10,7 +10,7 @@ import Testing
 struct ProgramTests {
     private let source = Fixture.source()
 
-    /// Records calls of programs and imitates them. Safe from any thread.
+    /// Records calls of programs and imitates them.
     final class Programs: Sendable {
         struct Run: Sendable {
             var program: String

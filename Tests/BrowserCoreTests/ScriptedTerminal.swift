@@ -5,7 +5,6 @@ import Synchronization
 import TerminalKit
 
 extension BrowserLoopTests {
-    /// Safe from any thread.
     final class Bell: Sendable {
         private let rung = Mutex(false)
 

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Runs a closure on a thread of its own. Safe from any thread.
+/// Runs a closure on a thread of its own.
 package final class Background: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let failure = Mutex<(any Error)?>(nil)

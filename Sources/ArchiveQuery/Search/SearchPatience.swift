@@ -11,7 +11,7 @@ enum ThreadTime {
 }
 
 /// The limit for all regular expressions of a query: one second of processor time and a microsecond a byte, then another second
-/// for texts that match or fail at once. ``TextPattern/patience`` limits a single text. Thread-safe.
+/// for texts that match or fail at once. ``TextPattern/patience`` limits a single text.
 package final class SearchPatience: Sendable {
     /// The basic time, and the further time for quick searches.
     package static let whole = Duration.seconds(1)

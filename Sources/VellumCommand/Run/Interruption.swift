@@ -2,7 +2,7 @@ import StoreInspection
 import Synchronization
 
 /// Handles SIGINT, SIGTERM and SIGHUP. They end the program at once, unless a command called ``collect()``; then it checks
-/// ``received`` between its steps. Safe from any thread.
+/// ``received`` between its steps.
 enum Interruption {
     private static let first = Atomic<Int32>(0)
 

@@ -1,7 +1,7 @@
 import StoreInspection
 import TerminalKit
 
-/// Messages to the user on standard error, without control characters. Safe from any thread.
+/// Messages to the user on standard error, without control characters.
 enum Narration {
     static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }
 

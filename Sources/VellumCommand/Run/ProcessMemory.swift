@@ -1,7 +1,7 @@
 import StoreInspection
 import TerminalCurses
 
-/// Settings of the C library's allocator. Safe from any thread.
+/// Settings of the C library's allocator.
 enum ProcessMemory {
     /// Ends the program with a message and a status when an allocation fails.
     static func endsWhenExhausted() {

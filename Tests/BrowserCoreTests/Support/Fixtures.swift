@@ -6,7 +6,7 @@ import StoreInspection
 import Synchronization
 import TerminalKit
 
-/// A clock that only tests advance. Safe from any thread.
+/// A clock that only tests advance.
 final class TestClock: Sendable {
     private let moment = Mutex(Fixture.start)
 

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Work that a separate thread repeats until ``end()``. Safe from any thread.
+/// Work that a separate thread repeats until ``end()``.
 final class Background: Sendable {
     private let isOver = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Other programs. Safe from any thread.
+/// Other programs.
 enum ChildProcess {
     /// Redirection of a program's streams.
     enum Streams {
