@@ -13,7 +13,7 @@ enum Changing {}
 /// ``Residency``; and without a right, because any process writes them atomically or each its own words, ``EventRing`` and
 /// ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
-    /// Only the types of this folder access its words.
+    /// Only the types of `Index` and `Tables` access its words.
     let memory: IndexBytes
 
     @inline(__always) fileprivate init(bytes: IndexBytes) { memory = bytes }
