@@ -113,6 +113,7 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.entryCapacityOffset) }
         nonmutating set { memory.set32(IndexLayout.entryCapacityOffset, newValue) }
     }
+    /// The highest number that an entry has or had. Not checked against the mapping, unlike ``usedEntries``.
     @inline(__always) var entryHighWater: UInt32 {
         get { memory.word32(IndexLayout.entryHighWaterOffset) }
         nonmutating set { memory.set32(IndexLayout.entryHighWaterOffset, newValue) }
@@ -137,6 +138,7 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.recencyLastOffset) }
         nonmutating set { memory.set32(IndexLayout.recencyLastOffset, newValue) }
     }
+    /// No entry behind this one is visible; 0: not known.
     @inline(__always) var leastVisible: UInt32 {
         get { memory.word32(IndexLayout.leastVisibleOffset) }
         nonmutating set { memory.set32(IndexLayout.leastVisibleOffset, newValue) }
@@ -237,6 +239,7 @@ extension ChangingIndex {
         get { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
         nonmutating set { memory.set32(IndexLayout.nextGroupOffset, newValue) }
     }
+    /// The entry after which the search for entries that can no longer be restored continues.
     var undoSweep: UInt32 {
         get { memory.word32(IndexLayout.undoSweepOffset) }
         nonmutating set { memory.set32(IndexLayout.undoSweepOffset, newValue) }

@@ -99,7 +99,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// Reads the key of a moved entry, except from the unreadable segments `gone`. Returns whether the result is certain.
+    /// Reads the key of a moved entry, except from unreadable segments. Returns whether the result is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {

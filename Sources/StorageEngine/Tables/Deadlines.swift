@@ -12,9 +12,6 @@ struct Deadlines<Right> {
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// No entry expires before this moment on the boot clock; 0: no entry expires.
-    var next: Int64 { index.nextDeadline }
-
     // MARK: Addresses of bounds
 
     private func row(_ row: Int, ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
