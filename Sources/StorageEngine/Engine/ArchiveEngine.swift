@@ -133,6 +133,13 @@ final class ArchiveEngine: Sendable {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
+    /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
+    @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
+
+    var segmentTarget: Int {
+        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
+    }
+
     var liveness: Liveness {
         Liveness(folder: folder, attachment: attachment, ownLine: processSlot?.line)
     }
@@ -204,12 +211,5 @@ extension ArchiveEngine {
         guard let names = try? folder.names() else { return false }
         return !names.contains(ArchiveFile.index)
             || !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
-    }
-
-    /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
-    @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
-
-    var segmentTarget: Int {
-        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
     }
 }

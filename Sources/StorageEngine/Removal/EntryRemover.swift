@@ -185,7 +185,7 @@ struct EntryRemover: ArchiveOperation {
     }
 
     /// Deletes the memory-only entries of a key, or with `sequence` only that operation's. Requires drained touches.
-    func deleteMemoryOnly(
+    private func deleteMemoryOnly(
         _ section: borrowing ArchiveSection,
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {
