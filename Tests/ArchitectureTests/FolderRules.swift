@@ -1,8 +1,8 @@
 /// Rules about the folders inside a module: their size, types spread over many files, and references in both directions.
 ///
-/// A folder refers to another by the name of a type that only the other declares, or by calling a function that only the other
-/// declares. Generic parameters count as types. A call refers to a function of its name and first label; names of one word
-/// count only with a label, because Swift's types have functions such as `map`.
+/// A folder refers to another by the name of a type, by a call or by a property after a dot that only the other declares. Generic
+/// parameters count as types. A call refers to a function of its name and first label; calls without a label, and properties,
+/// count only if the name has several words, because Swift's types have members such as `map` and `count`.
 enum FolderRules {
     static let mostFiles = 20
     static let mostFilesOfType = 12
@@ -66,10 +66,12 @@ enum FolderRules {
         var types = UniqueNames<String>()
         var functions = UniqueNames<FunctionName>()
         var names = UniqueNames<String>()
+        var properties = UniqueNames<String>()
         for file in files {
             for type in file.types.union(file.parameters) { types.add(type, in: file.folder) }
             for function in file.functions { functions.add(function, in: file.folder) }
             for name in file.names { names.add(name, in: file.folder) }
+            for name in file.names.union(file.labels) { properties.add(name, in: file.folder) }
         }
         var references: [String: [String: String]] = [:]
         for file in files {
@@ -77,11 +79,12 @@ enum FolderRules {
                 guard let folder = types.folder(of: word), folder != file.folder else { continue }
                 references[file.folder, default: [:]][folder] = word
             }
-            for call in file.calls {
-                guard let folder = functions.folder(of: call), folder != file.folder,
-                    names.folder(of: call.name) == folder
-                else { continue }
-                references[file.folder, default: [:]][folder] = call.name
+            let members =
+                file.calls.map { ($0.name, functions.folder(of: $0)) }
+                + file.properties.map { ($0, properties.folder(of: $0)) }
+            for (name, folder) in members {
+                guard let folder, folder != file.folder, names.folder(of: name) == folder else { continue }
+                references[file.folder, default: [:]][folder] = name
             }
         }
         return references
@@ -142,8 +145,12 @@ struct FolderFile {
     private(set) var functions: Set<FunctionName> = []
     /// Names of functions, variables and cases.
     private(set) var names: Set<String> = []
+    /// Names before a colon, which may be variables.
+    private(set) var labels: Set<String> = []
     private(set) var words: Set<String> = []
     private(set) var calls: Set<FunctionName> = []
+    /// Names of several words after a dot, except calls.
+    private(set) var properties: Set<String> = []
 
     init(_ file: SourceFile) {
         path = file.path
@@ -155,9 +162,10 @@ struct FolderFile {
     }
 
     private mutating func examine(_ rest: ArraySlice<CodeTokens.Token>) {
-        guard case .word(let word) = rest.first else { return }
+        guard case .word(let word) = rest.first else { return addProperty(rest) }
         words.insert(word)
         if let call = FunctionName(call: rest), call.isDistinctive { calls.insert(call) }
+        if rest.dropFirst().first == .sign(":") { labels.insert(word) }
         guard case .word(let name) = rest.dropFirst().first else { return }
         let declaration = rest.dropFirst()
         switch word {
@@ -170,8 +178,34 @@ struct FolderFile {
             names.insert(name)
             let list = addParameters(declaration.dropFirst())
             if let function = FunctionName(name, parameters: list) { functions.insert(function) }
-        case "var", "let", "case": names.insert(name)
+        case "case": addCases(declaration)
+        case "var", "let": names.insert(name)
         default: break
+        }
+    }
+
+    private mutating func addProperty(_ rest: ArraySlice<CodeTokens.Token>) {
+        let head = Array(rest.prefix(3))
+        guard head.count > 1, head[0] == .sign("."), head.last != .sign("("), case .word(let name) = head[1],
+            name.first?.isLowercase == true, name.contains(where: \.isUppercase)
+        else { return }
+        properties.insert(name)
+    }
+
+    /// Adds the names of a list of cases, whose associated values are in parentheses.
+    private mutating func addCases(_ tokens: ArraySlice<CodeTokens.Token>) {
+        var depth = 0
+        var isName = true
+        for token in tokens {
+            switch token {
+            case .word(let name):
+                if isName { names.insert(name) } else if depth == 0 { return }
+                isName = false
+            case .sign("("): depth += 1
+            case .sign(")"): depth -= 1
+            case .sign(","): isName = depth == 0
+            default: if depth <= 0 { return }
+            }
         }
     }
 

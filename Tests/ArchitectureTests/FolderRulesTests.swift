@@ -15,6 +15,10 @@ import Testing
             ("struct A { let b: B }", "struct B { let a: A? }"),
             ("func makeA() { makeB() }", "func makeB() { makeA() }"),
             (
+                "enum A { case one(a: Int, b: Int), lastOne }\nlet a = b.isBusy",
+                "struct B { var isBusy: Bool }\nlet b = A.lastOne"
+            ),
+            (
                 "extension Int { func add(item a: Int) { sum(of: a) } }",
                 "func sum(of b: Int) { 1.add(item: b) }"
             ),
