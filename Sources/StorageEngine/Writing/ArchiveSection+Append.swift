@@ -173,21 +173,14 @@ extension ArchiveSection {
                 .corrupted(
                     path: log.path(of: place.segment), offset: 0, reason: "the newest segment is missing"))
         }
-        if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
-            do throws(StorageError) {
+        do throws(StorageError) {
+            if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
                 _ = try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
-            } catch {
-                log.unpin(pin)
-                throw error
             }
-        }
-        if !segments.view(pin).isFree(at: place.offset) {
-            do throws(StorageError) {
-                try requireNoFrame(behind: place, pin)
-            } catch {
-                log.unpin(pin)
-                throw error
-            }
+            if !segments.view(pin).isFree(at: place.offset) { try requireNoFrame(behind: place, pin) }
+        } catch {
+            log.unpin(pin)
+            throw error
         }
         return (place, pin)
     }
