@@ -1,7 +1,33 @@
-/// Messages about a login, safe for logs.
-package enum LogIn {
-    /// A server's refusal up to its first quotation mark. One that contains the password isn't shown: a gap would reveal its length.
-    package static func reason(_ message: String, without password: String?) -> String {
+/// The first command of a connection.
+package struct LogIn: Sendable {
+    private let user: String?
+    private let password: String?
+    private let name: String
+
+    /// - Parameter name: the connection's name in the server's list of clients.
+    package init(user: String?, password: String?, name: String) {
+        (self.user, self.password, self.name) = (user, password, name)
+    }
+
+    package var hasCredentials: Bool { user != nil || password != nil }
+
+    package var hello: RESPCommand {
+        var hello = RESPCommand("HELLO", "3")
+        // A user without a password accepts any.
+        if hasCredentials { hello = hello + "AUTH" + (user ?? "default") + (password ?? "") }
+        return hello + "SETNAME" + name
+    }
+
+    /// The command of servers before version 6, which have no `HELLO`.
+    package var auth: RESPCommand {
+        user.map { RESPCommand("AUTH", $0, password ?? "") } ?? RESPCommand("AUTH", password ?? "")
+    }
+
+    package static func isUnknown(_ message: String) -> Bool { message.contains("unknown command") }
+
+    /// A server's refusal up to its first quotation mark, safe for logs. One that contains the password isn't shown: a gap would reveal
+    /// its length.
+    package func reason(_ message: String) -> String {
         if message.hasPrefix("WRONGPASS") {
             return "WRONGPASS: wrong user or password, or the user is disabled"
         }

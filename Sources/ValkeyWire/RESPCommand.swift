@@ -18,20 +18,30 @@ package struct RESPCommand: Sendable, Hashable {
         command + "\(word)"
     }
 
+    package static func + (command: RESPCommand, words: [[UInt8]]) -> RESPCommand {
+        RESPCommand(words: command.words + words)
+    }
+
     package var name: String { words.first.map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
     package func encode(into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + words.reduce(16) { $0 + $1.count + 24 })
-        RESPCommand.append("*", words.count, to: &bytes)
+        bytes += "*\(words.count)\r\n".utf8
         for word in words {
-            RESPCommand.append("$", word.count, to: &bytes)
+            bytes += "$\(word.count)\r\n".utf8
             bytes += word
             bytes += [13, 10]
         }
     }
+}
 
-    private static func append(_ kind: Unicode.Scalar, _ number: Int, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: kind))
-        bytes += "\(number)\r\n".utf8
+extension Sequence<RESPCommand> {
+    package var encoded: [UInt8] { reduce(into: []) { $1.encode(into: &$0) } }
+}
+
+/// Patterns of keys, as for `SCAN … MATCH`.
+package enum KeyPattern {
+    /// The pattern of a text. Escapes bytes: a wildcard with a combining mark is another character.
+    package static func escaped(_ text: some Sequence<UInt8>) -> [UInt8] {
+        text.flatMap { "*?[]\\^".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     }
 }

@@ -1,9 +1,3 @@
-/// Bytes against the protocol. The connection can't be used any further.
-package struct RESPError: Error, Hashable, CustomStringConvertible {
-    package var reason: String
-    package var description: String { "the server's reply is not of the protocol: \(reason)" }
-}
-
 /// Decodes values from bytes as they arrive, in linear time. Announced but missing data takes no memory.
 package struct RESPDecoder {
     package struct Limits: Sendable {
@@ -29,17 +23,27 @@ package struct RESPDecoder {
     private var searched = 0
     /// Incomplete arrays and maps, the innermost last.
     private var open: [Container] = []
-    /// Announced elements of the outermost value.
-    private var announced = 0
-    /// Announced bytes of the outermost value.
-    private var announcedBytes = 0
+    /// The outermost value, once it is complete.
+    private var value: RESPValue?
+    /// Announced elements and bytes of the outermost value.
+    private var announced = (elements: 0, bytes: 0)
     /// The string whose length is known, but whose bytes are incomplete.
-    private var string: (length: Int, kind: UInt8)?
+    private var string: (length: Int, kind: Unicode.Scalar)?
 
     private struct Container {
-        var kind: UInt8
+        let kind: Unicode.Scalar
         var missing: Int
         var elements: [RESPValue] = []
+
+        /// Nil: attributes of the next value, which are ignored.
+        var value: RESPValue? {
+            switch kind {
+            case "|": nil
+            case "%": .map(elements)
+            case ">": .push(elements)
+            default: .array(elements)
+            }
+        }
     }
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -58,88 +62,62 @@ package struct RESPDecoder {
     }
 
     package mutating func next() throws(RESPError) -> RESPValue? {
-        while true {
-            guard let value = try nextElement() else { return nil }
-            if let whole = place(value) {
-                announced = 0
-                announcedBytes = 0
-                return whole
+        while value == nil, try readElement() {
+            while open.last?.missing == 0 {
+                if let whole = open.removeLast().value { add(whole) }
             }
         }
-    }
-
-    /// Adds an element to the innermost value. Returns the outermost value if it is complete.
-    private mutating func place(_ value: RESPValue) -> RESPValue? {
-        var value = value
-        while var container = open.popLast() {
-            container.elements.append(value)
-            container.missing -= 1
-            guard container.missing == 0 else {
-                open.append(container)
-                return nil
-            }
-            // Attributes of the next value are ignored.
-            if container.kind == UInt8(ascii: "|") { return nil }
-            value = RESPDecoder.value(of: container)
-        }
+        defer { if value != nil { (value, announced) = (nil, (0, 0)) } }
         return value
     }
 
-    private static func value(of container: Container) -> RESPValue {
-        switch container.kind {
-        case UInt8(ascii: "%"): .map(container.elements)
-        case UInt8(ascii: ">"): .push(container.elements)
-        default: .array(container.elements)
-        }
+    private mutating func add(_ element: RESPValue) {
+        if open.isEmpty { return value = element }
+        open[open.count - 1].elements.append(element)
+        open[open.count - 1].missing -= 1
     }
 
-    /// Returns a value without elements, or opens one with elements. `nil`: its bytes are incomplete.
-    private mutating func nextElement() throws(RESPError) -> RESPValue? {
-        while true {
-            if let value = try nextString() { return value }
-            guard string == nil, let line = try nextLine() else { return nil }
-            try announce(bytes: line.count)
-            let kind = bytes[line.lowerBound]
-            let content = bytes[line.dropFirst()]
-            switch kind {
-            case UInt8(ascii: "$"), UInt8(ascii: "="), UInt8(ascii: "!"):
-                let length = try count(content, most: limits.stringBytes, "string")
-                guard let length else { return .null }
-                try announce(bytes: length)
-                string = (length, kind)
-            case UInt8(ascii: "*"), UInt8(ascii: "~"), UInt8(ascii: "%"), UInt8(ascii: ">"),
-                UInt8(ascii: "|"):
-                if let value = try begin(kind, content) { return value }
-            default: return try simple(kind, content)
-            }
+    /// Reads a value, the length of a string, or the beginning of an array. False: its bytes are incomplete.
+    private mutating func readElement() throws(RESPError) -> Bool {
+        if let (length, kind) = string {
+            guard pending >= length + 2 else { return false }
+            add(try endString(length, kind))
+            return true
         }
+        guard let line = try nextLine() else { return false }
+        try announce(bytes: line.count)
+        let kind = Unicode.Scalar(bytes[line.lowerBound])
+        let content = bytes[line.dropFirst()]
+        switch kind {
+        case "$", "=", "!":
+            string = try count(content, most: limits.stringBytes, "string").map { ($0, kind) }
+            if let string { try announce(bytes: string.length) } else { add(.null) }
+        case "*", "~", "%", ">", "|": try begin(kind, content)
+        default: add(try simple(kind, content))
+        }
+        return true
     }
 
     private mutating func announce(bytes count: Int) throws(RESPError) {
-        announcedBytes += count
-        guard announcedBytes <= limits.bytes else {
+        announced.bytes += count
+        guard announced.bytes <= limits.bytes else {
             throw RESPError(reason: "a value of more than \(limits.bytes) bytes")
         }
     }
 
     private mutating func begin(
-        _ kind: UInt8, _ content: ArraySlice<UInt8>
-    ) throws(RESPError) -> RESPValue? {
-        guard let count = try count(content, most: limits.elements, "array") else { return .null }
-        let hasPairs = kind == UInt8(ascii: "%") || kind == UInt8(ascii: "|")
-        let missing = hasPairs ? 2 * count : count
-        announced += missing
-        guard announced <= limits.elements else {
+        _ kind: Unicode.Scalar, _ content: ArraySlice<UInt8>
+    ) throws(RESPError) {
+        guard let count = try count(content, most: limits.elements, "array") else { return add(.null) }
+        let missing = kind == "%" || kind == "|" ? 2 * count : count
+        announced.elements += missing
+        guard announced.elements <= limits.elements else {
             throw RESPError(reason: "a value of more than \(limits.elements) elements")
         }
         guard open.count < limits.depth else {
             throw RESPError(reason: "arrays in arrays, more than \(limits.depth)")
         }
-        guard missing > 0 else {
-            return kind == UInt8(ascii: "|") ? nil : RESPDecoder.value(of: Container(kind: kind, missing: 0))
-        }
         open.append(Container(kind: kind, missing: missing))
-        return nil
     }
 
     private mutating func nextLine() throws(RESPError) -> Range<Int>? {
@@ -158,36 +136,35 @@ package struct RESPDecoder {
         return start..<end - 1
     }
 
-    private mutating func nextString() throws(RESPError) -> RESPValue? {
-        guard let (length, kind) = string, pending >= length + 2 else { return nil }
+    private mutating func endString(
+        _ length: Int, _ kind: Unicode.Scalar
+    ) throws(RESPError) -> RESPValue {
         let end = start + length
         guard bytes[end] == 13, bytes[end + 1] == 10 else {
             throw RESPError(reason: "a string that is longer than announced")
         }
         let content = bytes[start..<end]
-        start = end + 2
-        searched = start
-        string = nil
-        switch kind {
-        case UInt8(ascii: "!"): return .error(String(decoding: content, as: UTF8.self))
-        case UInt8(ascii: "="):
-            guard length >= 4 else { throw RESPError(reason: "a verbatim string without a format") }
-            return .bytes(Array(content.dropFirst(4)))
-        default: return .bytes(Array(content))
+        (start, searched, string) = (end + 2, end + 2, nil)
+        if kind == "!" { return .error(String(decoding: content, as: UTF8.self)) }
+        guard kind != "=" || length >= 4 else {
+            throw RESPError(reason: "a verbatim string without a format")
         }
+        return .bytes(Array(kind == "=" ? content.dropFirst(4) : content))
     }
 
-    private func simple(_ kind: UInt8, _ content: ArraySlice<UInt8>) throws(RESPError) -> RESPValue {
+    private func simple(
+        _ kind: Unicode.Scalar, _ content: ArraySlice<UInt8>
+    ) throws(RESPError) -> RESPValue {
         let text = String(decoding: content, as: UTF8.self)
         switch kind {
-        case UInt8(ascii: "+"): return .status(text)
-        case UInt8(ascii: "-"): return .error(text)
-        case UInt8(ascii: "_"): return .null
-        case UInt8(ascii: "("): return .bigNumber(text)
-        case UInt8(ascii: ":"): if let number = Int64(text) { return .integer(number) }
-        case UInt8(ascii: ","): if let number = Double(text) { return .double(number) }
-        case UInt8(ascii: "#"): if text == "t" || text == "f" { return .boolean(text == "t") }
-        default: throw RESPError(reason: "a value that begins with byte \(kind)")
+        case "+": return .status(text)
+        case "-": return .error(text)
+        case "_": return .null
+        case "(": return .bigNumber(text)
+        case ":": if let number = Int64(text) { return .integer(number) }
+        case ",": if let number = Double(text) { return .double(number) }
+        case "#": if text == "t" || text == "f" { return .boolean(text == "t") }
+        default: throw RESPError(reason: "a value that begins with byte \(kind.value)")
         }
         throw RESPError(reason: "\(text.prefix(40).debugDescription) as a number")
     }

@@ -23,6 +23,10 @@ package enum RESPValue: Sendable, Hashable {
     /// `>`: a message without a request. The first element is its kind.
     case push([RESPValue])
 
+    package var blob: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+
+    package var error: String? { if case .error(let message) = self { message } else { nil } }
+
     /// The text of a string or a status; `nil` if it isn't UTF-8, or something else.
     package var text: String? {
         switch self {
@@ -46,5 +50,52 @@ package enum RESPValue: Sendable, Hashable {
         case .array(let elements), .map(let elements), .push(let elements): elements
         default: nil
         }
+    }
+    /// The value behind this name in a map.
+    package subscript(_ name: String) -> RESPValue? {
+        guard let elements, let place = elements.firstIndex(where: { $0.text == name }),
+            place + 1 < elements.count
+        else { return nil }
+        return elements[place + 1]
+    }
+
+    /// The text, with invalid UTF-8 repaired; empty for other values.
+    package var shownText: String { blob.map { String(decoding: $0, as: UTF8.self) } ?? text ?? "" }
+
+    /// The next cursor and the elements in the answer to `SCAN` and its relatives.
+    package var scanned: (cursor: [UInt8], elements: [RESPValue])? {
+        guard let parts = elements, parts.count == 2, let cursor = parts[0].blob,
+            let elements = parts[1].elements
+        else { return nil }
+        return (cursor, elements)
+    }
+}
+
+/// Named texts in an answer, such as the lines `name:value` of `INFO` and the words `name=value` of `CLIENT INFO`.
+package struct RESPFields: Sendable {
+    package private(set) var all: [(name: Substring, value: Substring)] = []
+
+    /// The fields of a text between whitespace, or other separators.
+    package init(
+        _ text: some StringProtocol, with sign: Character,
+        separatedBy isSeparator: (Character) -> Bool = \.isWhitespace
+    ) {
+        for field in text.split(whereSeparator: isSeparator) {
+            let field = Substring(field)
+            guard let place = field.firstIndex(of: sign) else { continue }
+            all.append((field[..<place], field[field.index(after: place)...]))
+        }
+    }
+
+    /// Lines `name:value`.
+    package init(lines answer: RESPValue) {
+        self.init(answer.shownText, with: ":", separatedBy: \.isNewline)
+    }
+
+    package subscript(_ name: String) -> String? { all.first { $0.name == name }.map { String($0.value) } }
+
+    /// At most 2^50, so that sums don't overflow.
+    package func number(_ name: String) -> UInt64? {
+        self[name].flatMap { UInt64($0) }.map { min($0, 1 << 50) }
     }
 }

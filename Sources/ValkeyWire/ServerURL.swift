@@ -5,8 +5,8 @@ package struct ServerURL: Sendable, Hashable {
     /// 1 to 65535.
     package private(set) var port = 6379
     package private(set) var user: String?
-    package private(set) var password: String?
-    /// 0 to 1,000,000; nil: absent.
+    package var password: String?
+    /// 0 to 1,000,000; nil: absent, for all.
     package private(set) var database: Int?
     /// Whether the connection is encrypted.
     package let isSecure: Bool
@@ -110,11 +110,27 @@ package struct ServerURL: Sendable, Hashable {
         return names.count == parts.count ? names : nil
     }
 
-    /// The encoded user with its `@`; empty: absent.
-    package var userPart: String { user.map { ServerEncryption.encoded($0, but: "%?#@:/") + "@" } ?? "" }
+    /// Whether the host's name is one of this machine. A tunnel may be behind it.
+    package var isLocal: Bool {
+        host == "localhost" || host == "::1"
+            || host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) }
+    }
+}
 
-    /// Encoded host and port, with IPv6 addresses in brackets.
-    package var place: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+extension ServerURL: CustomStringConvertible {
+    /// Without user and password, and without the database.
+    package var description: String { text(user: "") }
+
+    /// With the user, but without the password.
+    package var forCommands: String {
+        text(user: user.map { ServerEncryption.encoded($0, but: "%?#@:/") + "@" } ?? "")
+    }
+
+    private func text(user: String) -> String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "valkey\(isSecure ? "s" : "")://" + user + name + (port == 6379 ? "" : ":\(port)")
+            + encryption.words
+    }
 }
 
 /// TLS settings of a connection.

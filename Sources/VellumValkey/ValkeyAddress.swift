@@ -15,11 +15,6 @@ public struct ValkeyAddress: Sendable, Hashable {
     /// Whether the connection is encrypted.
     public var usesTLS: Bool
 
-    /// Without credentials, with TLS.
-    package init(host: String, port: Int) {
-        (self.host, self.port, database, usesTLS) = (host, port, 0, true)
-    }
-
     /// - Parameter url: `valkey://[user:password@]host[:port][/database]`, with `valkeys://` for TLS; `redis` means the same.
     public init(_ url: String) throws {
         do throws(ServerURLError) {
@@ -30,11 +25,15 @@ public struct ValkeyAddress: Sendable, Hashable {
             guard parts.encryption == ServerEncryption() else {
                 throw ServerURLError("TLS parameters behind ? are set in options.tls here")
             }
-            (host, port, user, password) = (parts.host, parts.port, parts.user, parts.password)
-            (database, usesTLS) = (parts.database ?? 0, parts.isSecure)
+            self.init(parts)
         } catch {
             throw ValkeyAddressError(reason: error.reason)
         }
+    }
+
+    init(_ url: ServerURL) {
+        (host, port, user, password) = (url.host, url.port, url.user, url.password)
+        (database, usesTLS) = (url.database ?? 0, url.isSecure)
     }
 }
 

@@ -20,7 +20,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private let address: ValkeyAddress
     private let options: ValkeyTier.Options
     private let loop: any EventLoop
-    private let figures = ValkeyFigures()
+    private let figures = Guarded(RemoteHealth())
     /// Pending requests and their bytes. Safe from any thread.
     private let waiting = Atomic(0)
     private let waitingBytes = Atomic(0)
@@ -37,20 +37,11 @@ final class ValkeyRouter: @unchecked Sendable {
     private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
     private var epoch: Int64 = 0
-    private var spaces: [ObjectIdentifier: Space] = [:]
+    private var spaces: [ObjectIdentifier: ValkeySpace] = [:]
     private var isStopped = false
 
-    private struct Space {
-        let space: ValkeySpace
-        var watches: [ObjectIdentifier: NodeWatch] = [:]
-        var isCovered = false
-    }
-
     init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
-        self.address = address
-        self.name = name
-        self.options = options
-        self.loop = loop
+        (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
     }
 
     // MARK: For any thread
@@ -73,19 +64,14 @@ final class ValkeyRouter: @unchecked Sendable {
 
     func add(_ space: ValkeySpace) {
         loop.execute { [self] in
-            spaces[ObjectIdentifier(space)] = Space(space: space)
-            let used = (isClustered && !slots.isEmpty ? members : []).map { ObjectIdentifier($0) }
-            for session in sessions.values
-            where used.isEmpty || (used + unknown).contains(ObjectIdentifier(session)) {
-                watch(space, session)
-            }
+            spaces[ObjectIdentifier(space)] = space
+            updateWatches()
         }
     }
 
     func remove(_ space: ValkeySpace) {
         loop.execute { [self] in
-            guard let known = spaces.removeValue(forKey: ObjectIdentifier(space)) else { return }
-            for watch in known.watches.values { watch.session?.unwatch(watch) }
+            if spaces.removeValue(forKey: ObjectIdentifier(space)) != nil { updateWatches() }
         }
     }
 
@@ -102,9 +88,7 @@ final class ValkeyRouter: @unchecked Sendable {
             let all = whole.enumerated().flatMap { place, command in
                 asking && (place == 0 || !isAtomic) ? [RESPCommand("ASKING"), command] : [command]
             }
-            var bytes: [UInt8] = []
-            for command in all { command.encode(into: &bytes) }
-            return (bytes, all.count)
+            return (all.encoded, all.count)
         }
 
         func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
@@ -115,7 +99,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 return .failure(.refused(tier: tier, message: "invalid answer to EXEC"))
             }
             // The last command is the change. The others may fail for a value of another program.
-            if case .error(let message)? = replies.last {
+            if let message = replies.last?.error {
                 return .failure(.refused(tier: tier, message: message))
             }
             return .success(replies)
@@ -136,8 +120,8 @@ final class ValkeyRouter: @unchecked Sendable {
     private func send(
         _ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
     ) {
-        let (bytes, count) = request.encoded()
-        let size = bytes.count
+        let encoded = request.encoded()
+        let size = encoded.bytes.count
         let before = waiting.add(1, ordering: .relaxed).oldValue
         let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
         var request = request
@@ -157,9 +141,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 figures.withLock { $0.unsent += 1 }
                 return request.then(.failure(.unreachable(tier: name, reason: "the tier was released")))
             }
-            session.send(bytes, count: count, began: request.began) { [self] result in
-                answered(request, result, asking: false, hops: 0)
-            }
+            send(request, encoded, to: session)
         }
     }
 
@@ -181,9 +163,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     /// Notifies other archives of the same name in this process. Call on the loop.
     func notify(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
-        for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
-            body(space.space.listener)
-        }
+        for space in spaces.values where space !== own && space.prefix == own.prefix { body(space.listener) }
     }
 
     // MARK: Servers
@@ -208,10 +188,8 @@ final class ValkeyRouter: @unchecked Sendable {
     /// Tracks a server that isn't in the layout, because it may answer requests.
     private func meet(_ session: ValkeySession) {
         guard unknown.insert(ObjectIdentifier(session)).inserted else { return }
-        for (place, space) in spaces {
-            if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
-            judge(place)
-        }
+        session.watch(prefixes)
+        for space in spaces.values { judge(space) }
     }
 
     private var servers: [ValkeySession] {
@@ -224,13 +202,22 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
+        switch event {
+        case .changed(let prefix, let key):
+            for space in spaces.values where space.prefix == prefix { space.listener.changed(key) }
+            return
+        case .changedAll:
+            for space in spaces.values { space.listener.changedAll() }
+            return
+        case .connected, .lost, .heard: break
+        }
         if session.isClustered { isClustered = true }
         if isClustered,
             event != .heard || newestEpoch > epoch || .now() - askedAt > TimeAmount(options.heartbeat)
         {
             askForLayout()
         }
-        for space in spaces.keys { judge(space) }
+        for space in spaces.values { judge(space) }
         updateTrouble()
     }
 
@@ -268,8 +255,11 @@ final class ValkeyRouter: @unchecked Sendable {
         send(request, to: target, asking: words[0] == "ASK", hops: hops + 1)
     }
 
-    private func send(_ request: Request, to session: ValkeySession, asking: Bool = false, hops: Int) {
-        let (bytes, count) = request.encoded(asking: asking)
+    private func send(
+        _ request: Request, _ encoded: (bytes: [UInt8], count: Int)? = nil, to session: ValkeySession,
+        asking: Bool = false, hops: Int = 0
+    ) {
+        let (bytes, count) = encoded ?? request.encoded(asking: asking)
         session.send(bytes, count: count, began: request.began) { [self] result in
             answered(request, result, asking: asking, hops: hops)
         }
@@ -318,7 +308,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 }
                 updateTrouble()
             }
-            send(request, to: session, hops: 0)
+            send(request, to: session)
         }
     }
 
@@ -344,80 +334,44 @@ final class ValkeyRouter: @unchecked Sendable {
         for (place, session) in sessions
         where !used.contains(ObjectIdentifier(session)) && session !== first && session.isUnreachable {
             sessions[place] = nil
-            for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
             session.stop()
         }
         // A server without slots may have been replaced; then changes of its keys were not reported.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
-        for (place, space) in spaces {
-            if isGone { say(place, isCovered: false) }
-            // A server without slots may be another name of a tracked one, and would report this process's own changes.
-            for session in sessions.values {
-                if used.contains(ObjectIdentifier(session)) {
-                    if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
-                } else if let watch = spaces[place]?.watches.removeValue(forKey: ObjectIdentifier(session)) {
-                    session.unwatch(watch)
-                }
-            }
-            judge(place)
-        }
+        if isGone { for space in spaces.values { say(space, isCovered: false) } }
+        updateWatches()
         // Pending answers may be outdated without a report.
         for session in former where !used.contains(ObjectIdentifier(session)) { session.reconnect() }
     }
 
     // MARK: Tracking
 
-    private func watch(_ space: ValkeySpace, _ session: ValkeySession) {
-        let watch = NodeWatch(self, space, session)
-        spaces[ObjectIdentifier(space)]?.watches[ObjectIdentifier(session)] = watch
-        session.watch(space.prefix, watch)
+    private var prefixes: Set<[UInt8]> { Set(spaces.values.map(\.prefix)) }
+
+    private func updateWatches() {
+        let (prefixes, used) = (prefixes, unknown.union(members.map { ObjectIdentifier($0) }))
+        for session in sessions.values {
+            // A server without slots may be another name of a tracked one, and would report this process's own changes.
+            let isUsed = slots.isEmpty || used.contains(ObjectIdentifier(session))
+            session.watch(isUsed ? prefixes : [])
+        }
+        for space in spaces.values { judge(space) }
     }
 
     /// Determines whether an archive is tracked, and notifies its listener of a change.
-    fileprivate func judge(_ place: ObjectIdentifier) {
-        guard let space = spaces[place] else { return }
-        let needed = servers
-        let others = sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
+    private func judge(_ space: ValkeySpace) {
+        let needed = servers + sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
-            !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
-            && (needed + others).allSatisfy {
-                $0.isSound && space.watches[ObjectIdentifier($0)]?.isTracked == true
-            }
-        say(place, isCovered: isCovered)
+            !servers.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
+            && needed.allSatisfy { $0.isSound && $0.covered.contains(space.prefix) }
+        say(space, isCovered: isCovered)
     }
 
-    private func say(_ place: ObjectIdentifier, isCovered: Bool) {
-        guard let space = spaces[place], isCovered != space.isCovered else { return }
-        spaces[place]?.isCovered = isCovered
-        if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
+    private func say(_ space: ValkeySpace, isCovered: Bool) {
+        guard isCovered != space.isCovered else { return }
+        space.isCovered = isCovered
+        if isCovered { space.listener.isCovered() } else { space.listener.isUncovered() }
     }
-}
-
-/// The reports of one server on an archive's keys. For one event loop.
-private final class NodeWatch: RemoteListener, @unchecked Sendable {
-    private weak var router: ValkeyRouter?
-    private let space: ValkeySpace
-    private(set) weak var session: ValkeySession?
-    private(set) var isTracked = false
-
-    init(_ router: ValkeyRouter, _ space: ValkeySpace, _ session: ValkeySession) {
-        self.router = router
-        self.space = space
-        self.session = session
-    }
-
-    func isCovered() {
-        isTracked = true
-        router?.judge(ObjectIdentifier(space))
-    }
-
-    func isUncovered() {
-        isTracked = false
-        router?.judge(ObjectIdentifier(space))
-    }
-
-    func changed(_ key: String) { space.listener.changed(key) }
-    func changedAll() { space.listener.changedAll() }
 }
 
 /// Hash slots of a cluster (<https://valkey.io/topics/cluster-spec/>).

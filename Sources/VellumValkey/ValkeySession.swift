@@ -7,11 +7,14 @@ import VellumRemote
 
 /// The connection to a server, reopened after a loss. For one event loop.
 final class ValkeySession: @unchecked Sendable {
-    enum Event {
+    enum Event: Equatable {
         case connected
         case lost
-        /// ``ValkeySession/isSound`` and ``ValkeySession/epoch`` are known.
+        /// ``ValkeySession/isSound``, ``ValkeySession/epoch`` or ``ValkeySession/covered`` may have changed.
         case heard
+        /// Others changed a key with a watched prefix.
+        case changed([UInt8], key: String)
+        case changedAll
     }
 
     let name: String
@@ -36,36 +39,39 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    private struct Request: Sendable {
+    private final class Request: @unchecked Sendable {
         let count: Int
-        var replies: [RESPValue] = []
-        let bytes: [UInt8]
-        var began = NIODeadline.now()
+        let began: NIODeadline
         /// Whether it is an internal request, which handles error replies.
-        var isOwn = false
+        let isOwn: Bool
+        /// Empty once they are sent.
+        var bytes: [UInt8]
         /// `nil` once it has timed out.
         var then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)?
-    }
 
-    private struct Watch {
-        let prefix: [UInt8]
-        let listener: any RemoteListener
-        var isCovered = false
+        init(
+            _ bytes: [UInt8], count: Int, began: NIODeadline = .now(), isOwn: Bool = false,
+            then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
+        ) {
+            (self.bytes, self.count, self.began, self.isOwn, self.then) = (bytes, count, began, isOwn, then)
+        }
     }
 
     private var state = State.connecting
-    /// Requests sent, in the order of their replies.
-    private var sent = CircularBuffer<Request>()
+    /// The requests of the open channel.
+    private var connection = RESPConnection<Request>()
     private var queued: [Request] = []
-    private var watches: [ObjectIdentifier: Watch] = [:]
+    /// Prefixes of the keys whose changes are to be reported.
+    private var watched: Set<[UInt8]> = []
+    /// Watched prefixes all of whose later changes are reported.
+    private(set) var covered: Set<[UInt8]> = []
     /// Prefixes that the server tracks for this connection. A single one can't be removed.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
-    /// The connection's ID and address at the server. A restarted server reuses IDs.
-    private var connection: (number: Int64, address: String)?
+    /// The channel's ID and address at the server. A restarted server reuses IDs.
+    private var identity: (id: String, address: String)?
     /// Lost connections whose data may still reach the server.
-    private var lost: [(number: Int64, address: String)] = []
-    private var isAnswered = false
+    private var lost: [(id: String, address: String)] = []
     private var isExplained = false
     /// The time of sending of the last answered request. All earlier changes are reported, because the server reports them first.
     private var confirmed = NIODeadline.now()
@@ -79,21 +85,17 @@ final class ValkeySession: @unchecked Sendable {
     private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
-    private let figures: ValkeyFigures
+    private let figures: Guarded<RemoteHealth>
     /// Why there is no connection, or why it isn't sound.
     private(set) var trouble: String?
     private let report: (ValkeySession, Event) -> Void
 
     init(
         _ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop,
-        _ figures: ValkeyFigures, report: @escaping (ValkeySession, Event) -> Void
+        _ figures: Guarded<RemoteHealth>, report: @escaping (ValkeySession, Event) -> Void
     ) {
-        self.address = address
-        self.name = name
-        self.options = options
-        self.loop = loop
-        self.figures = figures
-        self.report = report
+        (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
+        (self.figures, self.report) = (figures, report)
     }
 
     func start() {
@@ -104,28 +106,31 @@ final class ValkeySession: @unchecked Sendable {
 
     func stop() {
         timer?.cancel()
-        lose("the tier was released", for: .stopped)
+        lose("the tier was released", next: .stopped)
     }
 
     /// Reconnects; pending requests fail.
     func reconnect() {
         let unsent = queued
         queued = []
-        if state.channel != nil { lose("it no longer has keys of its cluster", for: .paused) }
+        if state.channel != nil { lose("it no longer has keys of its cluster") }
         for request in unsent { refuse(request) }
     }
 
-    /// Reports changes of keys with this prefix to the listener.
-    func watch(_ prefix: [UInt8], _ listener: any RemoteListener) {
-        watches[ObjectIdentifier(listener)] = Watch(prefix: prefix, listener: listener)
-        if case .connected(let channel) = state { track([prefix], channel) }
-    }
-
-    func unwatch(_ listener: any RemoteListener) {
-        watches[ObjectIdentifier(listener)] = nil
-        guard watches.isEmpty, case .connected(let channel) = state else { return }
+    /// Reports changes of keys with these prefixes, and of no others.
+    func watch(_ prefixes: Set<[UInt8]>) {
+        let new = prefixes.subtracting(watched)
+        watched = prefixes
+        covered.formIntersection(prefixes)
+        guard case .connected(let channel) = state else { return }
+        if !new.isEmpty { track(new, channel) }
+        guard prefixes.isEmpty, !tracked.isEmpty else { return }
         tracked = []
-        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
+        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { [self] _ in
+            // A prefix that is watched again is covered by the answer to a later request.
+            covered = []
+            report(self, .heard)
+        }
     }
 
     /// Sends commands, and calls `then` with their replies, or with the first error among them.
@@ -133,7 +138,7 @@ final class ValkeySession: @unchecked Sendable {
         _ bytes: [UInt8], count: Int, began: NIODeadline = .now(),
         _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
     ) {
-        let request = Request(count: count, bytes: bytes, began: began, then: then)
+        let request = Request(bytes, count: count, began: began, then: then)
         switch state {
         case .connected(let channel): write(request, channel)
         // After several failed attempts, requests fail at once.
@@ -150,10 +155,8 @@ final class ValkeySession: @unchecked Sendable {
     private func write(_ request: Request, _ channel: any Channel) {
         figures.withLock { $0.requests += 1 }
         channel.write(channel.allocator.buffer(bytes: request.bytes), promise: nil)
-        sent.append(
-            Request(
-                count: request.count, bytes: [], began: request.began, isOwn: request.isOwn,
-                then: request.then))
+        request.bytes = []
+        connection.send(request, count: request.count)
         guard !isFlushDue else { return }
         isFlushDue = true
         // One flush for all requests of this turn of the loop.
@@ -169,25 +172,29 @@ final class ValkeySession: @unchecked Sendable {
         request.then?(.failure(.unreachable(tier: name, reason: reason)))
     }
 
-    fileprivate func received(_ value: RESPValue) {
-        isAnswered = true
-        if case .push(let parts) = value { return invalidate(parts) }
-        guard !sent.isEmpty else { return lose("it sent an unexpected reply", for: .paused) }
-        sent[sent.startIndex].replies.append(value)
-        guard sent[sent.startIndex].replies.count == sent[sent.startIndex].count else { return }
-        let request = sent.removeFirst()
+    fileprivate func received(_ bytes: ByteBufferView, _ channel: any Channel) {
+        guard isCurrent(channel) else { return }
+        connection.received(bytes)
+        do throws(RESPError) {
+            while isCurrent(channel), let event = try connection.next() {
+                switch event {
+                case .push(let parts): invalidate(parts)
+                case .replies(let replies, to: let request): answer(request, replies)
+                }
+            }
+        } catch {
+            lose(error.description)
+        }
+    }
+
+    private func answer(_ request: Request, _ replies: [RESPValue]) {
         confirmed = max(confirmed, request.began)
         guard let then = request.then else { return }
-        if !request.isOwn, let message = ValkeySession.error(in: request.replies) {
+        if !request.isOwn, let message = replies.firstError {
             figures.withLock { $0.refusals += 1 }
             return then(.failure(.refused(tier: name, message: message)))
         }
-        then(.success(request.replies))
-    }
-
-    private static func error(in replies: some Sequence<RESPValue>) -> String? {
-        for case .error(let message) in replies { return message }
-        return nil
+        then(.success(replies))
     }
 
     /// Called 20 times per timeout.
@@ -195,15 +202,15 @@ final class ValkeySession: @unchecked Sendable {
         let now = NIODeadline.now()
         let timeout = TimeAmount(options.timeout)
         var isLate = false
-        for place in sent.indices {
-            // Redirected requests began earlier, so the times aren't in order.
-            guard now - sent[place].began > timeout, let then = sent[place].then else { continue }
+        // Redirected requests began earlier, so the times aren't in order.
+        for request in connection.requests where now - request.began > timeout {
+            guard let then = request.then else { continue }
             // Internal requests have the connection's timeout, except in a cluster, where only other servers know of a replacement.
-            guard !sent[place].isOwn else {
+            guard !request.isOwn else {
                 isLate = isLate || isClustered
                 continue
             }
-            sent[place].then = nil
+            request.then = nil
             figures.withLock { $0.timeouts += 1 }
             then(.failure(.unanswered(tier: name, reason: "no answer within \(options.timeout)")))
         }
@@ -213,7 +220,7 @@ final class ValkeySession: @unchecked Sendable {
         guard let channel = state.channel else { return }
         let longest = options.heartbeat + options.timeout
         if isLate || now - confirmed > TimeAmount(longest) {
-            lose("no answer for \(isLate ? options.timeout : longest)", for: .paused)
+            lose("no answer for \(isLate ? options.timeout : longest)")
         } else if case .connected = state, now - asked >= TimeAmount(options.heartbeat) {
             sendHeartbeat(channel)
         }
@@ -223,9 +230,7 @@ final class ValkeySession: @unchecked Sendable {
     private func ask(
         _ commands: [RESPCommand], _ channel: any Channel, _ then: @escaping @Sendable ([RESPValue]) -> Void
     ) {
-        var bytes: [UInt8] = []
-        for command in commands { command.encode(into: &bytes) }
-        let request = Request(count: commands.count, bytes: bytes, isOwn: true) {
+        let request = Request(commands.encoded, count: commands.count, isOwn: true) {
             if case .success(let replies) = $0 { then(replies) }
         }
         write(request, channel)
@@ -239,9 +244,9 @@ final class ValkeySession: @unchecked Sendable {
         var commands = [RESPCommand("HELLO", "3")]
         if isClustered { commands.append(RESPCommand("CLUSTER", "INFO")) }
         ask(commands, channel) { [self] replies in
-            let present = ValkeySession.field("role", of: replies[0]) ?? role
+            let present = replies[0]["role"]?.text ?? role
             guard present == role else {
-                return lose("its role changed from \(role) to \(present)", for: .paused)
+                return lose("its role changed from \(role) to \(present)")
             }
             heard(replies.dropFirst().first)
         }
@@ -265,17 +270,11 @@ final class ValkeySession: @unchecked Sendable {
         var trouble: String?
 
         init(_ reply: RESPValue?) {
-            if case .error(let message)? = reply {
-                trouble = "it doesn't report its cluster's state: \(message)"
-                return
-            }
-            for line in (reply?.text ?? "").split(whereSeparator: \.isNewline) {
-                let parts = line.split(separator: ":", maxSplits: 1)
-                guard parts.count == 2 else { continue }
-                if parts[0] == "cluster_current_epoch" { epoch = Int64(parts[1]) ?? 0 }
-                if parts[0] == "cluster_state", parts[1] != "ok" {
-                    trouble = "its cluster's state is \(parts[1])"
-                }
+            if let message = reply?.error { trouble = "it doesn't report its cluster's state: \(message)" }
+            let fields = RESPFields(lines: reply ?? .null)
+            epoch = fields["cluster_current_epoch"].flatMap { Int64($0) } ?? 0
+            if let state = fields["cluster_state"], state != "ok" {
+                trouble = "its cluster's state is \(state)"
             }
         }
     }
@@ -285,16 +284,16 @@ final class ValkeySession: @unchecked Sendable {
     private func invalidate(_ parts: [RESPValue]) {
         guard parts.first?.text == "invalidate", parts.count >= 2 else { return }
         guard let keys = parts[1].elements else {
-            for watch in watches.values { watch.listener.changedAll() }
+            if !watched.isEmpty { report(self, .changedAll) }
             return
         }
         figures.withLock { $0.invalidations += keys.count }
         for case .bytes(let key) in keys {
-            for watch in watches.values where key.starts(with: watch.prefix) {
+            for prefix in watched where key.starts(with: prefix) {
                 // Keys of this library are UTF-8.
-                guard let name = String(validating: key.dropFirst(watch.prefix.count), as: UTF8.self)
+                guard let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self)
                 else { continue }
-                watch.listener.changed(name)
+                report(self, .changed(prefix, key: name))
             }
         }
     }
@@ -306,13 +305,11 @@ final class ValkeySession: @unchecked Sendable {
         for prefix in new { command = command + "PREFIX" + prefix }
         // Without a new prefix, any answer confirms the tracking.
         ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] replies in
-            if let message = ValkeySession.error(in: replies) {
-                return lose("it doesn't report changes: \(message)", for: .paused)
+            if let message = replies.firstError {
+                return lose("it doesn't report changes: \(message)")
             }
-            for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
-                watches[place]?.isCovered = true
-                watch.listener.isCovered()
-            }
+            covered.formUnion(prefixes.intersection(watched))
+            report(self, .heard)
         }
     }
 
@@ -321,23 +318,32 @@ final class ValkeySession: @unchecked Sendable {
     private func connect() {
         if case .stopped = state { return }
         state = .connecting
-        let bootstrap = ClientBootstrap(group: loop)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.maxMessagesPerRead, value: 16)
-            .connectTimeout(TimeAmount(options.timeout))
-            .channelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if address.usesTLS { try options.tls.secure(channel, to: address.host) }
-                    try channel.pipeline.syncOperations.addHandler(ReplyHandler(self))
+        let timeout = TimeAmount(options.timeout)
+        ValkeySession.open(address, options.tls, on: loop, within: timeout) { [self] in ReplyHandler(self) }
+            .hop(to: loop).whenComplete { [self] result in
+                switch result {
+                case .success(let channel): logIn(channel)
+                case .failure(let error): lose(ValkeySession.reason(error))
                 }
             }
-        bootstrap.connect(host: address.host, port: address.port).hop(to: loop).whenComplete {
-            [self] result in
-            switch result {
-            case .success(let channel): logIn(channel)
-            case .failure(let error): fail("\(ValkeySession.reason(error))")
+    }
+
+    /// Opens a connection whose data a handler gets, with TLS if the address requires it.
+    static func open(
+        _ address: ValkeyAddress, _ tls: ValkeyTier.TLS, on loop: any EventLoop, within timeout: TimeAmount,
+        _ handler: @escaping @Sendable () -> any ChannelHandler
+    ) -> EventLoopFuture<any Channel> {
+        ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.maxMessagesPerRead, value: 16)
+            .connectTimeout(timeout)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if address.usesTLS { try tls.secure(channel, to: address.host) }
+                    try channel.pipeline.syncOperations.addHandler(handler())
+                }
             }
-        }
+            .connect(host: address.host, port: address.port)
     }
 
     static func reason(_ error: any Error) -> String {
@@ -355,28 +361,33 @@ final class ValkeySession: @unchecked Sendable {
     private func logIn(_ channel: any Channel) {
         if case .stopped = state { return channel.close(promise: nil) }
         confirmed = .now()
-        (isAnswered, isExplained) = (false, false)
+        isExplained = false
+        connection = RESPConnection()
         state = .loggingIn(channel)
-        var hello = RESPCommand("HELLO", "3")
-        if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
-        var commands = [hello + "SETNAME" + "vellum"]
+        let password = address.password
+        let logIn = LogIn(user: password == nil ? nil : address.user, password: password, name: "vellum")
+        var commands = [logIn.hello]
         if address.database != 0 { commands.append(RESPCommand("SELECT", "\(address.database)")) }
         ask(commands + [RESPCommand("CLIENT", "INFO")], channel) { [self] replies in
             guard case .loggingIn(let present) = state, present === channel else { return }
-            if let message = ValkeySession.error(in: replies.dropLast()) {
-                return lose(refusal(message), for: .paused)
+            if let message = replies.dropLast().firstError {
+                return lose(
+                    "\(name) refuses: "
+                        + (LogIn.isUnknown(message)
+                            ? "it doesn't support protocol 3 (version 6 or later)" : logIn.reason(message)))
             }
-            connection = ValkeySession.connection(replies.last?.text)
+            let fields = RESPFields(replies.last?.text ?? "", with: "=")
+            if let id = fields["id"], let address = fields["addr"] { identity = (id, address) }
             killLost(channel)
-            isClustered = ValkeySession.field("mode", of: replies[0]) == "cluster"
-            role = ValkeySession.field("role", of: replies[0]) ?? ""
+            isClustered = replies[0]["mode"]?.text == "cluster"
+            role = replies[0]["role"]?.text ?? ""
             state = .connected(channel)
             failedAttempts = 0
             trouble = nil
             figures.withLock { $0.connections += 1 }
             let waiting = queued
             queued = []
-            track(Set(watches.values.map(\.prefix)), channel)
+            track(watched, channel)
             for request in waiting { write(request, channel) }
             report(self, .connected)
             if isClustered { sendHeartbeat(channel) } else { heard(nil) }
@@ -388,44 +399,12 @@ final class ValkeySession: @unchecked Sendable {
     private func killLost(_ channel: any Channel) {
         let number = lost.count
         guard number > 0 else { return }
-        let commands = lost.map { RESPCommand("CLIENT", "KILL", "ID", "\($0.number)", "ADDR", $0.address) }
+        let commands = lost.map { RESPCommand("CLIENT", "KILL", "ID", $0.id, "ADDR", $0.address) }
         ask(commands, channel) { [self] _ in lost.removeFirst(min(number, lost.count)) }
     }
 
-    private static func connection(_ facts: String?) -> (number: Int64, address: String)? {
-        var fields: [Substring: Substring] = [:]
-        for fact in (facts ?? "").split(whereSeparator: \.isWhitespace) {
-            let parts = fact.split(separator: "=", maxSplits: 1)
-            if parts.count == 2 { fields[parts[0]] = parts[1] }
-        }
-        guard let number = fields["id"].flatMap({ Int64($0) }), let address = fields["addr"] else {
-            return nil
-        }
-        return (number, String(address))
-    }
-
-    private func refusal(_ message: String) -> String {
-        "\(name) refuses: "
-            + (message.contains("unknown command")
-                ? "it doesn't support protocol 3 (version 6 or later)"
-                : LogIn.reason(message, without: address.password))
-    }
-
-    private static func field(_ name: String, of hello: RESPValue) -> String? {
-        let parts = hello.elements ?? []
-        guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else {
-            return nil
-        }
-        return parts[place + 1].text
-    }
-
-    private func fail(_ reason: String) {
-        if case .stopped = state { return }
-        lose(reason, for: .paused)
-    }
-
     /// Closes the connection, or ends the attempt to open it, and reconnects after a pause.
-    private func lose(_ reason: String, for next: State) {
+    private func lose(_ reason: String, next: State = .paused) {
         if case .stopped = state { return }
         if case .paused = state, case .paused = next { return }
         let former = state
@@ -435,32 +414,29 @@ final class ValkeySession: @unchecked Sendable {
         isSound = false
         epoch = 0
         figures.withLock { $0.failures += 1 }
-        for (place, watch) in watches where watch.isCovered {
-            watches[place]?.isCovered = false
-            watch.listener.isUncovered()
-        }
+        covered = []
         tracked = []
-        let unanswered = sent
-        let unsent = queued
-        sent.removeAll()
+        let (unanswered, unsent) = (connection.requests, queued)
+        connection = RESPConnection()
         queued = []
-        if let connection { lost = lost.suffix(15) + [connection] }
-        connection = nil
+        if let identity { lost = lost.suffix(15) + [identity] }
+        identity = nil
         if let channel = former.channel {
             // A reset discards unsent data, which must not be sent later.
             _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             channel.close(promise: nil)
         }
+        // Listeners must know of the loss before the requests fail.
+        report(self, .lost)
         for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
         for request in unsent { refuse(request) }
-        report(self, .lost)
         guard case .paused = next else { return }
         loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
     }
 
     /// A hint for a server that doesn't answer the first request: it may expect TLS, or not.
     private var suspicion: String {
-        guard case .loggingIn = state, !isAnswered, !isExplained else { return "" }
+        guard case .loggingIn = state, !connection.hasAnswered, !isExplained else { return "" }
         return address.usesTLS
             ? " (if \(address.host):\(address.port) has no TLS, write valkey://)"
             : " (if \(address.host):\(address.port) expects TLS, write valkeys://)"
@@ -476,7 +452,7 @@ final class ValkeySession: @unchecked Sendable {
     fileprivate func isCurrent(_ channel: any Channel) -> Bool { state.channel === channel }
 
     fileprivate func end(_ channel: any Channel, _ reason: String) {
-        if isCurrent(channel) { lose(reason, for: .paused) }
+        if isCurrent(channel) { lose(reason) }
     }
 
     fileprivate func caught(_ error: any Error, _ context: ChannelHandlerContext) {
@@ -487,32 +463,19 @@ final class ValkeySession: @unchecked Sendable {
     }
 }
 
-final class ValkeyFigures: Sendable {
-    private let health = Guarded(RemoteHealth())
-
-    func withLock<Result: Sendable>(_ body: (inout RemoteHealth) -> Result) -> Result {
-        health.withLock { body(&$0) }
-    }
+extension Sequence<RESPValue> {
+    fileprivate var firstError: String? { lazy.compactMap(\.error).first { _ in true } }
 }
 
 private final class ReplyHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let session: ValkeySession
-    private var decoder = RESPDecoder()
 
     init(_ session: ValkeySession) { self.session = session }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        decoder.append(unwrapInboundIn(data).readableBytesView)
-        do {
-            while let value = try decoder.next() {
-                guard session.isCurrent(context.channel) else { return }
-                session.received(value)
-            }
-        } catch {
-            session.end(context.channel, "\(error)")
-        }
+        session.received(unwrapInboundIn(data).readableBytesView, context.channel)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

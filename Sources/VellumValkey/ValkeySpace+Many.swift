@@ -1,21 +1,14 @@
 #if Valkey
 import StorageEngine
-import Synchronization
 import ValkeyWire
 import VellumRemote
 
 extension ValkeySpace {
     func deleteAll(ofOwner owner: String?, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void) {
         let deletion = Deletion(of: self)
-        let whole: Deletion.Then = { [self] result in
+        deletion.deleteAll(ofOwner: owner) { [self] result in
             router.notify(allBut: self) { $0.changedAll() }
             then(deletion.outcome(result))
-        }
-        if let owner { return deletion.delete(of: owner, from: "0", whole) }
-        deletion.pass(through: prefix, 1) { [self] result in
-            guard case .success = result else { return whole(result) }
-            deletion.isOfObjects.store(false, ordering: .relaxed)
-            deletion.pass(through: ownerKey(""), 1, whole)
         }
     }
 
@@ -24,8 +17,7 @@ extension ValkeySpace {
         _ names: [[UInt8]], _ script: String, _ owner: String,
         _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
     ) {
-        let keys = names.map { prefix + $0 }
-        each(keys, { RESPCommand("EVAL", script, "1") + $0 + owner }, then)
+        each(names.map { prefix + $0 }, { RESPCommand("EVAL", script, "1") + $0 + owner }, then)
     }
 
     /// Sends a command for each key, concurrently, and returns the numbers in the answers.
@@ -34,137 +26,124 @@ extension ValkeySpace {
         _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
     ) {
         guard !keys.isEmpty else { return then(.success([])) }
-        let all = Guarded((missing: keys.count, numbers: [Int64](repeating: 0, count: keys.count)))
-        let failure = Guarded<RemoteError?>(nil)
+        let numbers = [Int64](repeating: 0, count: keys.count)
+        let all = Guarded((missing: keys.count, numbers: numbers, failure: RemoteError?.none))
         for (place, key) in keys.enumerated() {
             router.send([command(key)], of: key) { result in
-                if case .failure(let error) = result { failure.withLock { $0 = error } }
-                let whole = all.withLock { all -> [Int64]? in
+                let whole = all.withLock { all -> Result<[Int64], RemoteError>? in
                     all.missing -= 1
-                    if case .success(let replies) = result { all.numbers[place] = replies[0].number ?? 0 }
-                    return all.missing == 0 ? all.numbers : nil
+                    switch result {
+                    case .success(let replies): all.numbers[place] = replies[0].number ?? 0
+                    case .failure(let error): all.failure = error
+                    }
+                    guard all.missing == 0 else { return nil }
+                    return all.failure.map { .failure($0) } ?? .success(all.numbers)
                 }
-                guard let whole else { return }
-                then(failure.withLock { $0 }.map { .failure($0) } ?? .success(whole))
+                if let whole { then(whole) }
             }
         }
     }
 }
 
-/// Deletes many keys, not atomically.
-private final class Deletion: Sendable {
+/// Deletes many keys, not atomically. For one event loop.
+private final class Deletion: @unchecked Sendable {
     typealias Then = @Sendable (Result<Void, RemoteError>) -> Void
+    /// Sends the command of a scan's step from a cursor.
+    private typealias Scan = @Sendable (_ cursor: [UInt8], @escaping ValkeyRouter.Then) -> Void
 
     private static let portion = 250
     /// A pass over a cluster misses keys that move, so passes are repeated while they find keys.
     private static let mostPasses = 5
 
     private let space: ValkeySpace
-    private let deleted = Atomic(0)
-    private let hasBegun = Atomic(false)
-    /// Whether deleted keys are counted; owners' sets aren't.
-    let isOfObjects = Atomic(true)
+    private var deleted = 0
+    private var hasBegun = false
 
     init(of space: ValkeySpace) { self.space = space }
 
     /// After the first deletion, a failure is uncertain.
     func outcome(_ result: Result<Void, RemoteError>) -> Result<Int, RemoteError> {
-        result.map { deleted.load(ordering: .relaxed) }.mapError {
-            hasBegun.load(ordering: .relaxed) ? $0.begun(at: space.tier) : $0
+        result.map { deleted }.mapError { hasBegun ? $0.begun(at: space.tier) : $0 }
+    }
+
+    func deleteAll(ofOwner owner: String?, _ then: @escaping Then) {
+        if let owner { return deleteObjects(of: owner, then) }
+        pass(through: space.prefix, 1) { [self] result in
+            guard case .success = result else { return then(result) }
+            let objects = deleted
+            pass(through: space.ownerKey(""), 1) { [self] result in
+                deleted = objects
+                then(result)
+            }
         }
     }
 
-    func pass(through prefix: [UInt8], _ number: Int, _ then: @escaping Then) {
+    private func pass(through prefix: [UInt8], _ number: Int, _ then: @escaping Then) {
         space.router.withServers { [self] result in
             guard case .success(let servers) = result else { return then(result.map { _ in }) }
-            let before = deleted.load(ordering: .relaxed)
-            pass(through: prefix, at: servers) { [self] (result: Result<Void, RemoteError>) in
+            let before = deleted
+            pass(through: prefix, at: servers[...]) { [self] result in
                 guard case .success = result, servers.count > 1, number < Deletion.mostPasses,
-                    number == 1 || deleted.load(ordering: .relaxed) > before
+                    number == 1 || deleted > before
                 else { return then(result) }
                 pass(through: prefix, number + 1, then)
             }
         }
     }
 
-    private func pass(through prefix: [UInt8], at servers: [ValkeySession], _ then: @escaping Then) {
-        guard let server = servers.first else { return then(.success(())) }
-        scan(prefix, at: server, from: "0") { [self] result in
-            guard case .success = result else { return then(result) }
-            pass(through: prefix, at: Array(servers.dropFirst()), then)
-        }
-    }
-
-    private func scan(
-        _ prefix: [UInt8], at server: ValkeySession, from cursor: String, _ then: @escaping Then
+    private func pass(
+        through prefix: [UInt8], at servers: ArraySlice<ValkeySession>, _ then: @escaping Then
     ) {
-        let command =
-            RESPCommand("SCAN", cursor, "MATCH") + Deletion.pattern(prefix) + "COUNT" + Deletion.portion
-        space.router.send([command], to: server) { [self] result in
-            portion(of: result, then) { [self] keys, next in
-                if !keys.isEmpty { hasBegun.store(true, ordering: .relaxed) }
-                space.each(keys, { RESPCommand("UNLINK") + $0 }) { [self] result in
-                    count(result, then) { [self] in
-                        if next == "0" {
-                            then(.success(()))
-                        } else {
-                            scan(prefix, at: server, from: next, then)
-                        }
-                    }
-                }
-            }
+        guard let server = servers.first else { return then(.success(())) }
+        let pattern = KeyPattern.escaped(prefix) + Array("*".utf8)
+        scan { [space] cursor, then in
+            let command = RESPCommand("SCAN") + cursor + "MATCH" + pattern + "COUNT" + Deletion.portion
+            space.router.send([command], to: server, then)
+        } deleting: { [self] keys, then in
+            space.each(keys, { RESPCommand("UNLINK") + $0 }) { [self] in then(count($0)) }
+        } then: { [self] result in
+            guard case .success = result else { return then(result) }
+            pass(through: prefix, at: servers.dropFirst(), then)
         }
     }
-
-    private static func pattern(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { Array("*?[]\\".utf8).contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] } + [
-            UInt8(ascii: "*")
-        ]
-    }
-
-    // MARK: An owner's objects
 
     /// Scans the owner's set. The scan visits each name that is in the set during the whole scan, and ends although names are added.
-    func delete(of owner: String, from cursor: String, _ then: @escaping Then) {
+    private func deleteObjects(of owner: String, _ then: @escaping Then) {
         let set = space.ownerKey(owner)
-        let command = RESPCommand("ZSCAN") + set + cursor + "COUNT" + Deletion.portion
-        space.router.send([command], of: set) { [self] result in
-            portion(of: result, then) { [self] parts, next in
-                let names = parts.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
-                if !names.isEmpty { hasBegun.store(true, ordering: .relaxed) }
-                space.each(names, StoredObject.deleteIfOwned, owner) { [self] result in
-                    count(result, then) { [self] in
-                        space.forget(names, of: owner) { [self] result in
-                            guard case .success = result, next != "0" else { return then(result) }
-                            delete(of: owner, from: next, then)
-                        }
-                    }
-                }
+        scan { [space] cursor, then in
+            space.router.send(
+                [RESPCommand("ZSCAN") + set + cursor + "COUNT" + Deletion.portion], of: set, then)
+        } deleting: { [self] parts, then in
+            let names = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }
+            space.each(names, StoredObject.deleteIfOwned, owner) { [self] result in
+                guard case .success = count(result) else { return then(result.map { _ in }) }
+                space.forget(names, of: owner, then)
+            }
+        } then: {
+            then($0)
+        }
+    }
+
+    /// Deletes the keys that a scan finds.
+    private func scan(
+        from cursor: [UInt8] = Array("0".utf8), _ step: @escaping Scan,
+        deleting delete: @escaping @Sendable ([[UInt8]], @escaping Then) -> Void, then: @escaping Then
+    ) {
+        step(cursor) { [self] result in
+            guard case .success(let replies) = result else { return then(result.map { _ in }) }
+            guard let (next, elements) = replies[0].scanned else {
+                return then(.failure(.refused(tier: space.tier, message: "invalid answer to a scan")))
+            }
+            hasBegun = hasBegun || !elements.isEmpty
+            delete(elements.compactMap(\.blob)) { [self] result in
+                guard case .success = result, next != Array("0".utf8) else { return then(result) }
+                scan(from: next, step, deleting: delete, then: then)
             }
         }
     }
 
-    /// Passes the keys of a scan's step and the next cursor to `goOn`.
-    private func portion(
-        of result: Result<[RESPValue], RemoteError>, _ then: @escaping Then,
-        _ goOn: ([[UInt8]], _ next: String) -> Void
-    ) {
-        guard case .success(let replies) = result else { return then(result.map { _ in }) }
-        guard let parts = replies[0].elements, parts.count == 2, let next = parts[0].text else {
-            return then(
-                .failure(.refused(tier: space.tier, message: "invalid answer to a scan")))
-        }
-        goOn((parts[1].elements ?? []).compactMap(\.blob), next)
-    }
-
-    private func count(
-        _ result: Result<[Int64], RemoteError>, _ then: @escaping Then, _ goOn: () -> Void
-    ) {
-        guard case .success(let numbers) = result else { return then(result.map { _ in }) }
-        if isOfObjects.load(ordering: .relaxed) {
-            deleted.add(numbers.count { $0 > 0 }, ordering: .relaxed)
-        }
-        goOn()
+    private func count(_ result: Result<[Int64], RemoteError>) -> Result<Void, RemoteError> {
+        result.map { deleted += $0.count { $0 > 0 } }
     }
 }
 #endif

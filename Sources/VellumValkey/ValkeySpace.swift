@@ -4,12 +4,14 @@ import ValkeyWire
 import VellumRemote
 
 /// The keys of one archive at a server or cluster.
-final class ValkeySpace: RemoteSpace {
+final class ValkeySpace: RemoteSpace, @unchecked Sendable {
     let listener: any RemoteListener
     /// The beginning of the archive's keys.
     let prefix: [UInt8]
     let router: ValkeyRouter
     let tier: String
+    /// Whether all changes are reported. Only for the router's loop.
+    var isCovered = false
 
     init(_ router: ValkeyRouter, archive: String, in prefix: String, _ listener: any RemoteListener) {
         self.router = router
@@ -75,10 +77,9 @@ final class ValkeySpace: RemoteSpace {
         // The name is in the owner's set before the object exists, so that deleting the owner's objects finds it.
         note(key, of: owner, object.lifetime) { [self, command] result in
             if case .failure(let error) = result { return then(.failure(error)) }
-            router.send([head(of: key), command], of: self.key(key), atomically: true) { [self] result in
-                notifyOthers(key, result)
-                guard case .success(let replies) = result else { return then(result.map { _ in }) }
-                if let former = ValkeySpace.owner(in: replies), former != owner { forget(key, of: former) }
+            change(key, [command]) { [self] result, former in
+                guard case .success = result else { return then(result.map { _ in }) }
+                if let former, former != owner { forget(key, of: former) }
                 // A concurrent deletion may have removed the name before the object existed.
                 note(key, of: owner, object.lifetime) { [tier] in then($0.begun(at: tier)) }
             }
@@ -86,12 +87,8 @@ final class ValkeySpace: RemoteSpace {
     }
 
     func delete(_ key: String, _ then: @escaping @Sendable (Result<Bool, RemoteError>) -> Void) {
-        let commands = [head(of: key), RESPCommand("UNLINK") + self.key(key)]
-        router.send(commands, of: self.key(key), atomically: true) { [self] result in
-            notifyOthers(key, result)
-            if case .success(let replies) = result, let owner = ValkeySpace.owner(in: replies) {
-                forget(key, of: owner)
-            }
+        change(key, [RESPCommand("UNLINK") + self.key(key)]) { [self] result, owner in
+            if let owner { forget(key, of: owner) }
             then(result.map { $0[1].number != 0 })
         }
     }
@@ -101,18 +98,25 @@ final class ValkeySpace: RemoteSpace {
     ) {
         let name = self.key(key)
         let command =
-            if let lifetime {
-                RESPCommand("PEXPIRE") + name + ValkeySpace.milliseconds(lifetime)
-            } else {
-                RESPCommand("PERSIST") + name
-            }
-        let commands = [head(of: key), RESPCommand("EXISTS") + name, command]
-        router.send(commands, of: name, atomically: true) { [self] result in
-            notifyOthers(key, result)
-            guard case .success(let replies) = result, let owner = ValkeySpace.owner(in: replies) else {
-                return then(result.map { $0[1].number != 0 })
-            }
+            lifetime.map { RESPCommand("PEXPIRE") + name + ValkeySpace.milliseconds($0) }
+            ?? RESPCommand("PERSIST") + name
+        change(key, [RESPCommand("EXISTS") + name, command]) { [self] result, owner in
+            guard let owner else { return then(result.map { $0[1].number != 0 }) }
             note(key, of: owner, lifetime) { [tier] in then($0.begun(at: tier).map { _ in true }) }
+        }
+    }
+
+    /// Executes commands of a key atomically. Their replies are behind one with the head of the object; `then` also gets its owner.
+    private func change(
+        _ key: String, _ commands: [RESPCommand],
+        _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>, _ owner: String?) -> Void
+    ) {
+        let name = self.key(key)
+        let head = RESPCommand("GETRANGE") + name + 0 + (StoredObject.longestHead - 1)
+        router.send([head] + commands, of: name, atomically: true) { [self] result in
+            notifyOthers(key, result)
+            let found = (try? result.get())?.first?.blob
+            then(result, found.flatMap { StoredObject.owner(ofHead: $0) })
         }
     }
 
@@ -129,15 +133,6 @@ final class ValkeySpace: RemoteSpace {
     }
 
     // MARK: Owners
-
-    private func head(of key: String) -> RESPCommand {
-        RESPCommand("GETRANGE") + self.key(key) + 0 + (StoredObject.longestHead - 1)
-    }
-
-    /// The owner in an object's head, which is the first reply.
-    private static func owner(in replies: [RESPValue]) -> String? {
-        replies.first?.blob.flatMap { StoredObject.owner(ofHead: $0) }
-    }
 
     /// Adds an object's name to the owner's set, and removes stale names that the script returns.
     private func note(
@@ -189,10 +184,6 @@ final class ValkeySpace: RemoteSpace {
             }
         }
     }
-}
-
-extension RESPValue {
-    var blob: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
 extension Result<Void, RemoteError> {

@@ -35,8 +35,14 @@ import NIOSSL
 import NIOTLS
 import StorageEngine
 import SystemC
+import ValkeyWire
 
 extension ValkeyTier.TLS {
+    init(_ encryption: ServerEncryption) {
+        (roots, certificate, key) = (encryption.roots, encryption.certificate, encryption.key)
+        serverName = encryption.serverName
+    }
+
     /// Checks the settings without a connection.
     func validate() throws(ValkeyTLSError) {
         _ = try context()

@@ -197,10 +197,15 @@ struct ActionTests {
         #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
     }
 
-    @Test("the palette names the screen of an action that is not available here")
-    func paletteNamesOtherScreen() throws {
-        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: ":ttl")
-        #expect(browser.text.contains("Only on the entries screen: "), "\(browser.text)")
+    @Test(
+        "the palette names the screens of an action that is not available here",
+        arguments: [
+            (":persist", "x Expire: only on entries, groups, value, query."),
+            ("E:groups", "z Groups: only on archives, entries."),
+        ]) func paletteNamesOtherScreens(keys: String, words: String) throws
+    {
+        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)
+        #expect(browser.text.contains(words), "\(browser.text)")
     }
 
     @Test("V moves to the next entry to be evicted")

@@ -348,7 +348,7 @@ struct BrowserLoopTests {
         browser.send(.input(.pasteDropped))
         #expect(browser.text.contains("The unfinished past"))
         browser.press(try Key.script("x x<enter>"))
-        #expect(browser.text.contains("at 3: found"), "\(browser.text)")
+        #expect(browser.text.contains("character 3: found"), "\(browser.text)")
     }
 
     @Test(arguments: ["", "y", "C", "c", "b", "<enter>"])

@@ -33,14 +33,20 @@ struct ConditionTests {
     @Test func reportsMistakes() throws {
         var browser = try browser("Wpopulation > 2000000 and")
         // An incomplete condition shows what may follow, and the previous one applies.
-        #expect(browser.lines[1].contains("Expected next: "), "\(browser.lines[1])")
+        #expect(browser.lines[22].contains("Expected next: "), "\(browser.text)")
+        #expect(browser.lines[1].contains("4 of 16 entries"), "\(browser.lines[1])")
         browser.press(try Key.script("<enter>"))
-        #expect(browser.lines[1].contains("at 25: incomplete"), "\(browser.lines[1])")
+        // Mistakes are shown at the prompt, the counts above the list.
+        func prompt() -> String { browser.lines[22...].joined(separator: "\n") }
+        #expect(prompt().contains("character 25: incomplete"), "\(browser.text)")
         #expect(browser.lines[22].hasPrefix("where: "), "the prompt was closed")
         browser.press(try Key.script("<ctrl+u>population >> 3"))
-        #expect(browser.lines[1].contains("at 13: found \">\""), "\(browser.lines[1])")
+        #expect(prompt().contains("character 13: found \">\""), "\(browser.text)")
+        browser.press(try Key.script("<ctrl+u>é :: 3"))
+        #expect(prompt().contains("character 3: found \":\""), "\(browser.text)")
         browser.press(try Key.script("<ctrl+u>name matches \"(\"<enter>"))
-        #expect(browser.lines[1].contains("is not a regular expression"), "\(browser.lines[1])")
+        #expect(prompt().contains("is not a regular expression"), "\(browser.text)")
+        #expect(browser.lines[1].contains("16 entries"), "\(browser.lines[1])")
         browser.press(try Key.script("<ctrl+u>popluation > 1<enter>"))
         #expect(
             browser.lines[1].contains("no value that was read has the property popluation"),
@@ -48,6 +54,13 @@ struct ConditionTests {
         #expect(browser.text.contains("No entry matches popluation > 1; esc clears this."))
         browser.press(try Key.script("W<ctrl+u>population > \"a\"<enter>"))
         #expect(browser.lines[1].contains("population is a number, not a tex"), "\(browser.lines[1])")
+    }
+
+    @Test("marks are counted before a long condition")
+    func marksComeFirst() throws {
+        let condition = Array(repeating: "population > 2000000", count: 6).joined(separator: " or ")
+        let browser = try browser("MW\(condition)<enter>")
+        #expect(browser.lines[1].contains("16 marked"), "\(browser.lines[1])")
     }
 
     @Test func completesNames() throws {

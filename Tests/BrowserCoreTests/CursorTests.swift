@@ -49,6 +49,21 @@ struct CursorTests {
         #expect(browser.model.cursorKey == held)
     }
 
+    @Test("a sort from the top row stays at the top", arguments: ["", "jk"])
+    func sortStaysAtTheTop(keys: String) throws {
+        let browser = try Fixture.browser(source, clock: clock, keys: "j<enter>" + keys + "1")
+        #expect(browser.model.cursorRow == 0 && browser.model.cursorKey == "Apia")
+    }
+
+    @Test("long keys leave space for other columns")
+    func longKeysLeaveSpace() throws {
+        source.record(String(repeating: "k", count: 44), [1, 2], archive: "City", at: clock.now)
+        let browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>")
+        for title in ["size", "idle", "age", "expires", "hits"] {
+            #expect(browser.lines[2].contains(title), "\(browser.lines[2])")
+        }
+    }
+
     @Test func cursorMovesOnWhenItsKeyIsRemoved() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         source.remove("東京都", archive: "City")

@@ -234,6 +234,17 @@ struct DeleteTests {
         #expect(browser.text.contains("Nothing was deleted") == (marked == 1))
     }
 
+    @Test("the report counts skipped entries by reason, before the keys")
+    func reportCountsReasons() throws {
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>MD")
+        source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
+        for key in Fixture.keys.suffix(5) { source.remove(key, archive: "City") }
+        browser.press([.character("y")])
+        let report = browser.boxWords
+        #expect(report.contains("6 were skipped: 1 changed, 5 removed since the plan"), "\(report)")
+        #expect(report.contains("\"Bandung\" changed") && !report.contains("was removed"), "\(report)")
+    }
+
     @Test("the report undoes a delete")
     func reportUndoes() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")

@@ -68,6 +68,23 @@ struct EngineChangeTests {
         #expect(browser.model.said == "A dropped archive can't be restored.", "\(browser.text)")
     }
 
+    @Test("the plan of a compaction says whether there is anything to release")
+    func compactionStatesItsEffect() throws {
+        for number in 0..<3 { try archive.put([1, 2, 3], forKey: "key \(number)") }
+        #expect(try browser("K").boxWords.contains("nothing to release"))
+        _ = try archive.delete("key 1")
+        #expect(try browser("K").boxWords.contains("deleted and replaced entries, at most"))
+    }
+
+    @Test("limits to edit have the units of the screen")
+    func limitsAreSpelledAsShown() throws {
+        try archive.setLimits(disk: 400_000, memory: 4_194_305)
+        var browser = try browser("L")
+        #expect(browser.text.contains("disk 400 kB memory 4194305B"), "\(browser.text)")
+        browser.press([Key(.enter)])
+        #expect(browser.boxWords.contains("disk limit: 400 kB, unchanged"), "\(browser.text)")
+    }
+
     @Test("a size alone is the disk limit")
     func sizeAloneIsOfTheDisk() throws {
         let browser = try browser("L<ctrl+u>20KB<enter>")
@@ -148,7 +165,9 @@ struct EngineChangeTests {
 
     @Test(
         "an archive that was replaced since it was shown isn't changed",
-        arguments: [ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .drop])
+        arguments: [
+            ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .clear, .drop,
+        ])
     func replacedArchiveIsNotChanged(change: ArchiveChange) throws {
         let seen = try ArchiveSample(archive)
         try store.removeArchive(named: "City")

@@ -48,6 +48,30 @@ struct EngineSourceTests {
         return browser
     }
 
+    @Test(
+        "an archive that was removed or replaced keeps no disk space",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")), arguments: [false, true])
+    func removedArchiveIsClosed(isReplaced: Bool) throws {
+        let (store, _) = try fill(path)
+        var browser = try browser(store: path, keys: "<enter><esc>")
+        #expect(browser.model.screen == .archives)
+        try store.removeArchive(named: "City")
+        if isReplaced { _ = try fill(path, count: 1) }
+        #expect(try !removedFiles().isEmpty)
+        browser.refresh()
+        #expect(try removedFiles() == [])
+    }
+
+    /// Removed files of the archive that this process has open or mapped.
+    private func removedFiles() throws -> [String] {
+        let (files, place) = (FileManager.default, folder.path.split(separator: "/").last ?? "")
+        let open = try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+        }
+        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
+        return (open + maps.map(String.init)).filter { $0.contains(place) && $0.hasSuffix("(deleted)") }
+    }
+
     /// Order, hits and counters, as other processes see them.
     private func traces(_ archive: StorageEngine.Archive) throws -> [String] {
         let list = try archive.entries()
@@ -91,6 +115,29 @@ struct EngineSourceTests {
         #expect(browser.text.contains("JSON, 13 B"))
         browser.press(try Key.script("<esc>G"))
         #expect(browser.model.cursorKey == "city 0")
+    }
+
+    /// Regression: a filter left out entries that were stored again since the list was frozen.
+    @Test("a filter finds entries stored since the listing", arguments: ["j", "<space>"])
+    func filterFindsStoredAgain(keys: String) throws {
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        var browser = try browser(store: path, keys: "<enter>" + keys)
+        for number in 0..<50 { try archive.put([1], forKey: "city \(number)") }
+        browser.refresh()
+        browser.press(try Key.script("/city 4"))
+        #expect(browser.lines[1].contains("11 of 50 entries"), "\(browser.text)")
+    }
+
+    @Test("marked rows that were stored again aren't hidden by the filter")
+    func storedAgainIsNotHidden() throws {
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        var browser = try browser(store: path, keys: "<enter>/city 4<enter>M")
+        for number in 40..<50 { try archive.put([1], forKey: "city \(number)") }
+        browser.press([.character("D")])
+        #expect(browser.model.planned?.count == 11)
+        #expect(!browser.text.contains("hidden"), "\(browser.text)")
     }
 
     @Test func deletesAndShowsCost() throws {
@@ -151,12 +198,32 @@ struct EngineSourceTests {
         #expect(try archive.status().entries == 188)
         let actions = try source.reversible(in: ArchiveAddress("City", in: path))
         #expect(actions.map(\.entries) == [512])
-        let report = try source.undo(try #require(actions.first).id, in: ArchiveAddress("City", in: path)) {
+        let report = try source.undo(try #require(actions.first), in: ArchiveAddress("City", in: path)) {
             _ in true
         }
         #expect(report?.outcome.entries == 512)
         #expect(try archive.status().entries == 700)
-        #expect(try source.undo(actions[0].id, in: ArchiveAddress("City", in: path)) { _ in true } == nil)
+        #expect(try source.undo(actions[0], in: ArchiveAddress("City", in: path)) { _ in true } == nil)
+    }
+
+    @Test("a replaced archive keeps the effect of an action with the same number")
+    func undoOfReplacedArchive() throws {
+        let (store, _) = try fill(path)
+        let (source, address) = (EngineSource(folder: folder.path), ArchiveAddress("City", in: path))
+        func deleteFirst() throws -> ReversibleAction {
+            _ = try source.figures(store: path)
+            let target = try #require(try source.listing(in: address).entry(at: 0)?.target)
+            let carried = try source.carryOut(.delete, on: [target], in: address) { _ in true }
+            return try #require(carried.outcome.action)
+        }
+        let shown = try deleteFirst()
+        try store.removeArchive(named: "City")
+        store.close()
+        let (other, archive) = try fill(path)
+        defer { other.close() }
+        #expect(try deleteFirst().id == shown.id)
+        #expect(try source.undo(shown, in: address) { _ in true } == nil)
+        #expect(try archive.status().entries == 49)
     }
 
     /// Entries accessed since the plan aren't idle, though their sequence is unchanged.

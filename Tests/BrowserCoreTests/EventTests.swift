@@ -479,6 +479,27 @@ struct EventTests {
         test.send(second[0], expecting: [])
     }
 
+    @Test(
+        "reads the events of all archives on every screen, during a pause too",
+        arguments: [
+            "<enter>", "j<enter><enter>", "j<enter>Q", "j<enter>/x", "jz", "T", "j<enter><space>", "E<space>",
+        ])
+    func readsEventsOnEveryScreen(keys: String) throws {
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: keys)
+        let before = browser.model.readEvents
+        for archive in ["Blob", "City"] {
+            for round in 0..<3 {
+                for number in 0..<1_000 {
+                    source.happen(.update, "\(round) \(number)", archive: archive, at: clock.now)
+                }
+                source.with { $0.overwritten[archive] = round * 1_000 }
+                clock.advance(1)
+                browser.refresh()
+            }
+        }
+        #expect(browser.model.readEvents - before == 6_000)
+    }
+
     @Test("figures that rest on events are marked as estimates after missed events")
     func missedEventsMarkFigures() throws {
         var browser = try Fixture.browser(source, columns: 200, rows: 40, clock: clock, keys: "jE")

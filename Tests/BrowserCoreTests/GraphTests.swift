@@ -37,6 +37,8 @@ struct GraphTests {
         #expect(try row("City", browser).contains("0.0%"), "\(text)")
         #expect(browser.lines[1].contains("hit 1m 0.0%"), "\(text)")
         #expect(text.contains("overall hit ratio 99.1%: "), "\(text)")
+        // A title of the details has the present figure, as for the other metrics.
+        #expect(text.contains("hit ratio 0.0%  1s mean"), "\(text)")
         #expect(text.contains("overall hit ratio 92.4%"), "the process lacks its counters")
     }
 
@@ -171,7 +173,7 @@ struct GraphTests {
         for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
         #expect(try row("City", browser).contains(" ! cache "), "\(browser.text)")
         #expect(browser.text.contains("ALARM      hit ratio < 80%"), "\(browser.text)")
-        #expect(browser.text.contains("recorded keys were evicted before"), "\(browser.text)")
+        #expect(browser.text.contains("of keys recorded in 2m had been evicted"), "\(browser.text)")
     }
 
     @Test("an alarm names its archive in the row and in the header")

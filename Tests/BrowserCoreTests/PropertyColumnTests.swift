@@ -36,6 +36,17 @@ struct PropertyColumnTests {
         #expect(top.contains("…") && top.contains("┐"), "\(top)")
     }
 
+    @Test("9 sorts by the next chosen property")
+    func sortsByProperties() throws {
+        var browser = try browser(source("population", "place.zone"), "9")
+        #expect(CommandLine.words(for: browser.model).contains("sort population"))
+        #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.cursorRow == 0)
+        browser.press([.character("9")])
+        #expect(CommandLine.words(for: browser.model).contains("sort place.zone"))
+        browser = try self.browser(source(), "9")
+        #expect(browser.model.said?.contains("C chooses columns") == true)
+    }
+
     @Test func picksFromExistingProperties() throws {
         let source = Fixture.source()
         source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }

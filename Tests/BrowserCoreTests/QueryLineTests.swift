@@ -19,6 +19,25 @@ extension QueryScreenTests {
         if columns < 80 { #expect(text.contains("and more")) }
     }
 
+    @Test("a query that counts as accesses runs after a question, which R doesn't repeat")
+    func accessesAreAllowed() throws {
+        let source = Fixture.source()
+        try Fixture.addQueries(source)
+        source.with { $0.countsAccesses = true }
+        var browser = try Fixture.browser(source, columns: 100, keys: "jQfind population > 1<enter>")
+        #expect(browser.boxWords.contains("16 keys, which counts as an access to each"), "\(browser.text)")
+        for key in ["y", "R"] {
+            browser.press(try Key.script(key))
+            #expect(browser.text.contains("16 rows") && !browser.text.contains("Read all values?"))
+        }
+    }
+
+    @Test("an earlier draft continues at its end")
+    func draftContinuesAtItsEnd() throws {
+        let browser = try browser("Qfind number >> 3<enter><esc>Q0")
+        #expect(browser.lines[1].hasPrefix("query find number >> 30"), "\(browser.text)")
+    }
+
     /// Enter runs all lines of a query.
     @Test func runsQueryOfSeveralLines() throws {
         var browser = try browser("Qfind number > 3<alt+enter>| sort number desc<ctrl+n>| limit 2")
@@ -64,11 +83,11 @@ extension QueryScreenTests {
             Issue.record("the query is valid")
             return
         }
-        #expect(text.contains(errors[0].description), "\(text)")
+        #expect(text.contains("character 19: \(errors[0].message)"), "\(text)")
         #expect(browser.frame[6 + 18, 1].style != browser.frame[6 + 16, 1].style)
         // On low screens the last row has the message.
         let small = try self.browser("Qfind number > 3 | srot number", columns: 40, rows: 8)
-        #expect(small.lines[7].hasPrefix("at 19: found \"srot\""))
+        #expect(small.lines[7].hasPrefix("character 19: found \"srot\""))
     }
 
     @Test func completesExistingValues() throws {

@@ -142,12 +142,12 @@ struct QueryScreenTests {
     @Test func marksMistakes() throws {
         let browser = try browser("Qfind number > 3 | srot number")
         let text = browser.text
-        #expect(text.contains("at 19: found \"srot\""))
+        #expect(text.contains("character 19: found \"srot\""))
         let style = { (column: Int) in browser.frame[column, 1].style }
         #expect(style(6 + 18) == style(6 + 21) && style(6 + 18) != style(6 + 16))
         var asked = browser
         asked.press([Key(.enter)])
-        #expect(asked.text.contains("at 19: found \"srot\""))
+        #expect(asked.text.contains("character 19: found \"srot\""))
         #expect(asked.frame.cursor == Point(column: 6 + 18, row: 1))
         // An incomplete query isn't a mistake.
         let unfinished = try self.browser("Qfind number >")

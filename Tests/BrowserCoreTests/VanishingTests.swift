@@ -54,6 +54,23 @@ struct VanishingTests {
         let bytes = source.with { $0.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } } ?? 0
         #expect(browser.model.pace != .live && browser.model.cursorKey == "key 249")
         #expect(browser.lines[1].hasPrefix(" 350 entries  \(Figures.bytes(bytes))"), "\(browser.lines[1])")
+        #expect(browser.lines[1].contains("next to be evicted"), "\(browser.lines[1])")
+        // The victims of an old list may be evicted already.
+        clock.advance(1.5)
+        browser.press([.character("k")])
+        #expect(browser.model.pace != .live && !browser.lines[1].contains("evicted"), "\(browser.lines[1])")
+    }
+
+    @Test("a list below an open filter stays live")
+    func filteredListIsLive() throws {
+        let source = source(400)
+        var browser = try Fixture.browser(
+            source, columns: 120, rows: 40, clock: clock, keys: "j<enter>/key 39")
+        #expect(browser.lines[1].contains("11 of 400 entries"), "\(browser.lines[1])")
+        source.record("new key 39", [1, 2], archive: "City", at: clock.now)
+        clock.advance(4)
+        browser.refresh()
+        #expect(browser.lines[1].contains("12 of 401 entries"), "\(browser.lines[1])")
     }
 
     /// Regression: the header showed "live" above entries of a removed archive, and always above groups.

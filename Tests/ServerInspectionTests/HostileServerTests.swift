@@ -108,4 +108,37 @@ import Darwin
         }
         withExtendedLifetime(server) {}
     }
+
+    @Test(
+        "a read ends when answers have no complete elements",
+        arguments: [
+            ("zset", "ZCARD", "ZRANGE", 1), ("stream", "XLEN", "XRANGE", 8), ("list", "LLEN", "LRANGE", 0),
+        ])
+    func answersWithoutElements(type: String, length: String, read: String, count: Int) throws {
+        let answer = "*\(count)\r\n" + String(repeating: Self.bulk("a"), count: count)
+        let server = try Liar { name in
+            switch name {
+            case length: ":8\r\n"
+            case read: answer
+            case "INFO": Self.bulk("")
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        let value = try #require(try connection.value(of: [1], type: type, in: 0))
+        #expect(value.shown == 0 && value.total == 8 && value.shortage != nil)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("a connection with an unexpected reply isn't used any further")
+    func unexpectedReplies() throws {
+        let server = try Liar { name in
+            name == "PING" ? "+PONG\r\n+PONG\r\n" : name == "INFO" ? Self.bulk("") : nil
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
+        // A second reply must not become the answer to another command, which is repeated on a new connection.
+        #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
+        withExtendedLifetime(server) {}
+    }
 }

@@ -165,7 +165,7 @@ struct InterleavedChangesTests {
         let before = Timestamp.now().adding(seconds: -500)
         let carried =
             try hasCondition
-            ? changes.carryOut(.delete, on: targets, meeting: areIdle, readsIdleTimes: true)
+            ? changes.carryOut(.delete, on: targets, meeting: areIdle, readsAccesses: true)
             : changes.carryOut(.expireIdle(before: before), on: targets)
         #expect(carried.outcome.entries == keys.count - 1)
         #expect(carried.outcome.skips.map(\.key) == ["k"])

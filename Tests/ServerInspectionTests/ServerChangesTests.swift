@@ -400,6 +400,24 @@ struct ServerChangesTests {
         #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
     }
 
+    @Test("an action is undone by one process at a time, without a false loss")
+    func undoneTwice() async throws {
+        let served = try await Served()
+        let keys = (0..<200).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "0") }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        let id = try #require(carried.outcome.action).id
+        var refusals = 0
+        let undone = try #require(
+            try served.changes().undo(id) { _ in
+                do { _ = try served.changes().undo(id) } catch { refusals += 1 }
+                return true
+            })
+        #expect(undone.outcome.entries == 200 && undone.outcome.isComplete && undone.stopped == nil)
+        #expect(refusals > 1)
+        #expect(try served.changes().undo(id) == nil)
+    }
+
     @Test("idle keys are expired although another key of the block changes")
     func idleKeys() async throws {
         let served = try await Served()

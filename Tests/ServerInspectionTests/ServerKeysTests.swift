@@ -87,7 +87,10 @@ struct ServerKeysTests {
         #expect((900...1001).contains(left))
         #expect(facts[0]?.expires == nil)
         let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
-        #expect(try listing.learnFigures { _ in true })
+        let first = try #require(listing.index(ofKey: "text"))
+        #expect(try listing.learnFigures(of: .some([Int32(first)])) { _ in true })
+        #expect(!listing.knowsFigures && Int(listing.figures(at: first).size) == facts[0]?.memory)
+        #expect(try listing.learnFigures { _ in true } && listing.knowsFigures)
         for name in names.dropLast() {
             #expect(try (served.ask("OBJECT", "IDLETIME", name).number ?? 0) >= 2)
         }
@@ -392,6 +395,54 @@ struct ServerKeysTests {
         try await served.server.start()
         let problem = #expect(throws: SourceError.self) { try scan.next() }
         #expect(problem?.description.contains("another server") == true)
+    }
+
+    @Test("a key whose type changes during a query is read again")
+    func changedType() async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "0")
+        let (port, isChanged) = (served.server.port, Guarded(false))
+        let proxy = try Interposer(
+            to: port,
+            before: { command in
+                guard command == ["STRLEN", "key"], !isChanged.withLock({ $0 }) else { return }
+                isChanged.withLock { $0 = true }
+                _ = try? PlainClient(port: port).command("DEL", "key")
+                _ = try? PlainClient(port: port).command("HSET", "key", "name", "0")
+            })
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(proxy.port)"))
+        let source = try ServerQuery(connection, database: 0, for: QueryPipeline([]))
+        let cursor = try source.only(["key"]).cursor(in: .storage)
+        #expect(try cursor.advance())
+        let value = try cursor.loadValue()
+        #expect(value.reading == .present && value.encoding == .cbor)
+        #expect(isChanged.withLock { $0 })
+    }
+
+    @Test("a query fails if another server answers a part of it")
+    func restartDuringAQuery() async throws {
+        let served = try await Served()
+        let source = try ServerQuery(served.connection, database: 0, for: QueryPipeline([]))
+        served.server.stop()
+        try await served.server.start()
+        try PlainClient(port: served.server.port).command("SET", "key", "0")
+        let cursor = try source.only(["key"]).cursor(in: .storage)
+        #expect(try cursor.advance())
+        let problem = #expect(throws: SourceError.self) { try cursor.load() }
+        #expect(problem?.description.contains("another server") == true)
+    }
+
+    @Test("a connection that stays with its server uses no other one")
+    func restartedServer() async throws {
+        let served = try await Served()
+        let connection = ServerConnection(served.address, staysWithServer: true)
+        let run = try connection.traits().run
+        served.server.stop()
+        try await served.server.start()
+        for _ in 0..<2 {
+            #expect(throws: SourceError.self) { try connection.ask(RESPCommand("DBSIZE"), in: 0) }
+        }
+        #expect(try connection.traits().run == run)
     }
 
     @Test("a changed eviction policy is noticed")

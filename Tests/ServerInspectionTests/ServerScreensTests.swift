@@ -106,6 +106,28 @@ struct ServerScreensTests {
         #expect(try served.ask("DBSIZE").number == 7)
     }
 
+    @Test("keys that another server listed aren't changed")
+    func changesOfKeysOfAnotherServer() async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "0")
+        let targets = try served.targets(["key"])
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        #expect(try source.listing(in: archive).count == 1)
+        served.server.stop()
+        try await served.server.start()
+        let client = try PlainClient(port: served.server.port)
+        try client.command("SET", "key", "of another server")
+        // Reconnects.
+        #expect(try source.entry("none", in: archive) == nil)
+        #expect(throws: SourceError.self) {
+            try source.carryOut(.delete, on: targets, in: archive) { _ in true }
+        }
+        #expect(try client.command("EXISTS", "key").number == 1)
+        _ = try source.listing(in: archive)
+        #expect(try source.carryOut(.delete, on: targets, in: archive) { _ in true }.outcome.entries == 1)
+    }
+
     @Test("the list and the value show one size")
     func sizes() async throws {
         let served = try await Served()

@@ -19,6 +19,14 @@ struct FiguresTests {
         #expect(Figures.bytes(0, inUnitOf: 2_000_000) == "0")
     }
 
+    @Test("skipped entries without keys are no others", arguments: [[], ["a"]])
+    func skippedEntries(keys: [String]) {
+        var outcome = UndoOutcome.nothing
+        (outcome.skipped, outcome.skippedCount) = (keys, 800)
+        let last = outcome.remarks(listing: 10).last ?? ""
+        #expect(last.hasPrefix("and") == !keys.isEmpty && last.contains("\(800 - keys.count) "))
+    }
+
     @Test func counts() {
         #expect(Figures.count(6_204) == "6,204")
         #expect(Figures.count(-1_000_000) == "-1,000,000")

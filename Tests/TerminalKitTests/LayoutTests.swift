@@ -23,13 +23,12 @@ import Testing
                 default: .flexible(Int.random(in: 0...3, using: &random))
                 }
             }
-            let rect = Rect(column: 3, row: 4, columns: Int.random(in: 0...60, using: &random), rows: 2)
+            let columns = Int.random(in: 0...60, using: &random)
             let gap = Int.random(in: 0...2, using: &random)
-            var end = rect.column
-            for place in Layout.columns(rect, parts, gap: gap) where !place.isEmpty {
-                #expect(place.column >= end && place.endColumn <= rect.endColumn, "seed \(seed)")
-                end = place.endColumn
-            }
+            let lengths = Layout.lengths(of: parts, in: columns, gap: gap)
+            #expect(lengths.count == parts.count && lengths.allSatisfy { $0 >= 0 }, "seed \(seed)")
+            #expect(
+                lengths.reduce(0, +) <= max(0, columns - gap * (parts.count - 1)), "seed \(seed)")
         }
     }
 

@@ -17,13 +17,14 @@ import Testing
                 KeyHint(id: $0.0, key: $0.0, title: $0.1)
             }
         ).draw(into: &frame, in: footer, look: look)
-        let parts = Layout.rows(rest, [.flexible(2), .flexible(1)])
-        table(rows: 60).draw(into: &frame, in: parts[0], look: look)
-        (line, rest) = parts[1].split(top: 1)
+        let parts = rest.split(top: rest.rows * 2 / 3)
+        table(rows: 60).draw(into: &frame, in: parts.top, look: look)
+        (line, rest) = parts.rest.split(top: 1)
         ProgressBar(fraction: 0.625, text: "sorting").draw(into: &frame, in: line, look: look)
         (line, rest) = rest.split(top: 1)
         TextField("where name == \"東京\"").draw(into: &frame, in: line, look: look)
-        let halves = Layout.columns(rest, [.flexible(), .flexible()], gap: 1)
+        let (left, gapAndRight) = rest.split(left: (rest.columns - 1) / 2)
+        let halves = [left, gapAndRight.inset(left: 1)]
         HexDump(count: 2000, firstRow: 1, highlights: [20..<24]) {
             $0.map { UInt8(truncatingIfNeeded: $0 &* 7) }
         }
@@ -44,7 +45,7 @@ import Testing
                 Table.Column("Tier", width: .fixed(8), alignment: .center, priority: 3),
                 Table.Column("Use", width: .fixed(8), priority: 2),
                 Table.Column("Trend", width: .flexible(), priority: 4),
-            ], rowCount: rows, firstRow: 10, selectedRow: selected, showsMarks: true, emptyText: "no entries"
+            ], rowCount: rows, firstRow: 10, selectedRow: selected, emptyText: "no entries"
         ) { index in
             let key = ["city/\(index)", "都市/\(index)/東京都千代田区", "ke\u{301}y\u{7}\(index)"][index % 3]
             return Table.Row(

@@ -17,11 +17,12 @@ struct Gallery: Widget {
             KeyHint(id: 3, key: "d", title: "delete"), KeyHint(id: 4, key: "?", title: "help"),
             KeyHint(id: 5, key: "q", title: "quit"),
         ]).draw(into: &frame, in: footer, look: look)
-        let parts = Layout.rows(rest, [.flexible(3), .fixed(1), .flexible(2)])
-        table.draw(into: &frame, in: parts[0], look: look)
-        (line, rest) = parts[2].split(top: 1)
+        let parts = rest.split(top: (rest.rows - 1) * 3 / 5)
+        table.draw(into: &frame, in: parts.top, look: look)
+        (line, rest) = parts.rest.inset(top: 1).split(top: 1)
         ProgressBar(fraction: 0.42, text: "sorting by size").draw(into: &frame, in: line, look: look)
-        let halves = Layout.columns(rest, [.flexible(), .flexible()], gap: 2)
+        let (left, gapAndRight) = rest.split(left: (rest.columns - 2) / 2)
+        let halves = [left, gapAndRight.inset(left: 2)]
         HexDump(count: 300) { range in range.map { UInt8(truncatingIfNeeded: $0) } }
             .draw(into: &frame, in: halves[0], look: look)
         let rows: [(Int, TreeRow.Fold, String, String)] = [
@@ -45,7 +46,7 @@ struct Gallery: Widget {
                 Table.Column("Memory", width: .fixed(12), priority: 2),
                 Table.Column("Hits", width: .fixed(10), priority: 1),
                 Table.Column("Note", width: .minimum(6), priority: 3),
-            ], rowCount: 200, firstRow: 20, selectedRow: 22, showsMarks: true
+            ], rowCount: 200, firstRow: 20, selectedRow: 22
         ) { index in
             Table.Row(
                 [

@@ -104,4 +104,68 @@ import ValkeyWire
                 == Array("*5\r\n$3\r\nSET\r\n$3\r\nkü\r\n$3\r\n".utf8) + [0, 13, 10]
                 + Array("\r\n$2\r\nPX\r\n$1\r\n5\r\n".utf8))
     }
+
+    @Test("replies are matched to their requests, apart from push messages") func replies() throws {
+        var connection = RESPConnection<Int>()
+        var answered: [Int] = []
+        for number in 1...100 { connection.send(number, count: number % 3 + 1) }
+        #expect(connection.requests == Array(1...100) && !connection.hasAnswered)
+        for number in 1...100 {
+            for reply in 0...number % 3 {
+                connection.received(">1\r\n+changed\r\n:\(reply)\r\n".utf8)
+                guard case .push(let parts)? = try connection.next() else { throw RESPError("no push") }
+                #expect(parts == [.status("changed")])
+                guard case .replies(let replies, to: let request)? = try connection.next() else { continue }
+                #expect(replies == (0...number % 3).map { .integer(Int64($0)) })
+                answered.append(request)
+            }
+            #expect(connection.requests.first == (number < 100 ? number + 1 : nil))
+        }
+        #expect(answered == Array(1...100) && connection.hasAnswered)
+    }
+
+    @Test("a reply without a request is an error") func unexpectedReplies() throws {
+        var connection = RESPConnection<Void>()
+        connection.send((), count: 1)
+        connection.received("+OK\r\n+OK\r\n".utf8)
+        #expect(try connection.next() != nil)
+        #expect(throws: RESPError.self) { try connection.next() }
+    }
+
+    @Test("named fields are found in lines and words") func fields() {
+        let info = RESPFields(lines: .bytes(Array("# A\r\na:1:2\r\nb:\r\n\r\nc: x y\r\n".utf8)))
+        #expect(info["a"] == "1:2" && info["b"] == "" && info["c"] == " x y" && info["d"] == nil)
+        #expect(info.all.count == 3)
+        let words = RESPFields(
+            "id=7 addr=[::1]:9 age=99999999999999999999 mem=9223372036854775807 x\n", with: "=")
+        #expect(words["id"] == "7" && words["addr"] == "[::1]:9" && words["x"] == nil)
+        #expect(words.number("age") == nil && words.number("mem") == 1 << 50)
+        let hello = RESPValue.map([.bytes(Array("role".utf8)), .status("master"), .status("mode")])
+        #expect(hello["role"] == .status("master") && hello["mode"] == nil)
+    }
+
+    @Test("answers to scans have a cursor and elements") func scans() {
+        let cursor = RESPValue.bytes([48])
+        #expect(RESPValue.array([cursor, .array([.bytes([1])])]).scanned?.elements == [.bytes([1])])
+        for answer: RESPValue in [
+            .null, .integer(1), .array([cursor]), .array([.integer(0), .array([])]),
+            .array([cursor, cursor]),
+        ] {
+            #expect(answer.scanned == nil)
+        }
+    }
+
+    @Test("logins name the user and the password") func logIns() {
+        func words(_ command: RESPCommand) -> [String] {
+            command.words.map { String(decoding: $0, as: UTF8.self) }
+        }
+        let user = LogIn(user: "ada", password: nil, name: "test")
+        #expect(words(user.hello) == ["HELLO", "3", "AUTH", "ada", "", "SETNAME", "test"])
+        #expect(words(user.auth) == ["AUTH", "ada", ""] && user.hasCredentials)
+        let password = LogIn(user: nil, password: "word", name: "test")
+        #expect(words(password.hello) == ["HELLO", "3", "AUTH", "default", "word", "SETNAME", "test"])
+        #expect(words(password.auth) == ["AUTH", "word"])
+        let nothing = LogIn(user: nil, password: nil, name: "test")
+        #expect(words(nothing.hello) == ["HELLO", "3", "SETNAME", "test"] && !nothing.hasCredentials)
+    }
 }

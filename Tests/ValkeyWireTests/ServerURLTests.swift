@@ -5,7 +5,8 @@ import ValkeyWire
     @Test func tlsOptions() throws {
         let url = try ServerURL(
             "rediss://ada:a%3Fb@h:7/2?roots=/etc/a%20b.pem&serverName=cache.example&key=k%26")
-        #expect(url.isSecure && url.place == "h:7" && url.database == 2 && url.password == "a?b")
+        #expect(
+            url.isSecure && url.host == "h" && url.port == 7 && url.database == 2 && url.password == "a?b")
         #expect(url.encryption.roots == "/etc/a b.pem" && url.encryption.serverName == "cache.example")
         #expect(url.encryption.certificate == nil && url.encryption.key == "k&")
         let words = url.encryption.words

@@ -136,6 +136,22 @@ struct DialectTests {
         #expect(found.errors.contains("equal to the header"), "\(found.errors)")
     }
 
+    @Test("a row that only resembles the line sep= is an entry")
+    func rowsLikeTheSeparatorLine() throws {
+        let one = try objects("a.csv", "sep=,\nid\na\n\"sep=x\"\nsep=y\nsep=,\nid\nb\n")
+        #expect(one.lines.count == 4 && one.errors.contains("2 lines"), "\(one)")
+        let two = try objects("a.csv", "sep=;\nid;n\na;1\n\"sep=\";\nb;2\n")
+        #expect(two.lines.count == 3 + 2, "\(two)")
+    }
+
+    @Test("names a column whose text looks like bytes", arguments: ["a.csv", "a.tsv"])
+    func keyLikeBytes(name: String) throws {
+        let delimiter = name == "a.csv" ? "," : "\t"
+        let content = "\\h'00'\(delimiter)n\nx\(delimiter)1\n"
+        #expect(try objects(name, content, key: "h'00'").lines == [#"{"\\h'00'":"x","n":1}"#])
+        #expect(try importing(name, content, key: "\\h'00'").status == 2)
+    }
+
     @Test("a number in quotes is a text beside decimal commas")
     func quotedDecimalComma() throws {
         let found = try objects("a.csv", "id;a\n1;1,5\n2;\"2,5\"\n3;\"null\"\n")

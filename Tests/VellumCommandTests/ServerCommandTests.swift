@@ -162,6 +162,24 @@ struct ServerCommandTests {
         }
     }
 
+    @Test(
+        "a change combines conditions on values and idle times only where reads are no accesses",
+        arguments: [
+            ["rm", "db0", "--where", "@idle < 1h and name = \"Ada\""],
+            ["rm", "db0", "--where", "@accessed > now - 1h and name = \"Ada\"", "--dry-run"],
+            ["expire", "db0", "--where", "name = \"Ada\"", "--idle-longer-than", "1ms"],
+        ])
+    func idleTimesAndValues(words: [String]) async throws {
+        let machine = try await Machine()
+        let isAccess = try machine.run("rm", "db0", "--where", "name = \"Ada\"", "--dry-run").status == 2
+        let result = try machine.run(words + ["--yes", "--touch"])
+        #expect((result.status == 2) == isAccess)
+        if isAccess {
+            #expect(try machine.client.command("DBSIZE").number == 5)
+            #expect(try machine.run("rm", "db0", "--where", "@idle < 1h", "--yes").status == 0)
+        }
+    }
+
     @Test("a lossless export comes back with types and expiry times, and replaces nothing unasked")
     func exportsAndImports() async throws {
         let machine = try await Machine()

@@ -72,13 +72,15 @@ extension QueryPredicate {
             let readsNumbers = shape.readsNumbers(in: property)
             return PropertyCondition(access, sight) { item in
                 let number = readsNumbers ? item.orNumber : item
-                if readsDates, item.isText, item.date != nil { sight.note(.date) }
+                let isDate = readsDates && item.isText && item.date != nil
+                if isDate { sight.note(.date) }
                 let bounds = (low.kind == .number ? number : item, high.kind == .number ? number : item)
                 let truth = Truth.joined(first.test(.greaterOrEqual, bounds.0, ignored), isConjunction: true)
                 {
                     last.test(.lessOrEqual, bounds.1, ignored)
                 }
-                return truth == .unknown ? sight.unknown(item) : truth
+                if truth == .unknown { sight.count(isDate ? .date : item.kind) }
+                return truth
             }
         case .count(let property, let relation, let number):
             let (access, sight) = asked(property, .collections)

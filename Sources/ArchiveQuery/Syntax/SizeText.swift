@@ -1,5 +1,5 @@
-/// Reads and writes sizes in bytes: `20MB`, `64KiB`, `1.5GB`, `4096`; an option also accepts `1.5 GB`, two words in a query.
-/// Units are decimal (`KB` to `TB`) or binary (`KiB` to `TiB`), in either case.
+/// Reads and writes sizes in bytes: `20MB`, `64KiB`, `1.5 GB`, `4096`. Units are decimal (`kB` to `TB`)
+/// or binary (`KiB` to `TiB`), in either case.
 package enum SizeText {
     /// Names in capitals; the largest unit first.
     private static let units: [(name: String, size: Int128)] = [

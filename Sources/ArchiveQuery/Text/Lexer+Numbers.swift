@@ -18,10 +18,21 @@ extension Lexer {
         while offset < bytes.count,
             bytes[offset].isWordPart || bytes[offset] == UInt8(ascii: ":") || isInnerPoint(after: unitStart)
         { offset += 1 }
-        let unit = String(decoding: bytes[unitStart..<offset], as: UTF8.self)
-        if !unit.isEmpty { return Self.measure(number, unit) }
+        let attached = String(decoding: bytes[unitStart..<offset], as: UTF8.self)
+        if let unit = attached.isEmpty ? takeSpacedUnit() : attached { return Self.measure(number, unit) }
         return QueryLiteral(number: number).map { .literal($0) }
             ?? .invalid("a number of more digits than any value has")
+    }
+
+    /// Scans the unit of `500 kB`; nil, with nothing consumed, for another word.
+    private mutating func takeSpacedUnit() -> String? {
+        var next = self
+        while next.byte() == 0x20 { next.offset += 1 }
+        guard next.offset > offset else { return nil }
+        let unit = next.takeWord()
+        guard SizeText.isUnit(unit) || DurationText.isUnit(unit) else { return nil }
+        offset = next.offset
+        return unit
     }
 
     /// Whether the point belongs to a later number of a duration, as in `1h2.5s`.
@@ -56,7 +67,7 @@ extension Lexer {
             }
         }
         return .invalid(
-            "\(unit) is not a unit; durations have ms, s, m, h, d or w, sizes B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
+            "\(unit) is not a unit; durations have ms, s, m, h, d or w, sizes B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
         )
     }
 

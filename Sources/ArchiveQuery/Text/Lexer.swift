@@ -38,7 +38,7 @@ struct Lexer {
         }
     }
 
-    private mutating func takeWord() -> String {
+    mutating func takeWord() -> String {
         let start = offset
         while offset < bytes.count, bytes[offset].isWordPart { offset += 1 }
         return String(decoding: bytes[start..<offset], as: UTF8.self)

@@ -98,7 +98,8 @@ struct Parser {
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
             advice: advice)
         if case .invalid(let problem) = token.kind {
-            error.found = Token.shortened(String(decoding: bytes[token.range], as: UTF8.self))
+            let found = Token.shortened(String(decoding: bytes[token.range], as: UTF8.self))
+            error.found = found.first == "\"" ? found : "\"\(found)\""
             error.advice = problem
         }
         return error

@@ -52,6 +52,12 @@ extension QuerySyntaxError: CustomStringConvertible {
         "at \(position + 1): " + message
     }
 
+    /// The place in `text`, the parsed text, and the message: `character 12: found …`, `line 2, character 3: found …`.
+    package func description(in text: String) -> String {
+        let (line, prefix, _) = place(in: text)
+        return (line == 1 ? "" : "line \(line), ") + "character \(prefix.count + 1): \(message)"
+    }
+
     /// The description without the position.
     public var message: String {
         let names = expected.isEmpty ? nil : Self.list(expected.map(\.name))

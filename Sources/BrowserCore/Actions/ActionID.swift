@@ -16,6 +16,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case sortByKey = "sort-by-key", sortBySize = "sort-by-size", sortByTier = "sort-by-tier"
     case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"
     case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner"
+    case sortByProperty = "sort-by-property"
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
     case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
     case events, monitor, processes, monitorPart = "monitor-part", graphs, span, alarm, entry, earlier, later

@@ -108,6 +108,7 @@ package enum ActionTable {
         action(.sortByExpires, "Sort by expiry", "Sort by expiry time.", ["6"], [.entries]),
         action(.sortByHits, "Sort by hits", "Sort by the number of hits.", ["7"], [.entries]),
         action(.sortByOwner, "Sort by owner", "Sort by owner.", ["8"], [.entries]),
+        action(.sortByProperty, "Sort by property", "Sort by the next chosen property.", ["9"], [.entries]),
     ]
 
     private static let choosingStores: [BrowserAction] =

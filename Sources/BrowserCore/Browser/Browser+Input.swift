@@ -276,7 +276,7 @@ extension Browser {
             model.overlay = .message("Shell command", CommandLine.lines(for: model))
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
-            model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories
+            model.copyForPause()
             return refreshUnlessPaused(&model)
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
@@ -296,7 +296,6 @@ extension Browser {
         case .groups: return GroupsScreen.show(&model)
         case .events:
             model.parts.toggleEvents(&model)
-            return loadEvents(&model)
         case .monitor: return showMonitor(&model, .events)
         case .graphs: return showMonitor(&model, .graphs)
         case .processes: return showMonitor(&model, .processes)

@@ -45,6 +45,8 @@ extension Model {
         screen = isThere ? origin : entries != nil ? .entries : .archives
     }
 
+    /// The number of events that were read since the store was opened.
+    package var readEvents: Int { events.end }
     package var said: String? { notice?.text }
 
     package var markedKeys: [String] { entries?.marks.list.map(\.key) ?? [] }

@@ -211,7 +211,8 @@ package struct Model: Sendable {
     mutating func noteHold() { heldSince = isHeld ? heldSince ?? now : nil }
 
     private var isHeld: Bool {
-        if prompt != nil || overlay != nil { return true }
+        // A list stays live below its filter, so that the filter's count is true.
+        if overlay != nil || prompt?.isOfScreen == false { return true }
         guard let touched, !parts.follows(self) else { return false }
         return now.seconds(since: touched) < Model.freeze
     }
@@ -231,6 +232,17 @@ package struct Model: Sendable {
 
     /// The time that ages are relative to: that of the pause on a paused screen.
     var shownNow: Timestamp { pausedSince ?? now }
+
+    /// The events on the screen; on a paused one, those until the pause.
+    var shownEvents: EventLog { archives.pausedEvents ?? events }
+
+    /// Copies the figures that a paused screen shows; without a pause, removes the copies.
+    mutating func copyForPause() {
+        archives.pausedHistories = pausedSince == nil ? nil : archives.histories
+        archives.pausedEvents = pausedSince == nil ? nil : events
+        let log = shownEvents
+        monitor?.match(log)
+    }
 }
 
 /// The browser's own cost to the store since it was opened.

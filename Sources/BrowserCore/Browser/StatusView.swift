@@ -59,6 +59,11 @@ struct StatusView {
             if prompt.said == nil, let job = StatusView.longJob(model) {
                 figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
             }
+            // A note is cut to the space beside the text.
+            let free = rect.columns - width - TextWidth.width(of: prompt.field.text) - 2
+            if prompt.said == nil, free >= 20 {
+                figures = TextWidth.truncate(figures, to: free, ellipsis: look.glyphs.ellipsis)
+            }
             let needed = TextWidth.width(of: figures) + 1
             let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 8
             let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)

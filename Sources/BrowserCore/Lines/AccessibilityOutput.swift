@@ -161,25 +161,29 @@ package struct AccessibilityOutput: Sendable {
 
     /// At most one line a second, with the last event.
     private mutating func sayEvents(_ model: Model) -> [String] {
-        let end = model.events.end
-        guard model.screen == .archives || model.screen == .entries, model.archives.showsEvents else {
+        let log = model.shownEvents
+        let entries = model.screen == .entries ? model.entries : nil
+        guard entries?.showsEvents ?? (model.screen == .archives && model.archives.showsEvents) else {
             return []
         }
         guard let first = nextEvent else {
-            nextEvent = end
+            nextEvent = log.end
             return []
         }
         let isEarly = eventsSaid.map { model.now.seconds(since: $0) < 1 } ?? false
-        guard end > first, !isEarly else { return [] }
-        (nextEvent, eventsSaid) = (end, model.now)
-        let last = model.events[end - 1]
+        guard log.end > first, !isEarly else { return [] }
+        let numbers = log.numbers(from: first, matching: EventFilter(archive: entries?.archive.name))
+        nextEvent = log.end
+        guard let number = numbers.last else { return [] }
+        eventsSaid = model.now
+        let last = log[number]
         // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
         let words = [
             last.label, EventText.key(last, look: model.look), "in", last.archive,
             last.cause.label(of: last.kind).map { "(\($0))" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: " ")
-        let count = end - first
+        let count = numbers.count
         return [count == 1 ? words : "\(Figures.count(count)) events, the last: \(words)"]
     }
 
@@ -200,14 +204,9 @@ package struct AccessibilityOutput: Sendable {
             (note, typed) = ("", nil)
             return []
         }
-        var words = prompt.said ?? prompt.remark(model)
-        var isRefused = false
-        if case .condition = prompt.purpose, let mistake = model.entries?.mistake {
-            words = mistake.toCome ?? mistake.words
-            isRefused =
-                mistake.toCome == nil && before?.text == typing.text && before?.behind != typing.behind
-        }
-        let now = String(words.trimmingSpaces())
+        let now = String((prompt.said ?? prompt.remark(model)).trimmingSpaces())
+        let isRefused =
+            prompt.said != nil && before?.text == typing.text && before?.behind != typing.behind
         if before?.text != typing.text || typed == nil { typed = model.now }
         guard !now.isEmpty, isRefused || now != note else { return [] }
         guard isRefused || typed.map({ model.now.seconds(since: $0) >= 1 }) ?? true else {

@@ -26,9 +26,6 @@ package struct Arrangement: Sendable {
 
     package var count: Int { rows.count }
 
-    /// Whether more than a tenth of the listed entries are known to be removed. Others may have been recorded.
-    var isOutdated: Bool { gone > listing.count / 10 }
-
     var isFiltered: Bool { !filter.isEmpty || group != nil || condition != nil }
 
     /// Counts of entries that could not be read, and remarks about values.
@@ -117,9 +114,16 @@ extension Arrangement {
         CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)
     }
 
-    /// The keys without a row, filtered out or removed; nil if it was stopped. Reads the key of each row.
-    func missing(of keys: Set<ExactText>, _ progress: (Double) -> Bool) -> Set<ExactText>? {
-        var missing = keys
+    /// The keys that don't match; nil if it was stopped. With a group or a condition, reads the key of each row, in which keys
+    /// stored since the listing are found only among the `shown` ones.
+    func missing(
+        of keys: Set<ExactText>, shown: some Sequence<EntryMetadata>, _ progress: (Double) -> Bool
+    ) -> Set<ExactText>? {
+        if group == nil, condition == nil {
+            guard let pattern = SearchText(filter) else { return [] }
+            return keys.filter { key in !Array(key.text.utf8).withUnsafeBytes(pattern.matches) }
+        }
+        var missing = keys.subtracting(shown.map { ExactText($0.key) })
         for start in stride(from: 0, to: count, by: 4096) where !missing.isEmpty {
             guard progress(Double(start) / Double(count)) else { return nil }
             _ = listing.readKeys(of: start..<min(start + 4096, count), in: rows) { _, key in

@@ -23,17 +23,8 @@ package struct ListBuilder {
         if !progress(share) { throw Stopped() }
     }
 
-    /// Arranges the entries; lists them again if many entries of the request's base were removed since.
     /// - Returns: nil if it was stopped.
     package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
-        let arranged = try arrangeOnce(request)
-        guard arranged?.arrangement.isOutdated == true, arranged?.isNew == false else { return arranged }
-        var request = request
-        request.base = nil
-        return try arrangeOnce(request)
-    }
-
-    private func arrangeOnce(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
         guard let listing = try listing(for: request) else { return nil }
         let asked =
@@ -47,10 +38,10 @@ package struct ListBuilder {
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
             let present = PresentRows(of: arrangement, in: range, showing: columns, now: clock())
-            let marked = arrangement.isFiltered ? request.marks.keys : []
-            guard let hidden = present.arrangement.missing(of: marked, { _ in progress(1) }) else {
-                throw Stopped()
-            }
+            guard
+                let hidden = present.arrangement.missing(
+                    of: request.marks.keys, shown: present.rows.entries.values, { _ in progress(1) })
+            else { throw Stopped() }
             return Arranged(
                 arrangement: present.arrangement, anchorRow: row.map(present.row),
                 rows: present.rows, remembered: remembered,
@@ -140,12 +131,20 @@ package struct ListBuilder {
             tell: checkpoint)
         var unread = base?.unread ?? Arrangement.Unread()
         var sorted: Positions
-        if let base, base.order == request.order {
+        let lacksFigures = request.order.needsFigures && !listing.knowsFigures
+        if let base, base.order == request.order, !lacksFigures {
             sorted = base.sorted
         } else {
             let part = work
-            if request.order.needsFigures, !listing.knowsFigures {
-                let isKnown = try listing.learnFigures { progress(0.9 * $0) }
+            if lacksFigures {
+                // Keys are filtered first, because a server is asked for the metadata of each.
+                let all = Positions.all(listing.count)
+                let wanted = try pattern.map { pattern in
+                    try listing.entries(matching: pattern, among: all, checkpoint: part.tell).found
+                }
+                let isKnown = try listing.learnFigures(of: wanted.map(Positions.some) ?? all) {
+                    progress(0.9 * $0)
+                }
                 if !isKnown { throw Stopped() }
             }
             var sorter = EntrySorter(listing: listing, now: clock()) { share throws(Stopped) in

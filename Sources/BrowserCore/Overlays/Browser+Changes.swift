@@ -197,12 +197,9 @@ extension Browser {
             // Undoing a removal is a single step.
             job.isStoppable = action.kind == .deadline
             return [undo(action, in: plan.archive, ticket)]
-        case .clearLog:
-            job.title = "deleting"
-            job.isStoppable = false
-            return [MessagesScreen.clearLog(plan.archive, ticket)]
         case .archive(let change, let sample, _):
             job.title = "changing \(plan.archive.name)"
+            job.isStoppable = change != .clear
             return [ArchivesScreen.carryOut(change, sample, plan.archive, ticket)]
         case .replaceFile: return []
         }

@@ -229,7 +229,7 @@ extension Browser {
 extension Plan {
     fileprivate var refusal: String {
         switch act {
-        case .change(.delete), .clearLog: "Nothing was deleted."
+        case .change(.delete), .archive(.clear, _, _): "Nothing was deleted."
         case .change, .undo, .archive: "Nothing was changed."
         case .replaceFile: "Nothing was written."
         }

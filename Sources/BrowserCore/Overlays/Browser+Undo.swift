@@ -63,7 +63,7 @@ extension Browser {
 
     static func undo(_ action: ReversibleAction, in archive: ArchiveAddress, _ ticket: Int) -> Effect {
         .ask("undo \(action.id) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
-            try context.source.undo(action.id, in: archive, checkpoint: context.progress)
+            try context.source.undo(action, in: archive, checkpoint: context.progress)
         } then: { model, result in
             model.ends(ticket)
             switch result {

@@ -57,7 +57,6 @@ struct Plan: Sendable {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        case clearLog(Int)
         /// Replaces a file by the value of an entry; nil: by the result of the query.
         case replaceFile(String, EntryAddress?)
         case archive(ArchiveChange, ArchiveSample, Evictions)
@@ -103,13 +102,6 @@ struct Plan: Sendable {
         bytes = 0
     }
 
-    init(clearing log: ArchiveSample, at archive: ArchiveAddress) {
-        act = .clearLog(log.entries)
-        name = TextField(placeholder: "type \(archive.name)")
-        self.archive = archive
-        bytes = log.diskBytes
-    }
-
     init(
         _ change: ArchiveChange, of sample: ArchiveSample, at archive: ArchiveAddress,
         evicting evictions: Evictions = Evictions()
@@ -117,7 +109,9 @@ struct Plan: Sendable {
         act = .archive(change, sample, evictions)
         self.archive = archive
         bytes = evictions.bytes
-        if change == .drop || evictions.entries > 0 { name = TextField(placeholder: "type \(archive.name)") }
+        if change == .drop || change == .clear || evictions.entries > 0 {
+            name = TextField(placeholder: "type \(archive.name)")
+        }
     }
 }
 

@@ -109,16 +109,14 @@ enum OverlayView {
             style: look[.title].over(look[.dialog]), within: line)
     }
 
-    /// Names the action of another screen, if one matches.
+    /// Names the action of other screens, if one matches.
     private static func noMatch(_ list: ActionList, _ model: Model) -> String {
-        for screen in Screen.allCases {
-            if let action = model.keyMap.search(list.field.text, in: screen).first,
-                let key = action.keys.first
-            {
-                return "Only on the \(screen.rawValue) screen: \(key) \(action.title)."
-            }
-        }
-        return "No matching action."
+        let found = Screen.allCases.lazy.compactMap {
+            model.keyMap.search(list.field.text, in: $0).first
+        }.first
+        guard let found, let key = found.keys.first else { return "No matching action." }
+        let screens = Screen.allCases.filter(found.contexts.contains).map(\.rawValue)
+        return "\(key) \(found.title): only on \(screens.joined(separator: ", "))."
     }
 
     private static func draw(_ list: ActionList, _ model: Model, into frame: inout Frame) {

@@ -33,13 +33,6 @@ extension OverlayPlaces {
         case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) exists. Its contents will be lost."]
-        case .clearLog(let count):
-            words = ("Delete all messages?", "Delete")
-            body = [
-                "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)), of "
-                    + "\(TitleView.name(of: plan.archive, model)), and any that arrive before you confirm. "
-                    + "This can't be undone."
-            ]
         case .archive(let change, let sample, let evictions):
             (words, body) = change.dialog(sample, evictions)
         }

@@ -18,7 +18,6 @@ protocol ScreenParts {
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
     static func command(_ model: Model) -> CommandLine.Words
-    static func shows(eventsOf archive: String, _ model: Model) -> Bool
 
     // MARK: View
 
@@ -90,7 +89,6 @@ protocol ScreenParts {
 
 extension ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
-    static func shows(eventsOf archive: String, _ model: Model) -> Bool { false }
     static var isOfOneArchive: Bool { true }
     static func key(_ model: Model) -> String? { nil }
     static func targets(_ model: Model) -> ChosenEntries? { nil }

@@ -11,8 +11,9 @@ extension EngineSource {
         var clock = StepClock()
         let outcome: String
         let name = archive.name
-        let identity = try SourceError.translating { () throws(StorageError) in
-            try store.archive(named: name).identity()
+        let (opened, identity) = try SourceError.translating { () throws(StorageError) in
+            let opened = try store.archive(named: name)
+            return (opened, try opened.identity())
         }
         guard identity == seen.identity else {
             throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
@@ -20,7 +21,6 @@ extension EngineSource {
         switch change {
         case .resize(let disk, let memory):
             let evicted = try SourceError.translating { () throws(StorageError) in
-                let opened = try store.archive(named: name)
                 let before = try opened.status().evictions
                 try opened.setLimits(disk: disk, memory: memory)
                 return try opened.status().evictions &- before
@@ -28,13 +28,16 @@ extension EngineSource {
             outcome = "\(name) was resized; \(Figures.count(evicted, "eviction", "evictions"))."
         case .compact:
             let (before, after) = try SourceError.translating { () throws(StorageError) in
-                let opened = try store.archive(named: name)
                 let before = try opened.status().footprint
                 try opened.compact { share in clock.step { progress(share) } }
                 return (before, try opened.status().footprint)
             }
             let freed = before > after ? "\(Figures.bytes(before - after)) freed" : "nothing to free"
             outcome = "Compacted \(name): \(freed) (\(Figures.bytes(after)))."
+        case .clear:
+            let removal = try SourceError.translating { () throws(StorageError) in try opened.deleteAll() }
+            let messages = Figures.count(removal.entries, "message", "messages")
+            outcome = "Deleted \(messages), \(Figures.bytes(removal.bytes))."
         case .rename, .drop:
             outcome = try remove(archive, from: store, change, seen: seen, progress)
         }

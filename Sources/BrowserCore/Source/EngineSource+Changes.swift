@@ -34,20 +34,14 @@ extension EngineSource {
     }
 
     package func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         try writing(to: archive) { (archive) throws(StorageError) in
+            let present = try archive.reversibleActions().first { $0.id == action.id }
+            guard present?.time == action.time else { return nil }
             var clock = StepClock()
-            let undone = try archive.undo(id) { share in clock.step { checkpoint(share) } }
+            let undone = try archive.undo(action.id) { share in clock.step { checkpoint(share) } }
             return undone.map { Carried($0, longestCall: clock.longestStep()) }
-        }
-    }
-
-    package func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
-        try writing(to: archive) { (archive) throws(StorageError) in
-            var clock = StepClock()
-            let removal = try archive.deleteAll()
-            return Carried(removal, longestCall: clock.longestStep())
         }
     }
 
@@ -65,7 +59,7 @@ extension EngineSource {
         try SourceError.translating { () throws(StorageError) in
             try Store.open(
                 at: path, mode: .readWrite, createIfMissing: false,
-                options: StoreOptions(processName: "vellum browse"))
+                options: .forChanging(as: "vellum browse"))
         }
     }
 }

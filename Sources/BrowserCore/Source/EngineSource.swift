@@ -129,6 +129,7 @@ package final class EngineSource: StoreSource {
 
     package func figures(store path: String) throws(SourceError) -> StoreFigures {
         let store = try store(path)
+        store.closeRemovedArchives()
         var figures = StoreFigures(archives: [], ownPid: getpid())
         var processes: [Int32: AttachedProcess] = [:]
         let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }

@@ -17,6 +17,8 @@ package final class ServerSource: QueriedSource {
         /// The last figures, and when they were read.
         var figures: (StoreFigures, Timestamp)?
         var value: (key: String, archive: ArchiveAddress, SeenValue)?
+        /// The server's run at the last list or query. Only keys of this run are changed.
+        var run: String?
         /// Keys whose values may be read although that counts as an access.
         var allowed: Set<EntryAddress> = []
     }
@@ -120,9 +122,15 @@ package final class ServerSource: QueriedSource {
     package func listing(
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? {
-        try ServerListing(
+        try noteRun()
+        return try ServerListing(
             connection, database: database(archive),
             matching: text.isEmpty ? nil : ServerScan.pattern(holding: text), while: goesOn)
+    }
+
+    private func noteRun() throws(SourceError) {
+        let run = try connection.traits().run
+        state.withLock { $0.run = run }
     }
 
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
@@ -229,6 +237,7 @@ package final class ServerSource: QueriedSource {
 
     func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan {
         let plan = QueryPlan(request.pipeline)
+        if request.allowsAccesses { return plan }
         var shown = plan.pipeline.stages.flatMap(\.properties)
         shown += [.metadata(.type), .metadata(.size)]
         var columns = [QueryColumn(.metadata(.key), as: "key")]
@@ -239,13 +248,15 @@ package final class ServerSource: QueriedSource {
         if let plan = try connection.traits().withoutAccesses(plan, showing: columns) { return plan }
         let reason = try objectionToReading() ?? ""
         throw SourceError(
-            "\(reason), and the conditions read every value; use @key, @size and other metadata")
+            "\(reason), and the conditions read every value; use @key, @size and other metadata",
+            isOfAccesses: true)
     }
 
     func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
         _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
+        try noteRun()
         let source = try ServerQuery(connection, database: database(request.archive), for: request.pipeline)
         var report = try plan.run(over: source, progress: progress, damage: { nil }, body)
         if plan.readsValues != QueryPlan(request.pipeline).readsValues {
@@ -290,14 +301,14 @@ package final class ServerSource: QueriedSource {
     ) throws(SourceError) -> Carried<PlanOutcome> {
         defer { state.withLock { $0.figures = nil } }
         return try changes(in: archive).carryOut(
-            action, on: targets, in: connection.traits().run, checkpoint: checkpoint)
+            action, on: targets, in: state.withLock { $0.run }, checkpoint: checkpoint)
     }
 
     package func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         defer { state.withLock { $0.figures = nil } }
-        return try changes(in: archive).undo(id, checkpoint: checkpoint)
+        return try changes(in: archive).undo(action.id, begun: action.time, checkpoint: checkpoint)
     }
 
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {

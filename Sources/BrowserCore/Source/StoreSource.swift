@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 
 /// Data source of the browser. Calls may block, so never call them on the drawing thread. Only ``store(_:in:)``,
-/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)``, ``change(_:_:seen:progress:)`` and ``clearLog(in:)`` write.
+/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)``, and ``change(_:_:seen:progress:)`` write.
 package protocol StoreSource: Sendable {
     var folder: String { get }
 
@@ -112,18 +112,16 @@ package protocol StoreSource: Sendable {
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome>
 
-    /// Undoes an action; nil if it no longer can be undone. `checkpoint` gets the share done, 0 to 1, between parts and returns
-    /// whether to continue.
+    /// Undoes an action; nil if it no longer can be undone. Another action of that number stays. `checkpoint` gets the share done, 0 to 1,
+    /// between parts and returns whether to continue.
     func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>?
 
     /// Changes a whole archive. It can only be dropped if it is unchanged. Returns the outcome in one line.
     func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String>
-
-    func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
 }
 
 /// Defaults of sources that aren't servers.
@@ -190,11 +188,8 @@ extension StoreSource {
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome> { throw .isOnlyLookedAt }
     package func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? { throw .isOnlyLookedAt }
-    package func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
-        throw .isOnlyLookedAt
-    }
 }
 
 extension SourceError {

@@ -22,15 +22,28 @@ extension ServerChanges {
 
     /// Undoes an action; nil: it can no longer be undone. Keys that were stored again stay unchanged.
     /// - Parameters:
+    ///   - time: of the action; nil: any. Numbers are reused after the undo window.
     ///   - isOfOtherRun: allows a server that was started after the action, which may be another server.
     ///   - checkpoint: gets the share done, and returns whether to continue.
     package func undo(
-        _ id: UInt32, evenIfRestarted isOfOtherRun: Bool = false, checkpoint: (Double) -> Bool = { _ in true }
+        _ id: UInt32, begun time: Timestamp? = nil, evenIfRestarted isOfOtherRun: Bool = false,
+        checkpoint: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard var record = try undo.records().first(where: { $0.id == id }) else { return nil }
+        let known = try undo.records().first { $0.id == id && $0.time == time ?? $0.time }
+        guard let known else { return nil }
+        // Later changes of the action could not be undone.
+        guard let lock = try undo.lock(of: known) else {
+            throw SourceError(
+                known.isOver
+                    ? "action \(id) is being undone by another process"
+                    : "action \(id) is still running in process \(known.pid); stop it, or wait for its end")
+        }
+        defer { lock.release() }
+        // Another process may have undone it since.
+        guard let record = try undo.records().first(where: { $0.token == known.token }) else { return nil }
         let run = try connection.traits().run
         guard run == record.run || isOfOtherRun else {
             let doubt =
@@ -39,27 +52,48 @@ extension ServerChanges {
                 : "the server at \(connection.address) was started since, and may be another one"
             throw SourceError("\(doubt); vellum undo with --restarted restores the keys there")
         }
-        // Later changes of the action could not be undone.
-        guard try undo.isOver(record) else {
-            throw SourceError(
-                "action \(id) is still running in process \(record.pid); stop it, or wait for its end"
-            )
-        }
-        var outcome = UndoOutcome.nothing
+        var restoration = Restoration(
+            changes: self, undo: undo, record: record, numbers: try undo.numbers(of: record))
+        return try restoration.restoreAll(checkpoint)
+    }
+}
+
+/// The undo of one action. For one thread.
+private struct Restoration {
+    private typealias Numbered = (number: Int, copy: UndoArchive.Copy)
+
+    private let changes: ServerChanges
+    private var connection: ServerConnection { changes.connection }
+    private let undo: UndoArchive
+    private var record: UndoArchive.Record
+    private let numbers: [Int]
+    private var outcome = UndoOutcome.nothing
+    /// Numbers of the copies of a block that are restored or skipped.
+    private var done: [Int] = []
+    private var stopped: String?
+    /// Number of copies that can't be read.
+    private var lost = 0
+    /// Number of copies that the server refused, and the first of them with the reason.
+    private var refused = 0
+    private var firstRefused: String?
+    /// Why the restored copies couldn't be removed from the undo record.
+    private var unrecorded: String?
+
+    init(changes: ServerChanges, undo: UndoArchive, record: UndoArchive.Record, numbers: [Int]) {
+        (self.changes, self.undo, self.record, self.numbers) = (changes, undo, record, numbers)
         outcome.action = record.action
-        outcome.isComplete = false
-        let numbers = try undo.numbers(of: record)
-        var failures = Failures()
-        if record.isOver { failures.lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
+        if record.isOver { lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
+    }
+
+    mutating func restoreAll(_ checkpoint: (Double) -> Bool) throws(SourceError) -> Carried<UndoOutcome> {
         var place = 0
-        while place < numbers.count, failures.stopped == nil {
-            let (copies, end) = try copies(of: undo, record, numbers, from: place, &failures)
-            var done: [Int] = []
+        while place < numbers.count, stopped == nil {
+            let copies = try copies(from: &place)
             do throws(SourceError) {
                 try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for restored ones")
-                try restore(copies, run, &outcome, &done, &failures)
+                try restore(copies)
             } catch {
-                failures.stopped = error.description
+                stopped = error.description
             }
             // A repeated undo must skip restored keys.
             do throws(SourceError) {
@@ -68,81 +102,58 @@ extension ServerChanges {
                 try undo.update(record)
             } catch {
                 // The disk may be full. The keys are restored regardless.
-                failures.unrecorded = failures.unrecorded ?? error.description
+                unrecorded = unrecorded ?? error.description
             }
-            place = end
-            if failures.stopped == nil, !checkpoint(Double(place) / Double(numbers.count)) { break }
+            done = []
+            if stopped == nil, !checkpoint(Double(place) / Double(numbers.count)) { break }
         }
-        outcome.isComplete = place == numbers.count && failures.stopped == nil && failures.refused == 0
-        if outcome.isComplete, failures.unrecorded == nil {
+        outcome.isComplete = place == numbers.count && stopped == nil && refused == 0
+        if outcome.isComplete, unrecorded == nil {
             try undo.forget(numbers, of: record)
             try undo.end(record)
         }
-        return Carried(outcome, stopped: failures.words)
+        return Carried(outcome, stopped: words)
     }
 
-    private struct Failures {
-        var stopped: String?
-        var lost = 0
-        /// Number of copies that the server refused, and the first of them with the reason.
-        var refused = 0
-        var firstRefused: String?
-        /// Why the restored copies couldn't be removed from the undo record.
-        var unrecorded: String?
-
-        mutating func refuse(_ copy: UndoArchive.Copy, _ reason: String) {
-            refused += 1
-            firstRefused = firstRefused ?? "\(TerminalSafe.quoted(KeyName.text(copy.key))): \(reason)"
+    private var words: String? {
+        var words = [stopped].compactMap { $0 }
+        if let firstRefused {
+            words.append(
+                "\(Figures.count(refused, "copy was", "copies were")) refused and kept for another try, such as "
+                    + firstRefused)
         }
-
-        var words: String? {
-            var words = [stopped].compactMap { $0 }
-            if let firstRefused {
-                words.append(
-                    "\(Figures.count(refused, "copy was", "copies were")) refused and kept for another try, such as "
-                        + firstRefused)
-            }
-            if lost > 0 {
-                words.append(
-                    "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
-                )
-            }
-            if let unrecorded {
-                words.append(
-                    "the undo record can't be updated, and another undo will skip the restored keys: \(unrecorded)"
-                )
-            }
-            return words.isEmpty ? nil : words.joined(separator: "; ")
+        if lost > 0 {
+            words.append(
+                "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
+            )
         }
+        if let unrecorded {
+            words.append(
+                "the undo record can't be updated, and another undo will skip the restored keys: \(unrecorded)"
+            )
+        }
+        return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
-    private typealias Numbered = (number: Int, copy: UndoArchive.Copy)
-
-    private func copies(
-        of undo: UndoArchive, _ record: UndoArchive.Record, _ numbers: [Int], from place: Int,
-        _ failures: inout Failures
-    ) throws(SourceError) -> (copies: [Numbered], end: Int) {
-        var (copies, end, bytes): ([Numbered], Int, Int) = ([], place, 0)
-        while end < numbers.count, copies.count < ServerChanges.block, bytes < ServerChanges.blockBytes {
-            if let copy = try undo.copy(numbers[end], of: record) {
-                copies.append((numbers[end], copy))
+    /// The next block of copies.
+    private mutating func copies(from place: inout Int) throws(SourceError) -> [Numbered] {
+        var (copies, bytes): ([Numbered], Int) = ([], 0)
+        while place < numbers.count, copies.count < ServerChanges.block, bytes < ServerChanges.blockBytes {
+            if let copy = try undo.copy(numbers[place], of: record) {
+                copies.append((numbers[place], copy))
                 bytes += copy.dump.count
             } else {
-                failures.lost += 1
+                lost += 1
             }
-            end += 1
+            place += 1
         }
-        return (copies, end)
+        return copies
     }
 
     /// Milliseconds by which a former expiry time must be in the future, so that it hasn't passed when the server gets it.
     private static let margin: Int64 = 5000
 
-    /// - Parameter done: gets the numbers of the copies that are restored or skipped.
-    private func restore(
-        _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
-        _ failures: inout Failures
-    ) throws(SourceError) {
+    private mutating func restore(_ copies: [Numbered]) throws(SourceError) {
         // In a cluster a transaction can't have keys of several slots.
         let isSingle = try connection.traits().isClustered
         var again = isSingle ? copies.reversed().map { [$0] } : [copies]
@@ -151,11 +162,11 @@ extension ServerChanges {
             let copies = block.filter { !done.contains($0.number) }
             guard let first = copies.first else { continue }
             do throws(SourceError) {
-                if try restoreOnce(copies, run, &outcome, &done, &failures) { continue }
+                if try restoreOnce(copies) { continue }
             } catch {
                 guard ServerChanges.concernsKeys(error) else { throw error }
                 if copies.count == 1 {
-                    failures.refuse(first.copy, error.description)
+                    refuse(first.copy, error.description)
                     continue
                 }
             }
@@ -165,36 +176,33 @@ extension ServerChanges {
             } else if tries < ServerChanges.tries + ServerChanges.block {
                 again.append(copies)
             } else {
-                skip(first, &outcome, &done)
+                skip(first)
             }
         }
     }
 
     /// False: another client changed a key, and nothing was restored.
-    private func restoreOnce(
-        _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
-        _ failures: inout Failures
-    ) throws(SourceError) -> Bool {
-        let isOfDeadlines = outcome.action.kind == .deadline
+    private mutating func restoreOnce(_ copies: [Numbered]) throws(SourceError) -> Bool {
+        let isOfDeadlines = record.kind == .deadline
         let keys = copies.map(\.copy.key)
         let start = ContinuousClock.now
-        let times = try deadlines(
-            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [], in: run)
-        let sizes = try asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
+        let times = try changes.deadlines(
+            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
+        let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var (changed, absent): ([Numbered], [Numbered]) = ([], [])
         for (place, var one) in copies.enumerated() {
             let copy = one.copy
             if let size = sizes[place].number {
-                let isSame = isSame(times.each[place], copy.newDeadline, within: times.tolerance)
-                if isOfDeadlines, isSame, KeyFacts.size(size) <= ServerChanges.largest {
-                    one.copy.size = KeyFacts.size(size)
+                one.copy.size = KeyFacts.size(size)
+                let isSame = times.isSame(times.each[place], copy.newDeadline)
+                if isOfDeadlines, isSame, one.copy.size <= ServerChanges.largest {
                     changed.append(one)
                 } else {
-                    skip(one, &outcome, &done)
+                    skip(one)
                 }
             } else if copy.dump.isEmpty || isOfDeadlines && times.now < copy.newDeadline ?? .max {
                 // Before its expiry time only another client deletes a key.
-                skip(one, &outcome, &done)
+                skip(one)
             } else if let deadline = copy.deadline, deadline <= times.now {
                 outcome.expired += 1
                 done.append(one.number)
@@ -202,65 +210,45 @@ extension ServerChanges {
                 absent.append(one)
             }
         }
-        guard try restoreDeadlines(changed, times.now, since: start, &outcome, &done) else { return false }
-        for one in absent {
-            try restore(
-                one, by: restoring(one.copy, at: times.now), run, &outcome, &done, &failures)
-        }
+        guard try restoreDeadlines(changed, times.now, since: start) else { return false }
+        for one in absent { try restore(one, at: times.now) }
         return true
     }
 
     /// Restores the former expiry times of keys with unchanged values. False: another client changed a watched key.
-    private func restoreDeadlines(
-        _ copies: [Numbered], _ now: Int64, since start: ContinuousClock.Instant,
-        _ outcome: inout UndoOutcome,
-        _ done: inout [Int]
+    private mutating func restoreDeadlines(
+        _ copies: [Numbered], _ now: Int64, since start: ContinuousClock.Instant
     ) throws(SourceError) -> Bool {
         var present = copies.map { UndoArchive.Copy(key: $0.copy.key, size: $0.copy.size) }
-        try dump(&present)
-        let earliest =
-            now + Int64((ContinuousClock.now - start) / .milliseconds(1)) + ServerChanges.margin
+        try changes.dump(&present)
+        let earliest = now + Int64((ContinuousClock.now - start) / .milliseconds(1)) + Restoration.margin
         var same: [Numbered] = []
         for (one, present) in zip(copies, present) {
             let isMeant =
                 one.copy.digest == ValueDigest(dump: present.dump) && one.copy.deadline ?? .max > earliest
-            if isMeant { same.append(one) } else { skip(one, &outcome, &done) }
+            if isMeant { same.append(one) } else { skip(one) }
         }
         guard !same.isEmpty else { return true }
         let commands = same.map { ServerChanges.expiring($0.copy.key, at: $0.copy.deadline) }
-        guard let answers = try transact(commands) else { return false }
+        guard let answers = try changes.transact(commands) else { return false }
         for (one, answer) in zip(same, answers) {
-            if answer.number == 0 {
-                skip(one, &outcome, &done)
-            } else {
-                note(one, &outcome, &done)
-            }
+            if answer.number == 0 { skip(one) } else { note(one) }
         }
         return true
     }
 
-    private func restore(
-        _ one: Numbered, by command: RESPCommand, _ run: String, _ outcome: inout UndoOutcome,
-        _ done: inout [Int], _ failures: inout Failures
-    ) throws(SourceError) {
-        guard let answer = try answer(to: command, for: one.copy, run, &failures) else { return }
-        guard case .error(let message) = answer else { return note(one, &outcome, &done) }
-        if message.hasPrefix("BUSYKEY") { return skip(one, &outcome, &done) }
+    private mutating func restore(_ one: Numbered, at now: Int64) throws(SourceError) {
+        let command = try restoring(one.copy, at: now)
+        guard let answer = try answer(to: command, for: one.copy) else { return }
+        guard let message = answer.error else { return note(one) }
+        if message.hasPrefix("BUSYKEY") { return skip(one) }
         if ServerConnection.general.contains(where: message.hasPrefix) {
-            _ = try connection.accepted(answer, to: command)
+            try connection.accepted(answer, to: command)
         }
-        failures.refuse(one.copy, "\(command.name): \(message)")
+        refuse(one.copy, "\(command.name): \(message)")
     }
 
-    private func note(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
-        outcome.entries += 1
-        outcome.bytes += UInt64(one.copy.size)
-        done.append(one.number)
-    }
-
-    private func restoring(
-        _ copy: UndoArchive.Copy, at now: Int64
-    ) throws(SourceError) -> RESPCommand {
+    private func restoring(_ copy: UndoArchive.Copy, at now: Int64) throws(SourceError) -> RESPCommand {
         let command = RESPCommand("RESTORE") + copy.key + (copy.deadline ?? 0) + copy.dump + "ABSTTL"
         if try connection.traits().countsUses {
             return copy.frequency.map { command + "FREQ" + min(max(0, $0), 255) } ?? command
@@ -272,37 +260,38 @@ extension ServerChanges {
     }
 
     /// Nil: the copy was refused. A server closes the connection for one that exceeds its limit.
-    private func answer(
-        to command: RESPCommand, for copy: UndoArchive.Copy, _ run: String, _ failures: inout Failures
+    private mutating func answer(
+        to command: RESPCommand, for copy: UndoArchive.Copy
     ) throws(SourceError) -> RESPValue? {
         do throws(SourceError) {
-            let answer = try connection.change([command], in: database)[0]
+            let answer = try connection.change([command], in: changes.database)[0]
             // The server closes the connection after this error.
-            if case .error(let message) = answer, message.contains("Protocol error") {
+            if answer.error?.contains("Protocol error") == true {
                 _ = try connection.ask(RESPCommand("PING"))
             }
             return answer
         } catch {
-            guard (try? connection.ask(RESPCommand("PING"))) != nil, try connection.traits().run == run else {
-                throw error
-            }
-            failures.refuse(copy, error.description)
+            guard (try? connection.ask(RESPCommand("PING"))) != nil else { throw error }
+            refuse(copy, error.description)
             return nil
         }
     }
 
-    /// Skips a key that was changed since, or whose former expiry time has passed.
-    private func skip(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
-        outcome.skippedCount += 1
-        if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(one.copy.key)) }
+    private mutating func refuse(_ copy: UndoArchive.Copy, _ reason: String) {
+        refused += 1
+        firstRefused = firstRefused ?? "\(TerminalSafe.quoted(KeyName.text(copy.key))): \(reason)"
+    }
+
+    private mutating func note(_ one: Numbered) {
+        outcome.entries += 1
+        outcome.bytes += UInt64(one.copy.size)
         done.append(one.number)
     }
 
-    private func isSame(_ present: Int64?, _ given: Int64?, within tolerance: UInt64) -> Bool {
-        switch (present, given) {
-        case (nil, nil): true
-        case (let present?, let given?): present.distance(to: given).magnitude <= tolerance
-        default: false
-        }
+    /// Skips a key that was changed since, or whose former expiry time has passed.
+    private mutating func skip(_ one: Numbered) {
+        outcome.skippedCount += 1
+        if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(one.copy.key)) }
+        done.append(one.number)
     }
 }

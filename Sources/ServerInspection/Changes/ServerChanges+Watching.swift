@@ -10,49 +10,39 @@ extension ServerChanges {
         var each: [Int64?]
         /// The maximum error in milliseconds: servers before version 7 report only the time left.
         var tolerance: UInt64
+
+        func isSame(_ one: Int64?, _ other: Int64?) -> Bool {
+            guard let one, let other else { return one == other }
+            return one.distance(to: other).magnitude <= tolerance
+        }
     }
 
     /// Replaces the watched keys. Without `UNWATCH`, a change of an earlier key would make the transaction fail.
     static func watch(_ keys: [[UInt8]]) -> [RESPCommand] {
-        [RESPCommand("UNWATCH"), RESPCommand(words: [Array("WATCH".utf8)] + keys)]
+        [RESPCommand("UNWATCH"), RESPCommand("WATCH") + keys]
     }
 
-    /// - Parameters:
-    ///   - first: commands sent before, such as `WATCH`.
-    ///   - run: the expected run of the server.
-    func deadlines(
-        of keys: [[UInt8]], behind first: [RESPCommand], in run: String
-    ) throws(SourceError) -> ExpiryTimes {
-        let areReported = try connection.traits().reportsExpiryTimes
-        let (time, name) = (RESPCommand("TIME"), areReported ? "PEXPIRETIME" : "PTTL")
-        let commands = first + [time] + keys.map { RESPCommand(name) + $0 } + [time]
+    /// - Parameter first: commands sent before, such as `WATCH`.
+    func deadlines(of keys: [[UInt8]], behind first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
+        let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
+        let commands = first + [time] + keys.map(traits.expiry) + [time]
         let answers = try connection.ask(commands, in: database)
-        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
+        try connection.accept(answers, to: commands)
         let times = answers[first.count...]
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
             throw SourceError("\(connection.address) sent an invalid answer to TIME")
         }
-        guard try connection.traits().run == run else {
-            throw SourceError("another server answered at \(connection.address); run it again")
-        }
-        let each = times.dropFirst().dropLast().map { answer -> Int64? in
-            guard let number = answer.number, number >= 0 else { return nil }
-            let (sum, overflows) = now.addingReportingOverflow(number)
-            return areReported ? number : overflows ? .max : sum
-        }
+        let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
-            now: now, each: each, tolerance: areReported ? 0 : UInt64(clamping: min(2000, end - now + 2)))
+            now: now, each: times.dropFirst().dropLast().map { traits.deadline($0, at: now) },
+            tolerance: error)
     }
 
     /// Returns the answers to commands whose keys may be absent, on the connection that watches them.
     func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
-        let answers = try pace.paced { () throws(SourceError) in
-            try connection.change(commands, in: database, isContinued: true)
-        }
-        for (command, answer) in zip(commands, answers) {
-            if case .error(let message) = answer, message.contains("no such key") { continue }
-            _ = try connection.accepted(answer, to: command)
-        }
+        let answers = try connection.paced(
+            try connection.change(commands, in: database, isContinued: true))
+        try connection.accept(answers, to: commands) { $0.contains("no such key") }
         return answers
     }
 
@@ -61,31 +51,25 @@ extension ServerChanges {
         let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
         while place < copies.count {
-            var (end, bytes) = (place, 0)
-            repeat {
-                bytes += copies[end].size
-                end += 1
-            } while end < copies.count && bytes + copies[end].size <= most
-            let answers = try asked(copies[place..<end].map { RESPCommand("DUMP") + $0.key })
+            let block = copies[place...].prefix(.max, bytes: most, \.size)
+            let answers = try asked(block.map { RESPCommand("DUMP") + $0.key })
             for (offset, answer) in answers.enumerated() {
-                if case .bytes(let dump) = answer { copies[place + offset].dump = dump }
+                copies[place + offset].dump = answer.blob ?? []
             }
-            place = end
+            place += answers.count
         }
     }
 
     /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
     func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
         // If MULTI is refused, the following commands would be executed at once.
-        let begin = RESPCommand("MULTI")
-        _ = try connection.accepted(
-            connection.change([begin], in: database, isContinued: true)[0], to: begin)
-        let answers = try pace.paced { () throws(SourceError) in
-            try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true)
-        }
-        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
-        let answer = try connection.accepted(answers[commands.count], to: RESPCommand("EXEC"))
-        for case .error(let message) in answer.elements ?? [] {
+        let begin = [RESPCommand("MULTI")]
+        try connection.accept(connection.change(begin, in: database, isContinued: true), to: begin)
+        let all = commands + [RESPCommand("EXEC")]
+        let answers = try connection.paced(try connection.change(all, in: database, isContinued: true))
+        try connection.accept(answers, to: all)
+        let answer = answers[commands.count]
+        if let message = answer.elements?.lazy.compactMap(\.error).first {
             throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
         }
         return answer == .null ? nil : answer.elements ?? []
@@ -96,6 +80,17 @@ extension ServerChanges {
         guard error.description.contains(" refuses ") else { return false }
         return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
             || error.description.contains(": NOPERM ") && error.description.contains("key")
+    }
+}
+
+extension Collection {
+    /// The first elements up to a number and a sum of bytes; at least one.
+    func prefix(_ most: Int, bytes limit: Int, _ size: (Element) -> Int) -> SubSequence {
+        var (count, bytes) = (0, 0)
+        return prefix {
+            (count, bytes) = (count + 1, bytes + size($0))
+            return count == 1 || count <= most && bytes <= limit
+        }
     }
 }
 

@@ -21,13 +21,11 @@ package struct ServerChanges {
     let connection: ServerConnection
     let database: Int
     let folder: String
-    let pace: ScanPace
 
     /// - Parameter folder: the folder of the undo store, created on demand.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
         // A separate connection: other requests could end its watches.
-        connection = ServerConnection(address, seconds: 30)
-        pace = ScanPace(connection)
+        connection = ServerConnection(address, seconds: 30, staysWithServer: true)
         (self.database, self.folder) = (database, folder)
     }
 
@@ -72,11 +70,11 @@ package struct ServerChanges {
     ///   - run: the run of the server where the keys were found; nil: any.
     ///   - checkpoint: gets the number of keys done, and returns whether to continue.
     ///   - isStillMeant: called with watched keys; the others are skipped.
-    ///   - readsIdleTimes: whether that depends on idle times.
+    ///   - readsAccesses: whether that depends on idle times or access frequencies.
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in run: String? = nil,
         checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil,
-        readsIdleTimes: Bool = false
+        readsAccesses: Bool = false
     ) throws(SourceError) -> Carried<PlanOutcome> {
         guard
             let undo = try UndoArchive(
@@ -87,15 +85,18 @@ package struct ServerChanges {
             try requireUndoRights(for: KeyName.bytes(first.key))
         }
         let traits = try connection.traits()
+        guard run == nil || run == traits.run else { throw connection.anotherServer }
         // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
         // Where a copy counts as an access, a failed transaction of several keys hides which of them were used.
-        let isSingle = traits.isClustered || (idle != nil || readsIdleTimes) && !traits.keepsIdleTimes
+        let isSingle = traits.isClustered || (idle != nil || readsAccesses) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
-            record: try undo.begin(action.kind, in: run ?? traits.run, at: .now()))
-        let lock = try undo.lock(of: work.record)
+            record: try undo.begin(action.kind, in: traits.run, at: .now()))
+        guard let lock = try undo.lock(of: work.record) else {
+            throw SourceError("another action has its number")
+        }
         defer { lock.release() }
         var stopped: String?
         var place = 0
@@ -104,7 +105,8 @@ package struct ServerChanges {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count))"
                 break
             }
-            let block = block(of: targets, from: place, atMost: isSingle ? 1 : ServerChanges.block)
+            let block = targets[place...].prefix(
+                isSingle ? 1 : ServerChanges.block, bytes: ServerChanges.blockBytes, \.size)
             do throws(SourceError) {
                 if block[place].size > ServerChanges.largest {
                     work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
@@ -153,25 +155,13 @@ package struct ServerChanges {
     private func requireUndoRights(for key: [UInt8]) throws(SourceError) {
         let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
         let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
-        guard case .error(let message) = answer,
+        guard let message = answer.error,
             // The user may have no rights to the test's key.
             message.hasPrefix("NOPERM") && !message.contains("key") || message.hasPrefix("READONLY")
         else { return }
         throw SourceError(
             "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
         )
-    }
-
-    /// The next keys. One in a cluster, where a transaction can't have several slots; a key that is too large is alone.
-    private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
-        var (end, bytes) = (place, 0)
-        while end < targets.count, end - place < most,
-            end == place || bytes + targets[end].size <= ServerChanges.blockBytes
-        {
-            bytes += targets[end].size
-            end += 1
-        }
-        return targets[place..<end]
     }
 
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
@@ -236,7 +226,7 @@ package struct ServerChanges {
 
     private static func commands(for copies: [UndoArchive.Copy], _ action: PlannedAction) -> [RESPCommand] {
         action.removes
-            ? [RESPCommand(words: [Array("UNLINK".utf8)] + copies.map(\.key))]
+            ? [RESPCommand("UNLINK") + copies.map(\.key)]
             : copies.map { expiring($0.key, at: $0.newDeadline) }
     }
 
@@ -258,7 +248,7 @@ package struct ServerChanges {
             ]
         }
         // Expiry times first: a copy takes time.
-        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys), in: work.record.run)
+        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys))
         let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
         let answers = try asked(commands)
         var found = PlanOutcome()

@@ -60,10 +60,7 @@ struct UndoArchive {
     ) throws(SourceError) {
         let name = UndoArchive.name(address, database)
         let opened: (Store, Archive)? = try SourceError.translating { () throws(StorageError) in
-            if !creating {
-                let isThere = try Store.isStore(at: folder)
-                if !isThere { return nil }
-            }
+            if !creating, try Store.isStore(at: folder) == false { return nil }
             let store = try Store.open(
                 at: folder, mode: .readWrite, createIfMissing: creating,
                 options: StoreOptions(processName: "vellum"))
@@ -85,20 +82,21 @@ struct UndoArchive {
 
     /// Removes lock files of killed actions without a record.
     private func removeLeftLocks() throws(SourceError) {
-        let place = folder.lastIndex(of: "/").map { folder[...$0] } ?? "./"
-        let start = String(folder.dropFirst(place == "./" ? 0 : place.count)) + "-"
+        let parent = folder.lastIndex(of: "/").map { folder[...$0] } ?? "./"
+        let start = (folder.split(separator: "/").last ?? "") + "-"
         var left: [Int64: String] = [:]
-        for file in try StoresFolder.contents(of: String(place)) where file.name.hasPrefix(start) {
+        for file in try StoresFolder.contents(of: String(parent)) where file.name.hasPrefix(start) {
             if let token = Int64(file.name.dropFirst(start.count)) { left[token] = file.path }
         }
         if left.isEmpty { return }
         // An action creates its record before its lock file, so records are read last.
-        let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }
-        for name in names {
-            let other = try SourceError.translating { () throws(StorageError) in
-                UndoArchive(store: store, archive: try store.archive(named: name), folder: folder)
+        for name in try SourceError.translating({ () throws(StorageError) in try store.archiveNames() }) {
+            let archive = try SourceError.translating { () throws(StorageError) in
+                try store.archive(named: name)
             }
-            for record in try other.records() { left[record.token] = nil }
+            for record in try UndoArchive(store: store, archive: archive, folder: folder).records() {
+                left[record.token] = nil
+            }
         }
         for path in left.values { unlink(path) }
     }
@@ -122,42 +120,25 @@ struct UndoArchive {
         }
     }
 
-    /// Seconds for which records of a running action are kept.
-    private static let longest = 6 * 3600
-
-    private static func attributes(isOver: Bool) -> EntryAttributes {
-        EntryAttributes(lifetime: .seconds(isOver ? undoWindow : longest))
-    }
-
-    private static func attributes(of record: Record) -> EntryAttributes {
-        guard record.isOver else { return attributes(isOver: false) }
-        let age = Timestamp.now().seconds(since: record.time)
-        return EntryAttributes(lifetime: .seconds(max(1, min(Double(undoWindow), Double(undoWindow) - age))))
+    /// The attributes of a running action's records, which are kept for six hours, or of an action that ended some seconds ago.
+    private static func attributes(age: Double?) -> EntryAttributes {
+        let window = Double(undoWindow)
+        return EntryAttributes(lifetime: .seconds(age.map { max(1, min(window, window - $0)) } ?? 6 * 3600))
     }
 
     private func place(of record: Record) -> String { "\(folder)-\(record.token)" }
 
-    func lock(of record: Record) throws(SourceError) -> ActionLock {
-        guard let lock = try ActionLock(place(of: record)) else {
-            throw SourceError("another action has its number")
-        }
-        return lock
-    }
-
-    /// Whether the action has ended, normally or with its process.
-    func isOver(_ record: Record) throws(SourceError) -> Bool {
-        if record.isOver { return true }
-        guard let lock = try ActionLock(place(of: record)) else { return false }
-        lock.release()
-        return true
-    }
+    /// Nil: another process carries the action out or undoes it.
+    func lock(of record: Record) throws(SourceError) -> ActionLock? { try ActionLock(place(of: record)) }
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
 
+    private static func key(_ number: Int, of record: Record) -> String { "\(record.token)/\(number)" }
+
     /// Creates a record with a new ID, atomically.
-    func begin(_ kind: ReversibleAction.Kind, in run: String, at time: Timestamp) throws(SourceError)
-        -> Record
-    {
+    func begin(
+        _ kind: ReversibleAction.Kind, in run: String, at time: Timestamp
+    ) throws(SourceError) -> Record {
         let token = Int64.random(in: 1...Int64.max)
         var id = (try records().map(\.id).max() ?? 0) &+ 1
         while true {
@@ -165,8 +146,7 @@ struct UndoArchive {
             let put = try SourceError.translating { () throws(StorageError) in
                 try archive.put(
                     UndoArchive.encoded(record), forKey: UndoArchive.key(id), ifSequence: nil,
-                    encoding: .cbor,
-                    attributes: UndoArchive.attributes(isOver: false))
+                    encoding: .cbor, attributes: UndoArchive.attributes(age: nil))
             }
             if put != .changed { return record }
             id &+= 1
@@ -174,10 +154,11 @@ struct UndoArchive {
     }
 
     func update(_ record: Record) throws(SourceError) {
+        let age = record.isOver ? Timestamp.now().seconds(since: record.time) : nil
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
                 UndoArchive.encoded(record), forKey: UndoArchive.key(record.id), encoding: .cbor,
-                attributes: UndoArchive.attributes(of: record))
+                attributes: UndoArchive.attributes(age: age))
         }
     }
 
@@ -186,7 +167,7 @@ struct UndoArchive {
         try SourceError.translating { () throws(StorageError) in
             for number in 0..<copies {
                 _ = try archive.setLifetime(
-                    .seconds(UndoArchive.undoWindow), forKey: "\(record.token)/\(number)")
+                    .seconds(UndoArchive.undoWindow), forKey: UndoArchive.key(number, of: record))
             }
         }
         try update(record)
@@ -196,8 +177,8 @@ struct UndoArchive {
         try SourceError.translating { () throws(StorageError) in
             for (place, copy) in copies.enumerated() {
                 try archive.put(
-                    UndoArchive.encoded(copy), forKey: "\(record.token)/\(number + place)", encoding: .cbor,
-                    attributes: UndoArchive.attributes(isOver: false))
+                    UndoArchive.encoded(copy), forKey: UndoArchive.key(number + place, of: record),
+                    encoding: .cbor, attributes: UndoArchive.attributes(age: nil))
             }
         }
     }
@@ -205,7 +186,7 @@ struct UndoArchive {
     /// Deletes copies that aren't needed: the keys weren't changed, or are restored.
     func forget(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
-            for number in numbers { try archive.delete("\(record.token)/\(number)") }
+            for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }
         }
     }
 
@@ -218,7 +199,7 @@ struct UndoArchive {
 
     /// Nil: absent or unreadable.
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
-        guard var copy = try decoded(Copy.self, "\(record.token)/\(number)") else { return nil }
+        guard var copy = try decoded(Copy.self, UndoArchive.key(number, of: record)) else { return nil }
         copy.size = KeyFacts.size(Int64(copy.size))
         let numbers = [copy.deadline, copy.newDeadline, copy.idle, copy.time]
         return numbers.allSatisfy { $0 ?? 0 >= 0 } ? copy : nil
@@ -253,26 +234,21 @@ struct UndoArchive {
 
     /// Returns the number of an action's copies and the size of their keys, at least those of the changed keys. Reads all copies.
     func figures(of record: Record) throws(SourceError) -> (entries: Int, bytes: UInt64) {
-        var figures = (entries: 0, bytes: UInt64(0))
-        for number in try numbers(of: record) {
-            guard let copy = try copy(number, of: record) else { continue }
-            figures.entries += 1
-            figures.bytes += UInt64(copy.size)
-        }
-        return figures
+        let sizes = try numbers(of: record).map { (number) throws(SourceError) in
+            try copy(number, of: record)?.size
+        }.compactMap { $0 }
+        return (sizes.count, sizes.reduce(0) { $0 + UInt64($1) })
     }
 
     /// Returns the records, latest first.
     func records() throws(SourceError) -> [Record] {
-        var records: [Record] = []
-        for key in try keys(beginningWith: "action ") {
-            if let record = try decoded(Record.self, key) { records.append(record) }
-        }
-        return records.sorted { $0.id > $1.id }
+        try keys(beginningWith: "action ").map { (key) throws(SourceError) in
+            try decoded(Record.self, key)
+        }.compactMap { $0 }.sorted { $0.id > $1.id }
     }
 }
 
-/// A file lock held by the process of a running action. Process IDs would mean nothing between containers and after a restart. For
+/// A file lock held by the process that carries an action out or undoes it. Process IDs would mean nothing between containers and after a restart. For
 /// one thread.
 final class ActionLock {
     private let path: String

@@ -6,21 +6,13 @@ struct ValueDigest: Sendable, Hashable, Codable {
 
     init(dump: [UInt8]) {
         length = dump.count
-        hash = dump.withUnsafeBytes { bytes in
-            // The format's version and a checksum of the bytes in their order follow the value.
-            let value = UnsafeRawBufferPointer(rebasing: bytes.dropLast(10))
-            let unordered: UInt64? =
-                switch value.first {
-                case 2: ValueDigest.sum(of: value, strings: 1)
-                case 4: ValueDigest.sum(of: value, strings: 2)
-                default: nil
-                }
-            return unordered ?? ValueDigest.hash(value[...])
-        }
+        // The format's version and a checksum of the bytes in their order follow the value.
+        let value = dump.dropLast(10)
+        hash = ValueDigest.sum(of: value) ?? ValueDigest.hash(value)
     }
 
     /// FNV-1a with the finalizer of SplitMix64.
-    private static func hash(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+    private static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         hash = (hash ^ hash >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -28,53 +20,53 @@ struct ValueDigest: Sendable, Hashable, Codable {
         return hash ^ hash >> 31
     }
 
-    /// The sum over the elements, each of `count` strings in the RDB format; nil: the bytes have another form.
-    private static func sum(of value: UnsafeRawBufferPointer, strings count: Int) -> UInt64? {
-        var place = 1
-        guard let elements = length(in: value, at: &place), elements <= value.count else { return nil }
+    /// The sum over the elements of a set or hash in the RDB format; nil: the bytes have another form.
+    private static func sum(of value: ArraySlice<UInt8>) -> UInt64? {
+        var rest = value
+        guard let kind = rest.popFirst(), kind == 2 || kind == 4, let elements = length(&rest),
+            elements <= value.count
+        else { return nil }
         var sum: UInt64 = 0
         for _ in 0..<elements {
-            let start = place
-            for _ in 0..<count {
-                guard skipString(in: value, at: &place) else { return nil }
+            let start = rest.startIndex
+            // The elements of a hash have two strings.
+            for _ in 0..<kind / 2 {
+                guard skipString(&rest) else { return nil }
             }
-            sum &+= hash(value[start..<place])
+            sum &+= hash(value[start..<rest.startIndex])
         }
-        return place == value.count ? sum : nil
+        return rest.isEmpty ? sum : nil
     }
 
-    private static func skipString(in value: UnsafeRawBufferPointer, at place: inout Int) -> Bool {
-        guard place < value.count else { return false }
-        let kind = value[place]
+    private static func skipString(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        guard let kind = rest.first else { return false }
         var bytes: Int?
         switch kind {
-        case 0xc0, 0xc1, 0xc2: (bytes, place) = (1 << Int(kind & 3), place + 1)
+        case 0xc0, 0xc1, 0xc2: (bytes, rest) = (1 << Int(kind & 3), rest.dropFirst())
         case 0xc3:
-            place += 1
-            bytes = length(in: value, at: &place)
-            guard length(in: value, at: &place) != nil else { return false }
-        default: bytes = length(in: value, at: &place)
+            rest = rest.dropFirst()
+            bytes = length(&rest)
+            guard length(&rest) != nil else { return false }
+        default: bytes = length(&rest)
         }
-        guard let bytes, bytes <= value.count - place else { return false }
-        place += bytes
+        guard let bytes, bytes <= rest.count else { return false }
+        rest = rest.dropFirst(bytes)
         return true
     }
 
-    private static func length(in value: UnsafeRawBufferPointer, at place: inout Int) -> Int? {
-        guard place < value.count else { return nil }
-        let first = value[place]
+    private static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
+        guard let first = rest.popFirst() else { return nil }
         let more =
             switch first {
             case ..<0x40: 0
             case ..<0x80: 1
             case 0x80: 4
             case 0x81: 8
-            default: value.count
+            default: Int.max
             }
-        guard place + more < value.count else { return nil }
-        var length = UInt64(first < 0x80 ? first & 0x3f : 0)
-        for byte in value[place + 1..<place + 1 + more] { length = length << 8 | UInt64(byte) }
-        place += 1 + more
-        return Int(exactly: length)
+        guard more <= rest.count else { return nil }
+        let high = UInt64(first < 0x80 ? first & 0x3f : 0)
+        defer { rest = rest.dropFirst(more) }
+        return Int(exactly: rest.prefix(more).reduce(high) { $0 << 8 | UInt64($1) })
     }
 }

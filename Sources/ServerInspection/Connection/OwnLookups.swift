@@ -12,8 +12,7 @@ package struct OwnLookups: Sendable, Hashable {
 
     private static let counted: Set<String> = [
         "TYPE", "OBJECT", "PTTL", "PEXPIRETIME", "EXISTS", "DUMP", "STRLEN", "GETRANGE", "HLEN", "HSCAN",
-        "SCARD",
-        "SSCAN", "LLEN", "LRANGE", "ZCARD", "ZRANGE", "XLEN", "XRANGE",
+        "SCARD", "SSCAN", "LLEN", "LRANGE", "ZCARD", "ZRANGE", "XLEN", "XRANGE",
     ]
     /// Commands that answer 0 for an absent key only. Strings and streams may be empty.
     private static let lengths: Set<String> = ["EXISTS", "HLEN", "SCARD", "LLEN", "ZCARD"]
@@ -22,7 +21,7 @@ package struct OwnLookups: Sendable, Hashable {
         commands += 1
         let name = command.name
         guard OwnLookups.counted.contains(name) else { return }
-        if case .error(let message) = answer {
+        if let message = answer.error {
             if message.contains("no such key") { misses += 1 }
             if message.hasPrefix("WRONGTYPE") || message.contains("LFU") { hits += 1 }
             return
@@ -33,29 +32,25 @@ package struct OwnLookups: Sendable, Hashable {
         if isMiss { misses += 1 } else { hits += 1 }
     }
 
-    mutating func add(_ other: OwnLookups) {
-        hits += other.hits
-        misses += other.misses
-        commands += other.commands
-    }
-
-    /// Starts again at 0 if the server's counts did (`CONFIG RESETSTAT`).
-    mutating func note(reported hits: UInt64) {
-        if hits < reported { self = OwnLookups() }
-        reported = hits
-    }
-
     /// Lookups of all connections of this process, by the server's run.
     private static let all = Guarded<[String: OwnLookups]>([:])
 
     static func add(_ lookups: OwnLookups, in run: String) {
-        all.withLock { $0[run, default: OwnLookups()].add(lookups) }
+        all.withLock { all in
+            all[run, default: OwnLookups()].hits += lookups.hits
+            all[run, default: OwnLookups()].misses += lookups.misses
+            all[run, default: OwnLookups()].commands += lookups.commands
+        }
     }
 
+    /// Returns the lookups in a run. They start again at 0 if the server's counts did (`CONFIG RESETSTAT`).
     static func at(_ run: String, reported hits: UInt64) -> OwnLookups {
         all.withLock { all in
-            all[run, default: OwnLookups()].note(reported: hits)
-            return all[run, default: OwnLookups()]
+            var lookups = all[run] ?? OwnLookups()
+            if hits < lookups.reported { lookups = OwnLookups() }
+            lookups.reported = hits
+            all[run] = lookups
+            return lookups
         }
     }
 }

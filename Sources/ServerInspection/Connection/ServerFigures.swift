@@ -67,9 +67,9 @@ package struct SlowCommand: Sendable, Hashable {
 
 extension ServerConnection {
     package func figures() throws(SourceError) -> ServerFigures {
-        let answer = try ask(RESPCommand("INFO"))
-        note(answer)
-        let (traits, info) = (try traits(), ServerInfo(answer))
+        let info = RESPFields(lines: try ask(RESPCommand("INFO")))
+        note(info)
+        let traits = try traits()
         let limit = info.number("maxmemory") ?? 0
         var figures = ServerFigures(
             product: traits.product,
@@ -85,15 +85,13 @@ extension ServerConnection {
         figures.hits -= min(figures.hits, figures.own.hits)
         figures.misses -= min(figures.misses, figures.own.misses)
         figures.commands -= min(figures.commands, figures.own.commands)
-        for (name, value) in info.fields {
+        for (name, value) in info.all {
             guard let number = ServerFigures.number(ofDatabase: String(name)) else { continue }
-            var counts: [Substring: Int] = [:]
-            for part in value.split(separator: ",") {
-                let pair = part.split(separator: "=")
-                if pair.count == 2 { counts[pair[0]] = Int(pair[1]).map { min(max(0, $0), 1 << 40) } }
-            }
+            let counts = RESPFields(value, with: "=", separatedBy: { $0 == "," })
             figures.databases.append(
-                .init(number: number, keys: counts["keys"] ?? 0, expiring: counts["expires"] ?? 0))
+                .init(
+                    number: number, keys: Int(clamping: counts.number("keys") ?? 0),
+                    expiring: Int(clamping: counts.number("expires") ?? 0)))
         }
         if let only = address.database {
             figures.databases.removeAll { $0.number != only }
@@ -114,17 +112,12 @@ extension ServerConnection {
     package func clients() throws(SourceError) -> [ServerClient] {
         let text = try ask(RESPCommand("CLIENT", "LIST")).shownText
         return text.split(whereSeparator: \.isNewline).map { line in
-            var fields: [Substring: Substring] = [:]
-            for field in line.split(separator: " ") {
-                guard let sign = field.firstIndex(of: "=") else { continue }
-                fields[field[..<sign]] = field[field.index(after: sign)...]
-            }
-            func number(_ name: Substring) -> UInt64 { fields[name].flatMap { UInt64($0) } ?? 0 }
+            let fields = RESPFields(line, with: "=")
+            func number(_ name: String) -> UInt64 { fields.number(name) ?? 0 }
             return ServerClient(
-                id: number("id"), address: String(fields["addr"] ?? ""), name: String(fields["name"] ?? ""),
+                id: number("id"), address: fields["addr"] ?? "", name: fields["name"] ?? "",
                 database: Int(clamping: number("db")), age: Double(number("age")),
-                idle: Double(number("idle")),
-                command: String(fields["cmd"] ?? ""), memory: number("tot-mem"))
+                idle: Double(number("idle")), command: fields["cmd"] ?? "", memory: number("tot-mem"))
         }
     }
 
@@ -138,9 +131,7 @@ extension ServerConnection {
             guard let parts = entry.elements, parts.count >= 4, let id = parts[0].number,
                 let seconds = parts[1].number, let microseconds = parts[2].number
             else { return nil }
-            let words = (parts[3].elements ?? []).map { word in
-                if case .bytes(let bytes) = word { KeyName.text(bytes) } else { word.shownText }
-            }
+            let words = (parts[3].elements ?? []).map { $0.blob.map { KeyName.text($0) } ?? $0.shownText }
             return SlowCommand(
                 id: id,
                 time: Timestamp(microseconds: 0).adding(

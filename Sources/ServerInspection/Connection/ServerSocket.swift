@@ -1,32 +1,13 @@
-import StoreInspection
 import SystemC
+import ValkeyWire
 
-/// A blocking socket with timeouts. For one thread.
-final class ServerSocket {
+/// A blocking socket with timeouts.
+final class ServerSocket: RESPTransport {
     private let descriptor: Int32
-    /// Returns why a TLS connection ended.
-    private let trouble: @Sendable () -> String?
-    /// Total seconds in ``receive()``.
-    private(set) var waited = 0.0
-    private let clock = ContinuousClock()
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     /// - Parameter seconds: timeout of the connection attempt and of each later call.
-    init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
-        if address.isSecure {
-            (descriptor, trouble) = try SecureConnections.opened(address, seconds: seconds)
-            ServerSocket.bound(descriptor, seconds)
-            localName = nil
-        } else {
-            trouble = { nil }
-            descriptor = try ServerSocket.connected(to: address.host, address.port, seconds)
-            localName = ServerSocket.localName(of: descriptor)
-        }
-    }
-
-    private static func connected(
-        to host: String, _ port: Int, _ seconds: Int
-    ) throws(SourceError) -> Int32 {
+    init(to host: String, port: Int, seconds: Int) throws(RESPError) {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = streamSocket
@@ -34,27 +15,50 @@ final class ServerSocket {
         let status = getaddrinfo(host, "\(port)", &hints, &found)
         guard status == 0, let first = found else {
             let reason = gai_strerror(status).map { String(cString: $0) } ?? "error \(status)"
-            throw SourceError("the name \(host) can't be resolved: \(reason)")
+            throw RESPError("the name \(host) can't be resolved: \(reason)")
         }
         defer { freeaddrinfo(first) }
         var reason = "no address"
-        var next: UnsafeMutablePointer<addrinfo>? = first
-        while let address = next {
-            switch ServerSocket.opened(address.pointee, seconds: seconds) {
-            case .success(let descriptor): return descriptor
-            case .failure(let problem): reason = problem.reason
+        for address in sequence(first: first, next: { $0.pointee.ai_next }) {
+            if let descriptor = ServerSocket.opened(address.pointee, seconds, &reason) {
+                self.descriptor = descriptor
+                return
             }
-            next = address.pointee.ai_next
         }
-        throw SourceError(reason)
+        throw RESPError(reason)
     }
 
     deinit { close(descriptor) }
 
-    /// The local endpoint as in a server's list of clients, `127.0.0.1:50000`; nil: unknown, as with TLS.
-    let localName: String?
+    private static func opened(_ address: addrinfo, _ seconds: Int, _ reason: inout String) -> Int32? {
+        let descriptor = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
+        guard descriptor >= 0 else {
+            reason = text(of: errno)
+            return nil
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // On Linux the timeout of sending also limits connect.
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        #if canImport(Darwin)
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+        while connect(descriptor, address.ai_addr, address.ai_addrlen) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            close(descriptor)
+            let isLate = code == EINPROGRESS || code == EAGAIN
+            reason = isLate ? "no connection within \(seconds) s" : text(of: code)
+            return nil
+        }
+        return descriptor
+    }
 
-    private static func localName(of descriptor: Int32) -> String? {
+    var localName: String? {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         var (host, port) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 8))
@@ -67,80 +71,47 @@ final class ServerSocket {
             }
         }
         guard status == 0 else { return nil }
-        let name = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let number = String(decoding: port.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return (name.contains(":") ? "[\(name)]" : name) + ":" + number
-    }
-
-    private struct Problem: Error {
-        let reason: String
-
-        init(_ code: Int32) { reason = strerror(code).map { String(cString: $0) } ?? "error \(code)" }
-        init(after seconds: Int) { reason = "no connection within \(seconds) s" }
-    }
-
-    private static func opened(_ address: addrinfo, seconds: Int) -> Result<Int32, Problem> {
-        let descriptor = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
-        guard descriptor >= 0 else { return .failure(Problem(errno)) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // On Linux this also limits connect.
-        bound(descriptor, seconds)
-        var on: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        #if canImport(Darwin)
-        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
-        #endif
-        while connect(descriptor, address.ai_addr, address.ai_addrlen) != 0 {
-            let code = errno
-            if code == EINTR { continue }
-            close(descriptor)
-            return .failure(code == EINPROGRESS || code == EAGAIN ? Problem(after: seconds) : Problem(code))
+        func text(_ name: [CChar]) -> String {
+            String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
-        return .success(descriptor)
+        let name = text(host)
+        return (name.contains(":") ? "[\(name)]" : name) + ":" + text(port)
     }
 
-    private static func bound(_ descriptor: Int32, _ seconds: Int) {
-        var time = timeval(tv_sec: seconds, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
-    }
-
-    func send(_ bytes: [UInt8]) throws(SourceError) {
+    func send(_ bytes: [UInt8]) throws(RESPError) {
+        #if canImport(Darwin)
+        let flags: Int32 = 0
+        #else
+        let flags = Int32(MSG_NOSIGNAL)
+        #endif
         var sent = 0
         while sent < bytes.count {
-            let written = bytes.withUnsafeBytes { all -> Int in
-                let rest = UnsafeRawBufferPointer(rebasing: all[sent...])
-                #if canImport(Darwin)
-                return SystemC.send(descriptor, rest.baseAddress, rest.count, 0)
-                #else
-                return SystemC.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-                #endif
+            let written = bytes.withUnsafeBytes {
+                SystemC.send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, flags)
             }
             if written > 0 {
                 sent += written
             } else if errno != EINTR {
-                throw failure(errno, "took")
+                throw failure("took")
             }
         }
     }
 
-    /// Waits for data and returns at least one byte of it.
-    func receive() throws(SourceError) -> ArraySlice<UInt8> {
-        let start = clock.now
-        defer { waited += (clock.now - start) / .seconds(1) }
+    func receive() throws(RESPError) -> [UInt8] {
         while true {
             let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-            if count > 0 { return buffer[..<count] }
-            if count == 0 { throw SourceError(trouble() ?? "the server closed the connection") }
-            if errno != EINTR { throw failure(errno, "sent") }
+            if count > 0 { return Array(buffer[..<count]) }
+            if count == 0 { throw RESPError("the server closed the connection") }
+            if errno != EINTR { throw failure("sent") }
         }
     }
 
-    private func failure(_ code: Int32, _ verb: String) -> SourceError {
-        SourceError(
-            trouble()
-                ?? (code == EAGAIN || code == EWOULDBLOCK
-                    ? "it \(verb) nothing for too long" : Problem(code).reason))
+    private func failure(_ verb: String) -> RESPError {
+        let isLate = errno == EAGAIN || errno == EWOULDBLOCK
+        return RESPError(isLate ? "it \(verb) nothing for too long" : ServerSocket.text(of: errno))
+    }
+
+    private static func text(of code: Int32) -> String {
+        strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
 }

@@ -46,50 +46,34 @@ extension ServerConnection {
     /// Returns the facts of keys, in their order; nil for an absent key. Sends five commands a key at once, which change no idle time.
     package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyFacts?] {
         let countsUses = try traits().countsUses
-        var commands: [RESPCommand] = []
-        for key in keys {
-            commands += [
+        let commands = keys.map { key in
+            [
                 RESPCommand("TYPE") + key, RESPCommand("OBJECT", "ENCODING") + key,
                 RESPCommand("MEMORY", "USAGE") + key, RESPCommand("PTTL") + key,
                 RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
             ]
         }
-        let each = 5
-        let answers = try ask(commands, in: database)
+        let all = try ask(commands.flatMap { $0 }, in: database)
         let now = Timestamp.now()
-        var facts: [KeyFacts?] = []
-        for place in stride(from: 0, to: answers.count, by: each) {
-            for number in place..<place + each {
-                // Another client may delete the key between two commands. Other errors must not become figures of 0.
-                if case .error(let message) = answers[number], message.contains("no such key") { continue }
-                if number == place, case .error(let message) = answers[place], message.hasPrefix("NOPERM") {
-                    break
-                }
-                _ = try accepted(answers[number], to: commands[number])
+        return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyFacts? in
+            let answers = Array(all[place * 5..<place * 5 + 5])
+            if answers[0].error?.hasPrefix("NOPERM") == true {
+                return KeyFacts(type: KeyFacts.forbidden, memory: 0)
             }
-            if case .error = answers[place] {
-                facts.append(KeyFacts(type: KeyFacts.forbidden, memory: 0))
-                continue
+            // Another client may delete the key between two commands. Other errors must not become figures of 0.
+            try accept(answers, to: commands) { $0.contains("no such key") }
+            let (type, left, uses) = (answers[0].shownText, answers[3].number ?? -1, answers[4].number)
+            guard !type.isEmpty, type != "none" else { return nil }
+            var facts = KeyFacts(
+                type: type, layout: answers[1].text, memory: KeyFacts.size(answers[2].number),
+                expires: left < 0 ? nil : now.adding(milliseconds: left))
+            if countsUses {
+                facts.frequency = uses.map { UInt8(clamping: $0) }
+            } else {
+                facts.used = uses.map { now.adding(milliseconds: -(min(max(0, $0), 1 << 40) * 1000)) }
             }
-            let type = answers[place].shownText
-            guard !type.isEmpty, type != "none" else {
-                facts.append(nil)
-                continue
-            }
-            let left = answers[place + 3].number ?? -1
-            facts.append(
-                KeyFacts(
-                    type: type, layout: answers[place + 1].text,
-                    memory: KeyFacts.size(answers[place + 2].number),
-                    expires: left < 0 ? nil : now.adding(milliseconds: left),
-                    used: countsUses
-                        ? nil
-                        : answers[place + 4].number.map {
-                            now.adding(milliseconds: -(min(max(0, $0), 1 << 40) * 1000))
-                        },
-                    frequency: countsUses ? answers[place + 4].number.map { UInt8(clamping: $0) } : nil))
+            return facts
         }
-        return facts
     }
 }
 

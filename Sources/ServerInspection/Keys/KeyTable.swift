@@ -8,7 +8,6 @@ package struct KeyTable: Sendable {
     package init() {}
 
     package var count: Int { ends.count }
-    package var keyBytes: Int { bytes.count }
 
     package subscript(_ index: Int) -> ArraySlice<UInt8> {
         bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 
 /// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
-/// ``learnFigures(_:)``. Safe from any thread.
+/// ``learnFigures(of:_:)``. Safe from any thread.
 package final class ServerListing: EntryListing {
     private let connection: ServerConnection
     private let database: Int
@@ -14,25 +14,47 @@ package final class ServerListing: EntryListing {
     private struct State {
         var recent: [Int: KeyFacts?] = [:]
         var asked = Timestamp.now()
-        /// Facts of all keys; nil before ``learnFigures(_:)``.
+        /// Nil before ``learnFigures(of:_:)``.
         var learnt: Learnt?
     }
 
+    /// Facts of keys in little memory.
     private struct Learnt {
-        var sizes: [UInt32] = []
-        var hits: [UInt8] = []
-        var used: [Timestamp] = []
-        var expires: [Timestamp] = []
-        var types: [UInt8] = []
-        var names: [(type: String, layout: String?)] = []
-        var total: UInt64 = 0
+        private struct Row {
+            let size: UInt32
+            let hits: UInt8
+            let type: UInt8
+            let used: Timestamp
+            let expires: Timestamp?
+        }
 
-        mutating func number(of facts: KeyFacts) -> UInt8 {
-            if let known = names.firstIndex(where: { $0.type == facts.type && $0.layout == facts.layout }) {
-                return UInt8(clamping: known)
-            }
-            names.append((facts.type, facts.layout))
-            return UInt8(clamping: names.count - 1)
+        private var rows: [Row?]
+        private var types: [(type: String, layout: String?)] = []
+        private(set) var total: UInt64 = 0
+        private(set) var unknown: Int
+
+        init(count: Int) { (rows, unknown) = (Array(repeating: nil, count: count), count) }
+
+        func knows(_ index: Int) -> Bool { rows[index] != nil }
+
+        mutating func note(_ facts: KeyFacts?, at index: Int, now: Timestamp) {
+            let type = (facts?.type ?? "", facts?.layout)
+            let known = types.firstIndex { $0 == type }
+            if known == nil, types.count <= UInt8.max { types.append(type) }
+            total += UInt64(clamping: facts?.memory ?? 0)
+            unknown -= 1
+            rows[index] = Row(
+                size: UInt32(clamping: facts?.memory ?? 0), hits: facts?.frequency ?? 0,
+                type: UInt8(clamping: known ?? types.count - 1), used: facts?.used ?? now,
+                expires: facts?.expires)
+        }
+
+        func facts(at index: Int) -> KeyFacts? {
+            guard let row = rows[index] else { return nil }
+            let type = types[Int(row.type)]
+            return KeyFacts(
+                type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,
+                used: row.used, frequency: row.hits)
         }
     }
 
@@ -57,11 +79,8 @@ package final class ServerListing: EntryListing {
         (self.connection, self.database) = (connection, database)
         var scan = ServerScan(connection, database: database, matching: pattern)
         var keys = KeyTable()
-        let pace = ScanPace(connection)
         while keys.count < most, goesOn(keys.count) {
-            let found =
-                isPaced
-                ? try pace.paced { () throws(SourceError) in try scan.next() } : try scan.next()
+            let found = isPaced ? try connection.paced(try scan.next()) : try scan.next()
             guard let found else { break }
             for key in found where keys.count < most { keys.insert(key) }
         }
@@ -73,37 +92,25 @@ package final class ServerListing: EntryListing {
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
     package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
-    package var knowsFigures: Bool { state.withLock { $0.learnt != nil } }
+    package var knowsFigures: Bool { state.withLock { $0.learnt?.unknown == 0 } }
+
+    private func known(at index: Int) -> KeyFacts? {
+        state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
+    }
 
     package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
-        state.withLock { state in
-            if let learnt = state.learnt { return (learnt.sizes[index], UInt32(learnt.hits[index])) }
-            let facts = state.recent[index] ?? nil
-            return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
-        }
+        let facts = known(at: index)
+        return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
     }
 
     package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
-        state.withLock { state in
-            guard let learnt = state.learnt else { return ((state.recent[index] ?? nil)?.expires, .disk) }
-            return (learnt.expires[index].microseconds == 0 ? nil : learnt.expires[index], .disk)
-        }
+        (known(at: index)?.expires, .disk)
     }
 
-    package func accessed(at index: Int) -> Timestamp {
-        state.withLock { state in
-            state.learnt?.used[index] ?? (state.recent[index] ?? nil)?.used ?? .now()
-        }
-    }
+    package func accessed(at index: Int) -> Timestamp { known(at: index)?.used ?? .now() }
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
-        state.withLock { state in
-            if let learnt = state.learnt {
-                let number = Int(learnt.types[index])
-                return number < learnt.names.count ? learnt.names[number] : nil
-            }
-            return (state.recent[index] ?? nil).map { ($0.type, $0.layout) }
-        }
+        known(at: index).flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }
 
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? {
@@ -143,7 +150,7 @@ package final class ServerListing: EntryListing {
         }
         if let known { return known }
         let block = Array(index..<min(index + ServerListing.smallBlock, count))
-        try ScanPace(connection).paced { () throws(SourceError) in try learn(block) }
+        try connection.paced(try learn(block))
         return state.withLock { $0.recent[index] ?? nil }
     }
 
@@ -156,25 +163,19 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        if knowsFigures { return true }
-        var learnt = Learnt()
-        let pace = ScanPace(connection)
-        for start in stride(from: 0, to: count, by: ServerListing.smallBlock) {
-            guard goesOn(Double(start) / Double(count)) else { return false }
-            let block = (start..<min(start + ServerListing.smallBlock, count)).map { Array(keys[$0]) }
-            let found = try pace.paced { () throws(SourceError) in
-                try connection.facts(of: block, in: database)
-            }
+    package func learnFigures(
+        of entries: Positions, _ goesOn: (Double) -> Bool
+    ) throws(SourceError) -> Bool {
+        var learnt = state.withLock { $0.learnt } ?? Learnt(count: count)
+        let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
+        let unknown = Array(all.filter { !learnt.knows($0) })
+        for start in stride(from: 0, to: unknown.count, by: ServerListing.smallBlock) {
+            guard goesOn(Double(start) / Double(unknown.count)) else { return false }
+            let block = unknown[start..<min(start + ServerListing.smallBlock, unknown.count)]
+            let found = try connection.paced(
+                try connection.facts(of: block.map { Array(keys[$0]) }, in: database))
             let now = Timestamp.now()
-            for facts in found {
-                learnt.sizes.append(UInt32(clamping: facts?.memory ?? 0))
-                learnt.total += UInt64(clamping: facts?.memory ?? 0)
-                learnt.hits.append(facts?.frequency ?? 0)
-                learnt.used.append(facts?.used ?? now)
-                learnt.expires.append(facts?.expires ?? Timestamp(microseconds: 0))
-                learnt.types.append(facts.map { learnt.number(of: $0) } ?? .max)
-            }
+            for (index, facts) in zip(block, found) { learnt.note(facts, at: index, now: now) }
         }
         state.withLock { $0.learnt = learnt }
         return true

@@ -4,12 +4,13 @@ import StoreInspection
 import ValkeyWire
 
 /// The keys of a database for a query, streamed by `SCAN`. Metadata, five commands a key, and values are only read if needed, at the
-/// pace of ``ScanPace``. For one thread.
+/// pace of ``ServerConnection/paced(_:)``. For one thread.
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
     private let goesOn: () -> Bool
     private let count: Int
+    private let server: Int
     private var only: [String]?
 
     /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
@@ -22,6 +23,7 @@ package struct ServerQuery: QuerySource {
         let asked = pipeline.stages.flatMap(\.properties)
         if let objection = try connection.traits().objection(to: asked) { throw SourceError(objection) }
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
+        server = try connection.serverNumber()
     }
 
     package func only(_ keys: [String]) -> ServerQuery {
@@ -31,15 +33,17 @@ package struct ServerQuery: QuerySource {
     }
 
     package func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
-        if let only { return ServerCursor(connection, database, keys: only.map(KeyName.bytes)) }
-        return ServerCursor(connection, database, count: count, while: goesOn)
+        cursor(over: only)
     }
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
         let meant = only.map { Set($0.map(ExactText.init)) }
-        return ServerCursor(
-            connection, database,
-            keys: keys.filter { meant?.contains(ExactText($0)) ?? true }.map(KeyName.bytes))
+        return cursor(over: keys.filter { meant?.contains(ExactText($0)) ?? true })
+    }
+
+    private func cursor(over keys: [String]?) -> ServerCursor {
+        ServerCursor(
+            connection, server, database, keys: keys?.map(KeyName.bytes), count: count, while: goesOn)
     }
 }
 
@@ -82,15 +86,17 @@ extension ServerTraits {
 /// Visits keys one by one. For one thread. Bytes of a key or a value are valid until the cursor moves.
 final class ServerCursor: QueryCursor {
     private static let block = 16
+    /// Maximum repetitions of reading a value during which the key's type changed.
+    private static let mostRereads = 8
 
     private let connection: ServerConnection
+    /// Number of the server that all answers must be from.
+    private let server: Int
     private let database: Int
     private var scan: ServerScan?
     private var seen = KeyTable()
-    private var waiting: [[UInt8]] = []
-    private var block: ArraySlice<[UInt8]> = []
+    private var waiting: ArraySlice<[UInt8]> = []
     private var facts: [[UInt8]: KeyFacts?] = [:]
-    private let pace: ScanPace
     private let goesOn: () -> Bool
     let count: Int
     private(set) var visited = 0
@@ -102,53 +108,49 @@ final class ServerCursor: QueryCursor {
     private var present: [UInt8] = []
     private var known: KeyFacts?
     private var reading: QueryCursorReading?
+    private var rereads = 0
     private var damage = ""
     /// An error of a getter, which the next ``advance()`` throws.
     private var failure: (any Error)?
 
+    /// - Parameter keys: the keys to visit; nil: all.
     init(
-        _ connection: ServerConnection, _ database: Int, count: Int, while goesOn: @escaping () -> Bool
+        _ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]?, count: Int,
+        while goesOn: @escaping () -> Bool
     ) {
-        (self.connection, self.database, self.count, self.goesOn) = (connection, database, count, goesOn)
-        pace = ScanPace(connection)
-        scan = ServerScan(connection, database: database)
-    }
-
-    init(_ connection: ServerConnection, _ database: Int, keys: [[UInt8]]) {
-        (self.connection, self.database, count, goesOn) = (connection, database, keys.count, { true })
-        pace = ScanPace(connection)
-        waiting = keys
+        (self.connection, self.server, self.database) = (connection, server, database)
+        (self.count, self.goesOn) = (keys?.count ?? count, keys == nil ? goesOn : { true })
+        waiting = (keys ?? [])[...]
+        scan = keys == nil ? ServerScan(connection, database: database) : nil
     }
 
     func advance() throws -> Bool {
         if let failure { throw failure }
-        (known, reading, hasContent, encoding) = (nil, nil, false, .unknown)
-        while block.isEmpty {
-            guard waiting.isEmpty else {
-                block = waiting.prefix(ServerCursor.block)
-                waiting.removeFirst(block.count)
-                facts = [:]
-                break
-            }
+        (known, reading, rereads, hasContent, encoding) = (nil, nil, 0, false, .unknown)
+        while waiting.isEmpty {
             if !goesOn() { throw QueryError.cancelled }
-            guard let found = try pace.paced({ () throws(SourceError) in try scan?.next() }) else {
-                return false
-            }
-            waiting = found.filter { seen.insert($0) }
+            guard let found = try read(try scan?.next()) else { return false }
+            waiting = found.filter { seen.insert($0) }[...]
         }
-        present = block.removeFirst()
+        present = waiting.removeFirst()
         visited += 1
         return true
+    }
+
+    private func read<Answer>(
+        _ request: @autoclosure () throws(SourceError) -> Answer
+    ) throws(SourceError) -> Answer {
+        let answer = try connection.paced(try request())
+        try connection.requireServer(server)
+        return answer
     }
 
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            let keys = [present] + block
-            let found = try pace.paced { () throws(SourceError) in
-                try connection.facts(of: keys, in: database)
-            }
-            for (key, facts) in zip(keys, found) { self.facts[key] = .some(facts) }
+            let keys = [present] + waiting.prefix(ServerCursor.block - 1)
+            let found = try read(try connection.facts(of: keys, in: database))
+            facts = Dictionary(zip(keys, found)) { first, _ in first }
         }
         known = facts[present] ?? nil
         reading = known == nil ? .gone : .present
@@ -156,15 +158,13 @@ final class ServerCursor: QueryCursor {
     }
 
     func loadValue() throws -> QueryCursorValue {
-        guard try load() == .present, let known else {
-            return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
-        }
+        let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
+        guard try load() == .present, let known else { return gone }
         do throws(SourceError) {
-            let value = try pace.paced { () throws(SourceError) in
+            let value = try read(
                 try connection.value(
-                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
-            }
-            guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
+                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
+            guard let value else { return gone }
             // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
                 return damaged(problem)
@@ -174,6 +174,13 @@ final class ServerCursor: QueryCursor {
             hasContent = true
             return QueryCursorValue(reading: .present, content: content.bytes, encoding: encoding)
         } catch {
+            // Without that server, no value can be read.
+            try connection.requireServer(server)
+            if error.description.contains(": WRONGTYPE "), rereads < ServerCursor.mostRereads {
+                // The type was changed between the commands.
+                (facts[present], reading, rereads) = (nil, nil, rereads + 1)
+                return try loadValue()
+            }
             return damaged(error.description)
         }
     }

@@ -1,30 +1,6 @@
 import CBOR
 import StoreInspection
-import SystemC
 import ValkeyWire
-
-/// Limits the share of a server's time that many requests take. After each request it waits nine times as long as the answer took,
-/// a hundred times while other clients use the server, and at most 20 ms.
-package struct ScanPace: Sendable {
-    private static let pauses = 9.0
-    private static let pausesBesideOthers = 100.0
-    /// Maximum seconds of a pause: long answers are due to a slow network or a stopped server.
-    private static let longest = 0.02
-
-    private let connection: ServerConnection
-
-    package init(_ connection: ServerConnection) { self.connection = connection }
-
-    package func paced<Answer>(_ request: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
-        let before = connection.waited
-        let answer = try request()
-        let waited = connection.waited - before
-        let pauses = connection.isUsedByOthers() ? ScanPace.pausesBesideOthers : ScanPace.pauses
-        let seconds = min(ScanPace.longest, pauses * waited)
-        usleep(UInt32(seconds * 1_000_000))
-        return answer
-    }
-}
 
 /// Iterates over a database's keys with `SCAN`. Finds each key that exists during the whole scan, perhaps twice; may find
 /// or miss keys that are added or deleted during it. For one thread.
@@ -36,7 +12,7 @@ package struct ServerScan {
     private let database: Int
     private let pattern: [UInt8]?
     private var cursor: [UInt8]? = Array("0".utf8)
-    private var answerer: String?
+    private var server: Int?
 
     /// - Parameter pattern: a pattern as for `MATCH`; nil: all keys.
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
@@ -50,46 +26,32 @@ package struct ServerScan {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
-        let parts = try connection.ask(command + "COUNT" + ServerScan.step, in: database).elements ?? []
+        let answer = try connection.ask(command + "COUNT" + ServerScan.step, in: database)
         // A cursor is only valid on its server.
-        let answerer = try connection.answerer()
-        guard answerer == self.answerer ?? answerer else {
-            throw SourceError(
-                "another server answered at \(connection.address) during the scan, so the list is incomplete; run it again"
-            )
-        }
-        self.answerer = answerer
-        guard parts.count == 2, case .bytes(let next) = parts[0], let keys = parts[1].elements else {
+        let server = try connection.serverNumber()
+        guard server == self.server ?? server else { throw connection.anotherServer }
+        self.server = server
+        guard let (next, keys) = answer.scanned else {
             throw SourceError("\(connection.address) sent an invalid answer to SCAN")
         }
         self.cursor = next == Array("0".utf8) ? nil : next
-        return keys.compactMap { if case .bytes(let key) = $0 { key } else { nil } }
+        return keys.compactMap(\.blob)
     }
 
     /// The pattern of keys that contain a text, in upper or lower case, or the bytes that it spells.
     package static func pattern(holding text: String) -> [UInt8] {
+        let wildcard = Array("*".utf8)
         if case .bytes(let bytes) = ByteText.value(of: text) {
-            let escaped = bytes.flatMap { wildcards.utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
-            return Array("*".utf8) + escaped + Array("*".utf8)
+            return wildcard + KeyPattern.escaped(bytes) + wildcard
         }
-        var pattern = "*"
-        for scalar in text.unicodeScalars {
+        return text.unicodeScalars.reduce(into: wildcard) { pattern, scalar in
             let (lower, upper) = (scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping)
             let isEither = lower != upper && lower.utf8.count == 1 && upper.utf8.count == 1
-            pattern += isEither ? "[\(lower)\(upper)]" : ServerScan.escaped(String(scalar))
-        }
-        return Array((pattern + "*").utf8)
+            pattern += isEither ? Array("[\(lower)\(upper)]".utf8) : KeyPattern.escaped("\(scalar)".utf8)
+        } + wildcard
     }
 
-    private static let wildcards = "*?[]\\^"
-
-    /// The pattern of a text. Escapes scalars: a wildcard with a combining mark is another character.
     package static func escaped(_ text: String) -> String {
-        var pattern = ""
-        for scalar in text.unicodeScalars {
-            if wildcards.unicodeScalars.contains(scalar) { pattern += "\\" }
-            pattern.unicodeScalars.append(scalar)
-        }
-        return pattern
+        String(decoding: KeyPattern.escaped(text.utf8), as: UTF8.self)
     }
 }

@@ -67,7 +67,9 @@ extension ServerConnection {
             var value: ServerValue?
             for _ in 0..<ServerConnection.tries {
                 var reading = ValueReading(connection: self, key: key, database: database, most: most)
-                value = try fromOneServer { () throws(SourceError) in try reading.value(of: type) }
+                let server = try serverNumber()
+                value = try reading.value(of: type)
+                try requireServer(server)
                 guard let isChanged = try reading.isChanged() else {
                     value?.doubt =
                         "it was read in steps, and the user has no right to check for changes between them (WATCH, MULTI)"
@@ -87,11 +89,10 @@ private struct ValueReading {
     let database: Int
     let most: Int
     /// The document's encoded items. Nothing else is kept of an element, so that bytes limit the memory.
-    private var items: [UInt8] = []
-    private var watching: Int?
-    private var isUnwatched = false
-    private var steps = 0
-    private let pace: ScanPace
+    var items: [UInt8] = []
+    var watching: Int?
+    var isUnwatched = false
+    var steps = 0
 
     /// Maximum elements of a step, and of the first one.
     private static let (elements, first) = (2000, 8)
@@ -99,16 +100,11 @@ private struct ValueReading {
     private static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
 
-    init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
-        (self.connection, self.key, self.database, self.most) = (connection, key, database, most)
-        pace = ScanPace(connection)
-    }
-
     mutating func value(of type: String) throws(SourceError) -> ServerValue? {
         switch type {
         case "string": return try string()
-        case "hash": return try hash()
-        case "set": return try elements("SCARD", scan: "SSCAN")
+        case "hash": return try elements("HLEN", scan: "HSCAN", of: 2)
+        case "set": return try elements("SCARD", scan: "SSCAN", of: 1)
         case "list": return try list()
         case "zset": return try sortedSet()
         case "stream": return try stream()
@@ -125,22 +121,19 @@ private struct ValueReading {
         guard watching == connection.linkNumber else { return true }
         let answers = try connection.change(
             [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
-        if case .error = answers[1] { return nil }
-        return answers[1] == .null
+        return answers[1].error == nil ? answers[1] == .null : nil
     }
 
     private mutating func watch() throws(SourceError) {
-        if case .error = try connection.ask([RESPCommand("WATCH") + key], in: database)[0] {
-            isUnwatched = true
-        }
+        isUnwatched = try connection.ask([RESPCommand("WATCH") + key], in: database)[0].error != nil
         watching = connection.linkNumber
     }
 
-    private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
+    private mutating func nextStep(_ name: String, _ words: [String]) throws(SourceError) -> RESPValue {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1
         guard steps > 1 else { return try connection.ask(command, in: database) }
-        return try pace.paced { () throws(SourceError) in try connection.ask(command, in: database) }
+        return try connection.paced(try connection.ask(command, in: database))
     }
 
     private func next(after count: Int) -> Int {
@@ -149,8 +142,8 @@ private struct ValueReading {
         return min(max(1, fitting), 8 * count, ValueReading.elements)
     }
 
-    private func ask(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
-        try connection.ask(words.reduce(RESPCommand(name) + key) { $0 + $1 }, in: database)
+    private func ask(_ name: String) throws(SourceError) -> RESPValue {
+        try connection.ask(RESPCommand(name) + key, in: database)
     }
 
     /// Returns the number of elements; nil: absent. Watches a key that takes several steps.
@@ -176,9 +169,7 @@ private struct ValueReading {
         var bytes: [UInt8] = []
         while bytes.count < min(total, most) {
             let last = min(most, bytes.count + ValueReading.pieceBytes) - 1
-            guard case .bytes(let piece) = try nextStep("GETRANGE", "\(bytes.count)", "\(last)") else {
-                return nil
-            }
+            guard let piece = try nextStep("GETRANGE", ["\(bytes.count)", "\(last)"]).blob else { return nil }
             if piece.isEmpty { break }
             bytes += piece
         }
@@ -188,76 +179,61 @@ private struct ValueReading {
         return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
     }
 
-    mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {
+    /// Reads a set, or a hash with two answers for each element.
+    mutating func elements(
+        _ length: String, scan: String, of width: Int
+    ) throws(SourceError) -> ServerValue? {
         guard let total = try self.length(length) else { return nil }
-        // SSCAN may return an element twice.
-        var found = KeyTable()
-        try step(scan) { answers, items in
-            for case .bytes(let element) in answers where found.insert(element) {
-                items += ValueReading.item(element).encoded
-            }
-            return found.count
-        }
-        return value(.array([]), of: total, shown: found.count)
-    }
-
-    mutating func hash() throws(SourceError) -> ServerValue? {
-        guard let total = try length("HLEN") else { return nil }
-        var names = KeyTable()
-        try step("HSCAN") { answers, items in
-            for place in stride(from: 0, to: answers.count - 1, by: 2) {
-                guard case .bytes(let name) = answers[place], names.insert(name) else { continue }
-                items += ValueReading.item(name).encoded + ValueReading.item(answers[place + 1]).encoded
-            }
-            return names.count
-        }
-        return value(.map(CBORMap()), of: total, shown: names.count)
-    }
-
-    /// Scans up to the limit. `take` returns the number of elements so far.
-    private mutating func step(
-        _ scan: String, _ take: ([RESPValue], inout [UInt8]) -> Int
-    ) throws(SourceError) {
-        var (cursor, count) = ("0", 0)
+        // A scan may return an element twice.
+        var (found, cursor) = (KeyTable(), "0")
         repeat {
-            let answer = try nextStep(scan, cursor, "COUNT", "\(next(after: count))")
-            guard let parts = answer.elements, parts.count == 2, let next = parts[0].text,
-                let elements = parts[1].elements
-            else { throw SourceError("\(connection.address) sent an invalid answer to \(scan)") }
-            cursor = next
-            count = take(elements, &items)
-            if isEnough { return }
-        } while cursor != "0"
+            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
+            guard let (next, answers) = answer.scanned else {
+                throw SourceError("\(connection.address) sent an invalid answer to \(scan)")
+            }
+            cursor = String(decoding: next, as: UTF8.self)
+            for place in stride(from: 0, through: answers.count - width, by: width) {
+                guard let name = answers[place].blob, found.insert(name) else { continue }
+                for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
+            }
+        } while cursor != "0" && !isEnough
+        return value(width == 1 ? .array([]) : .map(CBORMap()), of: total, shown: found.count)
+    }
+
+    /// Reads ranges up to the limit. `take` returns the number of elements in an answer.
+    private mutating func ranges(
+        _ name: String, of total: Int, _ option: String?, _ take: ([RESPValue], inout [UInt8]) -> Int
+    ) throws(SourceError) -> Int {
+        var count = 0
+        while count < total, !isEnough {
+            let last = min(total, count + next(after: count)) - 1
+            let words = ["\(count)", "\(last)"] + [option].compactMap { $0 }
+            let taken = take(try nextStep(name, words).elements ?? [], &items)
+            if taken == 0 { break }
+            count += taken
+        }
+        return count
     }
 
     mutating func list() throws(SourceError) -> ServerValue? {
         guard let total = try length("LLEN") else { return nil }
-        var count = 0
-        while count < total, !isEnough {
-            let last = min(total, count + next(after: count)) - 1
-            let answer = try nextStep("LRANGE", "\(count)", "\(last)").elements ?? []
-            if answer.isEmpty { break }
+        let count = try ranges("LRANGE", of: total, nil) { answer, items in
             for element in answer { items += ValueReading.item(element).encoded }
-            count += answer.count
+            return answer.count
         }
         return value(.array([]), of: total, shown: count)
     }
 
     mutating func sortedSet() throws(SourceError) -> ServerValue? {
         guard let total = try length("ZCARD") else { return nil }
-        var count = 0
-        while count < total, !isEnough {
-            let last = min(total, count + next(after: count)) - 1
-            let answer = try nextStep("ZRANGE", "\(count)", "\(last)", "WITHSCORES").elements ?? []
-            if answer.isEmpty { break }
+        let count = try ranges("ZRANGE", of: total, "WITHSCORES") { answer, items in
             // Protocol 3 has an array for each member.
-            for pairs in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
-                for place in stride(from: 0, to: pairs.count - 1, by: 2) {
-                    items += ValueReading.item(pairs[place]).encoded
-                    items += ValueReading.score(pairs[place + 1]).encoded
-                    count += 1
-                }
+            let pairs = answer.first?.elements == nil ? answer : answer.flatMap { $0.elements ?? [] }
+            for place in stride(from: 0, to: pairs.count - 1, by: 2) {
+                items += ValueReading.item(pairs[place]).encoded
+                items += ValueReading.score(pairs[place + 1]).encoded
             }
+            return pairs.count / 2
         }
         return value(.map(CBORMap()), of: total, shown: count)
     }
@@ -270,9 +246,8 @@ private struct ValueReading {
         }
         var (shown, start) = (0, "-")
         reading: while !isEnough {
-            let count = next(after: shown)
-            let answer = try nextStep("XRANGE", start, "+", "COUNT", "\(count)").elements ?? []
-            if answer.isEmpty { break }
+            let (before, count) = (shown, next(after: shown))
+            let answer = try nextStep("XRANGE", [start, "+", "COUNT", "\(count)"]).elements ?? []
             for entry in answer {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
                 items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
@@ -280,7 +255,7 @@ private struct ValueReading {
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
             }
-            if answer.count < count { break }
+            if answer.count < count || shown == before { break }
         }
         return value(.map(CBORMap()), of: total, shown: shown)
     }
@@ -313,22 +288,18 @@ private struct ValueReading {
         switch answer {
         case .bytes(let bytes): item(bytes)
         case .double(let number): item(number)
-        case .integer(let number): whole(number)
+        case .integer(let number): CBORValue(integer: number)
         default: answer.text.map { .text($0) } ?? .null
         }
     }
 
     private static func item(_ number: Double) -> CBORValue {
-        number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+        number == number.rounded() && abs(number) < 1e15 ? CBORValue(integer: Int64(number)) : .float(number)
     }
 
     /// Protocol 2 sends scores as texts.
     private static func score(_ answer: RESPValue) -> CBORValue {
         answer.text.flatMap { Double($0) }.map { item($0) } ?? item(answer)
-    }
-
-    private static func whole(_ number: Int64) -> CBORValue {
-        number < 0 ? .negative(UInt64(-1 - number)) : .unsigned(UInt64(number))
     }
 
     private static func item(_ bytes: [UInt8]) -> CBORValue {

@@ -15,6 +15,21 @@ package struct StoredDump: Sendable, Hashable {
     }
 }
 
+extension ServerTraits {
+    /// The command that reports a key's expiry time, or the time left.
+    func expiry(of key: [UInt8]) -> RESPCommand {
+        RESPCommand(reportsExpiryTimes ? "PEXPIRETIME" : "PTTL") + key
+    }
+
+    /// The expiry time in milliseconds since 1970; nil: never, or the key is absent.
+    /// - Parameter now: the server's time.
+    func deadline(_ answer: RESPValue, at now: Int64) -> Int64? {
+        guard let number = answer.number, number >= 0 else { return nil }
+        let (sum, overflows) = now.addingReportingOverflow(number)
+        return reportsExpiryTimes ? number : overflows ? .max : sum
+    }
+}
+
 extension ServerConnection {
     /// Reads a key's state at one moment; nil: absent. Counts as an access where ``ServerTraits/keepsIdleTimes`` is false.
     package func dumped(_ key: [UInt8], in database: Int) throws(SourceError) -> StoredDump? {
@@ -23,25 +38,19 @@ extension ServerConnection {
             throw SourceError("it is too large: \(Figures.bytes(UInt64(size))) in the server's memory")
         }
         if size > 1 << 20 { try requireRoom(for: size, "to copy it") }
-        let areReported = try traits().reportsExpiryTimes
+        let traits = try traits()
         let commands = [
-            RESPCommand("MULTI"), RESPCommand("TIME"), RESPCommand("TYPE") + key,
-            RESPCommand(areReported ? "PEXPIRETIME" : "PTTL") + key, RESPCommand("DUMP") + key,
-            RESPCommand("EXEC"),
+            RESPCommand("MULTI"), RESPCommand("TIME"), RESPCommand("TYPE") + key, traits.expiry(of: key),
+            RESPCommand("DUMP") + key, RESPCommand("EXEC"),
         ]
         let answers = try ask(commands, in: database)
-        for (command, answer) in zip(commands, answers) { _ = try accepted(answer, to: command) }
+        try accept(answers, to: commands)
         guard let results = answers[5].elements, results.count == 4, let now = results[0].milliseconds else {
             throw SourceError("\(address) sent an invalid answer to EXEC")
         }
-        for (command, answer) in zip(commands[1...], results) { _ = try accepted(answer, to: command) }
-        guard case .bytes(let bytes) = results[3] else { return nil }
-        let left = results[2].number ?? -1
-        var dump = StoredDump(key: key, expires: nil, bytes: bytes)
-        if left >= 0 {
-            let (sum, overflows) = now.addingReportingOverflow(left)
-            dump.expires = areReported ? left : overflows ? .max : sum
-        }
+        try accept(results, to: commands[1...])
+        guard let bytes = results[3].blob else { return nil }
+        var dump = StoredDump(key: key, expires: traits.deadline(results[2], at: now), bytes: bytes)
         dump.type = results[1].shownText
         return dump
     }
@@ -72,11 +81,9 @@ extension ServerConnection {
     private func refusal(of command: RESPCommand, in database: Int) throws(SourceError) -> String? {
         let answer = try change([command], in: database)[0]
         if answer == .null { return ServerConnection.isPresent }
-        guard case .error(let message) = answer else { return nil }
+        guard let message = answer.error else { return nil }
         if message.hasPrefix("BUSYKEY") { return ServerConnection.isPresent }
-        if ServerConnection.general.contains(where: message.hasPrefix) {
-            _ = try accepted(answer, to: command)
-        }
+        if ServerConnection.general.contains(where: message.hasPrefix) { try accepted(answer, to: command) }
         return "\(command.name) was refused: \(message)"
     }
 

@@ -95,7 +95,9 @@ extension ArchiveOpening {
         let section = ArchiveSection(unshared: engine)
         section.index.state = .ready
         if let limit = descriptor.configuration.diskLimit { try section.fitFreeingSpace(into: limit) }
-        try section.dropOldestSegments(forBytes: section.index.indexBytes)
+        if !options.keepsEntriesWithoutIndex {
+            try section.dropOldestSegments(forBytes: section.index.indexBytes)
+        }
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false), true)
         } catch {

@@ -26,6 +26,17 @@ extension Store {
         return try body(archive)
     }
 
+    /// Closes archives that were removed or replaced, which releases the disk space of their files.
+    package func closeRemovedArchives() {
+        for archive in archives.withLock({ $0.values }) {
+            do throws(StorageError) {
+                _ = try archive.engine()
+            } catch {
+                if case .closed = error { archive.close() }
+            }
+        }
+    }
+
     /// Calls ``withArchive(named:staysOpen:_:)`` for each of `names`, or for all archives in the order of their names. If an
     /// archive is unreadable, passes the error to `unreadable` and continues. Any other error of `body`, and any error of
     /// `unreadable`, ends the walk. An archive that is removed during the walk is skipped unless it was named.
@@ -33,6 +44,7 @@ extension Store {
         _ names: [String]? = nil, staysOpen: Bool = false, _ body: (Archive) throws -> Void,
         unreadable: (String, StorageError) throws -> Void
     ) throws {
+        if staysOpen { closeRemovedArchives() }
         for name in try names ?? archiveNames() {
             let result: Result<Void, any Error>
             do throws(StorageError) {

@@ -10,6 +10,9 @@ public struct StoreOptions: Sendable, Hashable {
     /// Whether to read a store that another user owns or may write. That user can crash this process by truncating a
     /// mapped file. Opening a store for writing requires its user to own it.
     public var trustsOwner: Bool
+    /// Whether a cache or a log without an index keeps its entries on a full disk, and this process is its only writer until it
+    /// closes it. Otherwise the oldest entries are dropped to get space for an index.
+    package var keepsEntriesWithoutIndex = false
 
     /// Options for opening a store; the defaults suit processes of one user on one machine.
     public init(processName: String? = nil, locking: LockingMode = .automatic, trustsOwner: Bool = false) {

@@ -6,15 +6,18 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether the file to be written exists and may be replaced.
     package let isFileInTheWay: Bool
+    /// Whether values weren't read because that counts as an access to each key.
+    package let isOfAccesses: Bool
 
-    package init(_ description: String, isFileInTheWay: Bool = false) {
+    package init(_ description: String, isFileInTheWay: Bool = false, isOfAccesses: Bool = false) {
         self.description = description
         self.isFileInTheWay = isFileInTheWay
+        self.isOfAccesses = isOfAccesses
     }
 
     /// A failure of the operating system outside the store.
     package init(_ subject: String, errno code: Int32) {
-        isFileInTheWay = false
+        (isFileInTheWay, isOfAccesses) = (false, false)
         switch code {
         case EFBIG, EMFILE, ENFILE:
             description = StorageError.fromErrno(code, operation: "use", path: subject).description

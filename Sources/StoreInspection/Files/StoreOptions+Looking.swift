@@ -6,4 +6,11 @@ extension StoreOptions {
     package static var forLooking: StoreOptions {
         StoreOptions(trustsOwner: ProcessInfo.processInfo.environment["VELLUM_TRUST_OWNER"] == "1")
     }
+
+    /// Options for changing a store, under a process name that other processes see.
+    package static func forChanging(as name: String) -> StoreOptions {
+        var options = StoreOptions(processName: name)
+        options.keepsEntriesWithoutIndex = true
+        return options
+    }
 }

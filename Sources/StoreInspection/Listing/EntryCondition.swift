@@ -12,7 +12,7 @@ package struct EntryCondition: Sendable, Hashable {
         /// The place in the text's UTF-8; nil if unknown.
         package let range: Range<Int>?
         /// The words expected at the end of an incomplete text.
-        package var toCome: String?
+        package fileprivate(set) var toCome: String?
     }
 
     package init(_ text: String) throws(Mistake) {
@@ -20,7 +20,7 @@ package struct EntryCondition: Sendable, Hashable {
         do throws(QuerySyntaxError) {
             predicate = try QueryPredicate(text)
         } catch {
-            var mistake = Mistake(words: error.description, range: error.range)
+            var mistake = Mistake(words: error.description(in: text), range: error.range)
             if error.position >= text.utf8.count {
                 let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
                 mistake.toCome = "Expected next: \(names)"

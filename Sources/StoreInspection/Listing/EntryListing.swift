@@ -51,9 +51,9 @@ package protocol EntryListing: Sendable {
     /// Whether metadata of all entries is known. A server returns it key by key.
     var knowsFigures: Bool { get }
 
-    /// Requests the metadata. `goesOn` gets the share done, 0 to 1.
+    /// Requests the unknown metadata of entries. `goesOn` gets the share done, 0 to 1.
     /// - Returns: false if it was stopped.
-    func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
+    func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
 
     /// Why these properties aren't available; nil if they are.
     func objection(to properties: [QueryProperty]) throws(SourceError) -> String?
@@ -68,7 +68,15 @@ extension EntryListing {
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
-    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool { true }
+    package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+        true
+    }
+
+    /// ``learnFigures(of:_:)`` of all entries.
+    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+        try learnFigures(of: .all(count), goesOn)
+    }
+
     package func prepare(_ indices: [Int]) throws(SourceError) {}
 
     package func prefetch(at index: Int) {}

@@ -94,12 +94,21 @@ extension ReversibleAction {
 }
 
 extension PlanOutcome {
-    /// Skipped entries, one line each for the first `most` keys.
+    /// Skipped entries: their number by reason, then one line each for the first `most` keys. More than a few absent ones are
+    /// only counted.
     package func remarks(listing most: Int) -> [String] {
-        var lines = skips.prefix(most).map { skip in
-            "\(TerminalSafe.quoted(skip.key)) \(skip.reason.past)"
+        let counts = PlanSkip.Reason.allCases.compactMap { reason in
+            let count = skips.count { $0.reason == reason }
+            return count == 0 ? nil : "\(Figures.count(count)) \(reason.participle)"
         }
-        if skips.count > most { lines.append("and \(Figures.count(skips.count - most, "other", "others"))") }
+        let absent = skips.filter { $0.reason == .absent }
+        let present = skips.filter { $0.reason != .absent }
+        let listed = (present + (absent.count > 3 ? [] : absent)).prefix(most)
+        var lines = listed.map { "\(TerminalSafe.quoted($0.key)) \($0.reason.past)" }
+        if skips.count > 1 {
+            let summary = "\(Figures.count(skips.count)) were skipped: \(counts.joined(separator: ", "))"
+            lines.insert("\(summary) since the plan", at: 0)
+        }
         if unchanged > 0 {
             lines.append("\(Figures.count(unchanged, "entry", "entries")) no longer had an expiry time")
         }
@@ -140,7 +149,13 @@ extension UndoOutcome {
             "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped"
         }
         let rest = skippedCount - shown.count
-        if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }
+        if rest > 0 {
+            // Entries that were dropped with their undo record have no keys.
+            lines.append(
+                shown.isEmpty
+                    ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
+                    : "and \(Figures.count(rest, "other", "others"))")
+        }
         return lines
     }
 

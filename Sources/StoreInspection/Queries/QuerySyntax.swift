@@ -41,7 +41,7 @@ package enum QuerySyntax {
     ]
 
     private static let values = [
-        "5, 1.5, \"text\", true, false, null", "500ms, 90s, 5m, 1h30m, 3d; 10KB, 2MiB",
+        "5, 1.5, \"text\", true, false, null", "500ms, 90s, 5m, 1h30m, 3d; 10kB, 2 MiB",
         "2026-01-31, 2026-01-31 09:05, 2026-01-31T09:05:00Z; now, today, yesterday, tomorrow; today - 3d, now - 2h",
     ]
 

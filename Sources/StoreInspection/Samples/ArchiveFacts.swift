@@ -9,7 +9,7 @@ extension ArchiveSample {
                 "\(Figures.count(status.records)) appended", "\(Figures.count(status.evictions)) dropped",
                 "\(Figures.count(status.rejections)) rejected",
             ]
-            return [("disk usage", footprintText), ("changes", changes.joined(separator: ", "))]
+            return [("file size", footprintText), ("changes", changes.joined(separator: ", "))]
         }
         let changes = [
             Figures.count(status.records, "record", "records"),
@@ -21,7 +21,7 @@ extension ArchiveSample {
             Figures.count(status.rejections, "rejection", "rejections"),
         ]
         return [
-            ("disk usage", footprintText), ("accesses", Ratio.words(status.hits, status.misses)),
+            ("file size", footprintText), ("accesses", Ratio.words(status.hits, status.misses)),
             ("changes", changes.joined(separator: ", ")), ("limit", limit.joined(separator: ", ")),
         ]
     }

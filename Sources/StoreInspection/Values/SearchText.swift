@@ -21,7 +21,7 @@ package struct SearchText: Sendable, Hashable {
     }
 
     /// Whether a key in UTF-8 holds the text, or if it spells bytes (``ByteText``), whether these do.
-    func matches(_ key: UnsafeRawBufferPointer) -> Bool {
+    package func matches(_ key: UnsafeRawBufferPointer) -> Bool {
         if search.isFound(inUTF8: key) || meant?.isFound(inUTF8: key) == true { return true }
         guard case .bytes(let bytes)? = ByteText.value(of: key) else { return false }
         return matches(String(decoding: bytes, as: UTF8.self))

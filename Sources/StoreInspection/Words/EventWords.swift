@@ -117,6 +117,14 @@ extension PlanSkip.Reason {
         case .used: "was accessed after the plan was made; skipped"
         }
     }
+
+    var participle: String {
+        switch self {
+        case .changed: "changed"
+        case .absent: "removed"
+        case .used: "accessed"
+        }
+    }
 }
 
 extension ValueEncoding {

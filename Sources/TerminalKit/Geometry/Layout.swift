@@ -39,22 +39,4 @@ package enum Layout {
         }
         return lengths
     }
-
-    package static func columns(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
-        var column = rect.column
-        return lengths(of: parts, in: rect.columns, gap: gap).map { length in
-            defer { column += length + gap }
-            return Rect(column: column, row: rect.row, columns: length, rows: rect.rows)
-                .intersection(rect)
-        }
-    }
-
-    package static func rows(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
-        var row = rect.row
-        return lengths(of: parts, in: rect.rows, gap: gap).map { length in
-            defer { row += length + gap }
-            return Rect(column: rect.column, row: row, columns: rect.columns, rows: length)
-                .intersection(rect)
-        }
-    }
 }

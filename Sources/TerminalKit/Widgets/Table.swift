@@ -72,7 +72,6 @@ package struct Table: Widget {
     package var selectedRow: Int?
     package var isActive: Bool
     package var showsHeader: Bool
-    package var showsMarks: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
     /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
@@ -81,7 +80,7 @@ package struct Table: Widget {
 
     package init(
         columns: [Column], rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, isActive: Bool = true,
-        showsHeader: Bool = true, showsMarks: Bool = false, columnsBefore: Int? = nil, emptyText: String = "",
+        showsHeader: Bool = true, columnsBefore: Int? = nil, emptyText: String = "",
         row: @escaping @Sendable (Int) -> Row
     ) {
         self.columns = columns
@@ -90,7 +89,6 @@ package struct Table: Widget {
         self.selectedRow = selectedRow
         self.isActive = isActive
         self.showsHeader = showsHeader
-        self.showsMarks = showsMarks
         self.columnsBefore = columnsBefore
         self.emptyText = emptyText
         self.row = row
@@ -170,10 +168,6 @@ package struct Table: Widget {
         let base = look[row.role]
         let selection = look[isActive ? .selected : .selectedInactive]
         if isSelected { frame.fill(line, style: selection) }
-        if showsMarks, row.isMarked {
-            let style = isSelected ? selection : look[.marked]
-            frame.write(String(look.glyphs.marked), at: line.origin, style: style, within: line)
-        }
         for place in places.columns where place.index < row.cells.count {
             let cell = row.cells[place.index]
             let area = Rect(column: place.column, row: line.row, columns: place.columns, rows: 1)

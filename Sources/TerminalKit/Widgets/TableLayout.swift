@@ -42,8 +42,7 @@ extension Table {
         let hasScrollBar = rowCount > body.rows && rect.columns > 2
         let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right
         // Keep a column free before the scroll bar.
-        let marks = showsMarks ? 2 : 0
-        var content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
+        var content = body.inset(right: hasScrollBar ? 2 : 0)
         var shown = shownColumns(in: content.columns)
         if let columnsBefore {
             // The indicator at the header's end may hide one more column, which it then counts.
@@ -72,9 +71,9 @@ extension Table {
             leftOut: columns.count - places.count, rows: first..<min(rowCount, first + body.rows))
     }
 
-    /// The indicator of hidden columns: `<2 3>`.
+    /// The indicator of hidden columns: `<2 +3>`.
     static func rest(before: Int, behind: Int, end: String = ">") -> String {
-        ((before > 0 ? ["<\(before)"] : []) + (behind > 0 ? ["\(behind)\(end)"] : [])).joined(separator: " ")
+        ((before > 0 ? ["<\(before)"] : []) + (behind > 0 ? ["+\(behind)\(end)"] : [])).joined(separator: " ")
     }
 
     /// The columns that fit, at least those of priority 0, in the table's order.

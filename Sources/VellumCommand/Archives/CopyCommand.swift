@@ -52,7 +52,7 @@ struct CopyCommand: ParsableCommand {
         // Check the request before creating anything.
         let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
         let target =
-            try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
+            try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
         defer { target.close() }
         if isWhole { return try copyAll(from: source, to: target) }
         var configuration = try archive.configuration()

@@ -33,7 +33,7 @@ struct StoreArguments: ParsableArguments {
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         try Store.open(
             at: pathForWriting(), mode: .readWrite, createIfMissing: creating,
-            options: StoreOptions(processName: name))
+            options: .forChanging(as: name))
     }
 
     func repairMarker() throws -> String? { try Store.repairMarker(at: try pathForWriting()) }

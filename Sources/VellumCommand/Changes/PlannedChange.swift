@@ -12,6 +12,11 @@ struct PlannedChange: Sendable {
 
     private static let listedKeys = 10
 
+    /// The action from now on: entries that are accessed later aren't idle.
+    var timedAction: PlannedAction {
+        idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) } ?? action
+    }
+
     func run() throws {
         if let server = try store.server() {
             return try ServerChange(
@@ -105,10 +110,7 @@ struct PlannedChange: Sendable {
 
     private func makePlan(_ archive: Archive) throws -> ChangePlan {
         try refuseAmbiguousWords(archive)
-        let action: PlannedAction =
-            idle.map {
-                .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1))))
-            } ?? action
+        let action = timedAction
         let plan: ChangePlan
         if let condition = selection.condition {
             plan = ChangePlan(try FoundEntries(condition, in: archive).entries, action: action)

@@ -14,8 +14,15 @@ struct ServerChange {
     func run() throws {
         if selection.owner != nil { throw CommandFailure("keys of a server have no owners", status: .usage) }
         if !selection.dryRun {
-            try database.server.requireWritable(selection.write)
+            try database.server.requireWritable(selection.write, by: database.connection)
             try Confirmation.require(unless: selection.yes)
+        }
+        if let query = try query(), query.readsValues, try plan.idle != nil || readsAccesses(),
+            let reason = try database.objectionToReading()
+        {
+            throw CommandFailure(
+                "\(reason), and idle times and @hits would be those after the read; use them without conditions on values",
+                status: .usage)
         }
         Interruption.collect()
         let targets = try targets()
@@ -28,7 +35,7 @@ struct ServerChange {
             return
         }
         guard !targets.isEmpty else {
-            if case .expireIdle = action, try database.countsUses() {
+            if case .expireIdle = plan.timedAction, try database.countsUses() {
                 throw CommandFailure(
                     "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
                     status: .usage)
@@ -41,8 +48,9 @@ struct ServerChange {
             throw CommandFailure(plan.action.refusal, status: .nothing)
         }
         let carried = try database.changes().carryOut(
-            action, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
-            meeting: try stillMeant(), readsIdleTimes: try readsIdleTimes())
+            plan.timedAction, on: targets, in: try database.run(),
+            checkpoint: { _ in !Interruption.isRequested },
+            meeting: try stillMeant(), readsAccesses: try readsAccesses())
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
         Narration.say(plan.action.summary(of: outcome))
@@ -64,29 +72,31 @@ struct ServerChange {
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
-    private var action: PlannedAction {
-        plan.idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) }
-            ?? plan.action
+    /// The condition's query. An empty selection yields the keys without their values.
+    private func query() throws -> QueryPlan? {
+        try selection.condition.map {
+            QueryPlan(QueryPipeline(try QueryProblem.condition($0).stages + [.select([])]))
+        }
     }
 
-    private func readsIdleTimes() throws -> Bool {
-        let stages = try selection.condition.map { try QueryProblem.condition($0).stages } ?? []
-        let properties = stages.flatMap(\.properties)
-        return properties.contains(.metadata(.idle)) || properties.contains(.metadata(.accessed))
+    /// Whether the condition depends on accesses.
+    private func readsAccesses() throws -> Bool {
+        let properties = try query()?.pipeline.stages.flatMap(\.properties) ?? []
+        return [.idle, .accessed, .hits].contains { properties.contains(.metadata($0)) }
     }
 
     /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
     private func stillMeant() throws -> ServerChanges.Condition? {
-        guard let condition = selection.condition else { return nil }
-        let query = QueryPlan(QueryPipeline(try QueryProblem.condition(condition).stages + [.select([])]))
+        guard let query = try query() else { return nil }
         let source = try database.query(query, touches: selection.touch)
         return { (keys) throws(SourceError) in
             var found: Set<ExactText> = []
             do {
-                _ = try query.run(over: source.only(keys)) { row in
+                let report = try query.run(over: source.only(keys)) { row in
                     if let key = row.entry?.key { found.insert(ExactText(key)) }
                     return true
                 }
+                if report.damaged > 0 { report.warnings.forEach { Narration.complain($0) } }
             } catch {
                 throw SourceError("\(error)")
             }
@@ -95,9 +105,7 @@ struct ServerChange {
     }
 
     private func targets() throws -> [Target] {
-        if let condition = selection.condition {
-            // An empty selection yields the keys without their values.
-            let query = QueryPlan(QueryPipeline(try QueryProblem.condition(condition).stages + [.select([])]))
+        if let query = try query() {
             var options = QueryOptions()
             options.looksForMistakes = true
             options.progress = { _ in !Interruption.isRequested }
@@ -149,7 +157,7 @@ struct ServerChange {
     }
 
     private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
-        if case .expireIdle(let before) = action, used.map({ $0 >= before }) ?? true { return }
+        if case .expireIdle(let before) = plan.timedAction, used.map({ $0 >= before }) ?? true { return }
         targets.append(Target(key: key, sequence: 0, size: size))
     }
 }

@@ -18,7 +18,8 @@ struct DelimitedReader: RecordReader {
     private var hasRow = false
     /// The fields of the first row, if it names the columns.
     private var header: [(name: [UInt8], isQuoted: Bool)] = []
-    private let hasSeparatorLine: Bool
+    /// The line `sep=` before the header.
+    private let separatorLine: DialectDetection.SeparatorLine?
     /// Skipped rows that equal the header or the line `sep=` before it.
     private(set) var repeatedHeaders = 0
     /// A TSV field whose leading quote was kept.
@@ -38,8 +39,8 @@ struct DelimitedReader: RecordReader {
         self.isTextOnly = isTextOnly
         dialect = detection.dialect
         table = dialect.table
-        hasSeparatorLine = detection.firstLine > 1
-        scanner = DelimitedScanner(input, dialect, line: detection.firstLine)
+        separatorLine = detection.separatorLine
+        scanner = DelimitedScanner(input, dialect, line: separatorLine == nil ? 1 : 2)
         var remarks = detection.remarks
         switch options.header {
         case .names(let names): columns = names
@@ -154,9 +155,14 @@ struct DelimitedReader: RecordReader {
     }
 
     private var repeatsSeparatorLine: Bool {
-        guard hasSeparatorLine, scanner.text.starts(with: "sep=".utf8) else { return false }
-        return scanner.fields.count == 1
-            ? scanner.text.count == 5 : scanner.fields.map(\.range.count) == [4, 0]
+        guard let line = separatorLine, let field = scanner.fields.first, field.isQuoted == line.isQuoted
+        else { return false }
+        let content = scanner.text[field.range]
+        guard !line.isQuoted, dialect.delimiter == line.delimiter else {
+            return scanner.fields.count == 1 && content.elementsEqual(line.text.utf8)
+        }
+        return content.elementsEqual("sep=".utf8) && scanner.fields.count == 2
+            && scanner.fields[1].range.isEmpty && !scanner.fields[1].isQuoted
     }
 
     /// Ignores rows that can't be imported.

@@ -10,8 +10,10 @@ struct DialectDetection {
     let dialect: DelimitedDialect
     /// Differences from the format, for a message.
     private(set) var remarks: [String] = []
-    /// The line on which the rows begin.
-    private(set) var firstLine = 1
+    /// A line `sep=;` as spreadsheets write it; `length` includes the line end.
+    typealias SeparatorLine = (delimiter: UInt8, text: String, isQuoted: Bool, length: Int)
+    /// The one before the rows.
+    private(set) var separatorLine: SeparatorLine?
 
     private typealias Candidate = (dialect: DelimitedDialect, rows: Rows)
 
@@ -35,11 +37,11 @@ struct DialectDetection {
         try input.fill(to: InputBuffer.chunkBytes)
         var usual = usual
         var given = options.delimiter
-        if let (named, line, length) = Self.separatorLine(input.unread), !wanted.contains(line) {
-            input.consume(length)
-            firstLine = 2
-            if given == nil { remarks.append("the line \(line) names the delimiter") }
-            (usual, given) = (named, given ?? named)
+        if let line = Self.separatorLine(input.unread), !wanted.contains(line.text) {
+            input.consume(line.length)
+            separatorLine = line
+            if given == nil { remarks.append("the line \(line.text) names the delimiter") }
+            (usual, given) = (line.delimiter, given ?? line.delimiter)
         }
         var sample = Array(input.unread.prefix(InputBuffer.chunkBytes))
         let isWhole = sample.count < InputBuffer.chunkBytes - 10
@@ -98,18 +100,16 @@ struct DialectDetection {
         self.dialect = dialect
     }
 
-    /// A line `sep=;` as spreadsheets write it: separator, text and length with the line end.
-    private static func separatorLine(_ text: UnsafeRawBufferPointer) -> (UInt8, String, length: Int)? {
+    private static func separatorLine(_ text: UnsafeRawBufferPointer) -> SeparatorLine? {
         let line = text.prefix(10).prefix { $0 != 0x0a && $0 != 0x0d }
         var content = Array(line)
-        if content.first == quotes[0], content.last == quotes[0], content.count == 7 {
-            content = Array(content[1..<6])
-        }
+        let isQuoted = content.count == 7 && content.first == quotes[0] && content.last == quotes[0]
+        if isQuoted { content = Array(content[1..<6]) }
         guard content.count == 5, content.starts(with: "sep=".utf8), content[4] < 0x80 else { return nil }
         var length = line.count
         if length < text.count, text[length] == 0x0d { length += 1 }
         if length < text.count, text[length] == 0x0a { length += 1 }
-        return (content[4], String(decoding: content, as: UTF8.self), length)
+        return (content[4], String(decoding: content, as: UTF8.self), isQuoted, length)
     }
 
     /// Quotes enclose TSV fields only if that reads the rows and `export` didn't write them.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CBOR
 import ServerInspection
 import StorageEngine
 import StoreInspection
@@ -111,11 +112,11 @@ struct ImportCommand: ParsableCommand {
         let types = types.flatMap(\.kinds)
         var reader = try format.reader(
             of: input, isTextOnly: text, delimited.options,
-            wanted: [key].compactMap(\.self))
+            wanted: [key].compactMap { $0.map(column) })
         if var table = reader as? DelimitedReader {
             if let remark = table.remark { Narration.say(remark) }
             try checkColumns(table.columns, input.name)
-            for note in try table.decideKinds(types, key: key ?? "") { Narration.say(note) }
+            for note in try table.decideKinds(types, key: key.map(column) ?? "") { Narration.say(note) }
             reader = table
         }
         try Interruption.check()
@@ -201,11 +202,14 @@ struct ImportCommand: ParsableCommand {
         return ShellWord.vellum("import", [archive, "-"], options: options, store: store.store)
     }
 
+    /// The column of a property. Names that look like bytes have a backslash there.
+    private func column(_ property: String) -> String { text ? property : ByteText.spelling(of: property) }
+
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
         guard !columns.isEmpty else {
             return Narration.say("\(file) is empty: it has no header row")
         }
-        for name in [key, value].compactMap({ $0 })
+        for name in [key, value].compactMap({ $0.map(column) })
         where !columns.contains(where: { ExactText($0) == ExactText(name) }) {
             throw CommandFailure(
                 "\(file) has no column \"\(name)\"; its columns are \(columns.joined(separator: ", ")) "

@@ -2,6 +2,11 @@ import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 
+#if ValkeyTLS
+import ServerInspection
+import VellumValkey
+#endif
+
 @main
 struct VellumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,7 +49,7 @@ struct VellumCommand: ParsableCommand {
         Interruption.takeLongFilesAsErrors()
         ProcessLimits.raiseOpenFiles()
         #if ValkeyTLS
-        SecureServers.enable()
+        SecureConnections.open(by: SecureTransport.connect)
         #endif
         run().end()
     }

@@ -15,7 +15,7 @@ struct QueryCommand: ParsableCommand {
             optionally as NAME. Without a sort, the most recent entry is first.
 
             Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (500ms, 5m, 1h30m, 3d), a \
-            size (10KB, 2MiB), a date (2026-01-31, 2026-01-31T09:05:00Z) or another property; in [..]; between A and B; \
+            size (10kB, 2 MiB), a date (2026-01-31, 2026-01-31T09:05:00Z) or another property; in [..]; between A and B; \
             contains, icontains, starts with, ends with, like "a%_", ilike and matches (a regular expression) for texts; \
             has, has any [..], has all [..] for lists; count(LIST) = N; is null, is empty, is null or empty, is not …; and, \
             or, not, parentheses. Properties: name, address.city, tags[0], items[].price (of all elements), "odd name", and \

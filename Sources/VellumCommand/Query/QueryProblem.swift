@@ -24,8 +24,7 @@ enum QueryProblem {
         let place = error.place(in: text)
         let indent = TextWidth.width(of: TerminalText.sanitized(place.prefix))
         return """
-            the query is wrong at \(place.line == 1 ? "" : "line \(place.line), ")character \
-            \(place.prefix.count + 1): \(error.message)
+            the query is wrong at \(error.description(in: text))
               \(TerminalText.sanitized(place.content))
               \(String(repeating: " ", count: indent))^
             """

@@ -5,7 +5,7 @@ extension StoreArguments {
     func server() throws(CommandFailure) -> ServerAddress? { try Self.server(named) }
 
     static func server(_ name: String?) throws(CommandFailure) -> ServerAddress? {
-        guard let name, ServerAddress.isAddress(name) else { return nil }
+        guard let name, ServerAddress.isURL(name) else { return nil }
         let password =
             SystemText.environment("VALKEYCLI_AUTH") ?? SystemText.environment("REDISCLI_AUTH")
         do {
@@ -26,9 +26,9 @@ extension ServerAddress {
     }
 
     /// Refuses to change a remote server without --write.
-    func requireWritable(_ isMeant: Bool) throws {
+    func requireWritable(_ isMeant: Bool, by connection: ServerConnection? = nil) throws {
         if isMeant { return }
-        if try ServerConnection(self).isOnThisMachine() { return }
+        if try (connection ?? ServerConnection(self)).isOnThisMachine() { return }
         let reason =
             isLocal
             ? "may not run on this machine (tunnel, proxy, TLS or container)"

@@ -17,7 +17,7 @@ struct ServerDatabase {
             )
         }
         (self.server, self.number) = (server, number)
-        connection = ServerConnection(server)
+        connection = ServerConnection(server, staysWithServer: true)
         if let only = server.database, only != number {
             throw CommandFailure("the address names the database \(only), not \(number)", status: .usage)
         }
@@ -54,10 +54,7 @@ struct ServerDatabase {
             if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
             var seen = KeyTable()
             var scan = ServerScan(connection, database: number, matching: pattern)
-            let pace = ScanPace(connection)
-            while !Interruption.isRequested,
-                let found = try pace.paced({ () throws(SourceError) in try scan.next() })
-            {
+            while !Interruption.isRequested, let found = try connection.paced(try scan.next()) {
                 let new = found.filter { seen.insert($0) }
                 for start in stride(from: 0, to: new.count, by: Self.block) {
                     let keys = Array(new[start..<min(start + Self.block, new.count)])

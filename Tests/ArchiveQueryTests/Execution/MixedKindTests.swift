@@ -97,6 +97,15 @@ import Testing
             report.kindRemarks.contains("t != 2020-01-01: met 1 number, 1 text that is no date and 1 list"))
     }
 
+    @Test("a text that is a date counts as one beside ends of two kinds")
+    func endsOfTwoKinds() throws {
+        let source = try ListSource(json: [#"{"t":"2026-01-31"}"#, #"{"t":"n/a"}"#, #"{"t":17}"#])
+        let report = try report("find t between 2026-01-01 and 30000000", of: source)
+        #expect(
+            report.kindRemarks.contains { $0.hasSuffix("met 1 number, 1 date and 1 text that is no date") },
+            "\(report.kindRemarks)")
+    }
+
     @Test("texts that are dates are of the right kind for a date, also as elements of lists")
     func elementsThatAreDates() throws {
         let source = try ListSource(json: [#"{"l":["2026-01-31"]}"#, #"{"l":["2025-01-31","2026-02-01"]}"#])

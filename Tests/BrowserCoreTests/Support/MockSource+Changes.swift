@@ -129,7 +129,7 @@ extension MockSource {
     }
 
     func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         try check()
         guard checkpoint(0.5) else {
@@ -139,7 +139,7 @@ extension MockSource {
         }
         return with { state in
             state.writeCalls += 1
-            guard let place = state.undoable[archive.name]?.firstIndex(where: { $0.action.id == id }),
+            guard let place = state.undoable[archive.name]?.firstIndex(where: { $0.action.id == action.id }),
                 let undoable = state.undoable[archive.name]?.remove(at: place)
             else { return nil }
             var report = UndoOutcome.nothing
@@ -167,14 +167,16 @@ extension MockSource {
         }
     }
 
-    func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
+    func change(
+        _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
+    ) throws(SourceError) -> Carried<String> {
         try check()
+        guard change == .clear else { throw SourceError("This source only clears logs.") }
         return with { state in
             state.writeCalls += 1
             let messages = state.messages.updateValue([], forKey: archive.name) ?? []
             state.summaries[archive.name]?.entries = 0
-            return Carried(
-                Removal(entries: messages.count, bytes: messages.reduce(0) { $0 + UInt64($1.size) }))
+            return Carried("Deleted \(messages.count) messages.")
         }
     }
 

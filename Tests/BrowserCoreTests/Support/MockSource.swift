@@ -50,6 +50,8 @@ final class MockSource: StoreSource {
         var queried: EngineSourceTests.Folder?
         /// Queries run until stopped.
         var isQueryEndless = false
+        /// Queries count as accesses, as on servers without `CLIENT NO-TOUCH`.
+        var countsAccesses = false
         var now = Fixture.start
 
         func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
@@ -166,6 +168,9 @@ final class MockSource: StoreSource {
         if with({ $0.isQueryEndless }) {
             while progress(0.1) { usleep(1_000) }
             return nil
+        }
+        if with({ $0.countsAccesses }), !request.allowsAccesses {
+            throw SourceError("reading counts as an access", isOfAccesses: true)
         }
         guard let folder = with({ $0.queried }) else { throw SourceError("no query is answered here") }
         var request = request

@@ -49,6 +49,13 @@ import Testing
         #expect(said["holds"]?.count == 2 && said["holds"]?.first == said["holds"]?.last, "\(said)")
     }
 
+    @Test("a process that keeps the entries opens a cache without space for an index", arguments: kinds)
+    func opensWithoutSpaceForAnIndex(kind: String) async throws {
+        let said = try await live("unneeded", on: kind)
+        #expect(said["deletes"] == ["false"] && said["holds"]?.first == "5000", "\(said)")
+        #expect(said["holds"]?.count == 2, "\(said)")
+    }
+
     @Test(arguments: kinds, ["stale", "removed"])
     func withoutAUsableIndex(kind: String, scenario: String) async throws {
         let said = try await live(scenario, on: kind)

@@ -7,7 +7,7 @@ struct AdversarialSegment {
     enum Pattern: CaseIterable {
         /// A value of frame headers, each of which claims nearly all remaining bytes.
         case claims
-        /// Like `claims`, with lengths that lead from one header to the next.
+        /// Like `claims`, with lengths that lead from one header to the next, or with the longest extensions.
         case chain
         /// A value of zeros and a length, repeated.
         case zerosAndLengths
@@ -69,7 +69,7 @@ struct AdversarialSegment {
         case .claims: put(headers(size) { min($0, 1 << 30) })
         case .chain:
             let step = Int.random(in: 8...200, using: &random)
-            put(headers(size) { _ in step * 8 })
+            put(headers(size, extension: step > 100 ? 0xfff8 : 0) { _ in step * 8 })
         case .zerosAndLengths:
             let length = little(UInt32.random(in: 1...UInt32(size), using: &random))
             put((0..<size / 8).flatMap { _ in [0, 0, 0, 0] + length })
@@ -120,14 +120,17 @@ struct AdversarialSegment {
     }
 
     /// Headers with invalid checksums, at every eighth byte or fewer.
-    private mutating func headers(_ size: Int, _ claim: (Int) -> Int) -> [UInt8] {
+    private mutating func headers(
+        _ size: Int, extension: UInt16 = 0, _ claim: (Int) -> Int
+    ) -> [UInt8] {
         var value: [UInt8] = []
         value.reserveCapacity(size)
         let isDense = Bool.random(using: &random)
+        let rest: [UInt8] = [1, 0] + little(`extension`) + [1, 0, 0, 0]
         while value.count < size {
             let claimed = little(UInt32(clamping: max(0, claim(size - value.count))))
             value +=
-                isDense ? little(UInt32(1)) + claimed : [0, 0, 0, 0] + claimed + [1, 0, 0, 0, 1, 0, 0, 0]
+                isDense ? little(UInt32(1)) + claimed : [0, 0, 0, 0] + claimed + rest
         }
         return value
     }

@@ -16,6 +16,7 @@ extension WorkerCommand {
         case "remove": try disk.removeEverySecond()
         case "stale": try disk.reopen { try disk.makeIndexStale() }
         case "removed": try disk.reopen { try FileManager.default.removeItem(atPath: disk.index) }
+        case "unneeded": try disk.deleteNothing()
         default: say("! no such scenario")
         }
         say("done")
@@ -52,8 +53,10 @@ private struct SmallDisk {
         guard shell.status == 0 else { return nil }
     }
 
-    private func archive(_ kind: ArchiveKind? = nil) throws -> Archive {
-        let opened = try Store.open(at: store)
+    private func archive(
+        _ kind: ArchiveKind? = nil, options: StoreOptions = StoreOptions()
+    ) throws -> Archive {
+        let opened = try Store.open(at: store, options: options)
         guard let kind else { return try opened.archive(named: "A") }
         return try opened.archive(
             named: "A",
@@ -213,6 +216,25 @@ private struct SmallDisk {
             try Store.open(at: store).removeArchive(named: "A")
             try empty()
         }
+    }
+
+    /// Deletes a key that doesn't exist from a cache without an index, whose disk is full.
+    func deleteNothing() throws {
+        let archive = try archive(.cache)
+        for number in 0..<5_000 { try archive.put([UInt8](repeating: 4, count: 100), forKey: "\(number)") }
+        archive.close()
+        try FileManager.default.removeItem(atPath: index)
+        try fill()
+        var options = StoreOptions()
+        options.keepsEntriesWithoutIndex = true
+        let again = try self.archive(options: options)
+        say("deletes \(try again.delete("none"))")
+        try report(again)
+        try again.put([1], forKey: "more")
+        guard try again.delete("4999") else { return say("! 4999 is lost") }
+        again.close()
+        try empty()
+        try report(self.archive())
     }
 
     private func report(_ archive: Archive) throws {

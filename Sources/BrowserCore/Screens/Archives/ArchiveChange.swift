@@ -9,6 +9,8 @@ package enum ArchiveChange: Sendable, Hashable {
     case resize(disk: UInt64?, memory: UInt64?)
     case compact
     case rename(String)
+    /// Deletes all messages of a log.
+    case clear
     case drop
 
     /// Parses `disk 400 KB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
@@ -41,7 +43,11 @@ package enum ArchiveChange: Sendable, Hashable {
 
     /// Limits as ``init(limits:of:)`` parses them, exactly.
     static func text(disk: UInt64?, memory: UInt64?) -> String {
-        "disk \(disk.map(SizeText.text) ?? "none") memory \(memory.map(SizeText.text) ?? "none")"
+        func exact(_ bytes: UInt64) -> String {
+            let text = Figures.bytes(bytes)
+            return SizeText.bytes(text) == bytes ? text : SizeText.text(bytes)
+        }
+        return "disk \(disk.map(exact) ?? "none") memory \(memory.map(exact) ?? "none")"
     }
 
     /// Bytes of values beyond the new disk limit.
@@ -71,11 +77,19 @@ package enum ArchiveChange: Sendable, Hashable {
                 ]
             )
         case .compact:
+            let most = Figures.bytes(sample.footprint - min(sample.footprint, sample.diskBytes))
+            let effect =
+                sample.records == UInt64(max(0, sample.entries))
+                ? "Nothing was deleted or replaced, so there is nothing to release."
+                : "Releases the space of deleted and replaced entries, at most \(most). Undo still works."
+            let size = "\(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values"
+            return (("Compact \(name)?", "Compact"), ["Its files take \(size). \(effect)"])
+        case .clear:
             return (
-                ("Compact \(name)?", "Compact"),
+                ("Delete all messages?", "Delete"),
                 [
-                    "Its files take \(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values. "
-                        + "Releases the space of deleted entries. Undo still works."
+                    "\(ArchivesScreen.amount(sample)), of \(name), and any that arrive before you confirm. "
+                        + "This can't be undone."
                 ]
             )
         case .drop:
@@ -232,6 +246,7 @@ extension ArchivesScreen {
                 model.cost.note(writes: 1, longestCall: carried.longestCall)
                 model.say(carried.outcome, role: .good, seconds: 10)
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
+                if change == .clear, model.log?.archive == archive { model.log?.forget() }
             case .failure(let error):
                 model.overlay = .message("Nothing was changed", [error.description])
             }

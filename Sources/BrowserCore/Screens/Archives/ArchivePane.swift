@@ -103,11 +103,8 @@ struct ArchivePane {
             var graph = metric.graph(columns, times, limit: nil, now: value, look)
             let top = rect.rows * place / metrics.count
             let rows = rect.rows * (place + 1) / metrics.count - top
-            let words =
-                metric == .hitRatio
-                ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-")"
-            graph.title = [Span(words)]
-            graph.facts = [Span(metric.statistic(times.step), look[.dim])]
+            graph.title = [Span("\(metric.title) \(value.map(metric.text) ?? "-")")]
+            graph.facts = [metric.statistic(times.step), "now\(metric.window)"].map { Span($0, look[.dim]) }
             graph.draw(
                 into: &frame,
                 in: Rect(column: rect.column, row: rect.row + top, columns: rect.columns, rows: rows),

@@ -12,7 +12,7 @@ extension ArchivesScreen {
         } then: { model, result in
             guard model.store == store else { return [] }
             model.archives.isPending = false
-            // Graphs and alarms are updated also while the screen is paused or in the background.
+            // Graphs, alarms and events are updated also while the screen is paused, the first two also in the background.
             let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
             var effects: [Effect] = []
             switch result {
@@ -23,13 +23,13 @@ extension ArchivesScreen {
                 if !isPaused, model.archives.arranged != nil, model.pace == .live {
                     model.archives.arrange(at: model.now)
                 }
-                if !isPaused, model.pausedSince != nil {
-                    model.archives.pausedHistories = model.archives.histories
+                let updatesPaused = !isPaused && model.pausedSince != nil
+                if updatesPaused { model.copyForPause() }
+                if !model.isInBackground {
+                    effects += Browser.loadEvents(&model, of: figures.archives, isForced: updatesPaused)
                 }
             }
-            if isPaused { return effects }
-            return effects + model.parts.figuresCame(&model) + Browser.loadEvents(&model)
-                + ServerTables.load(&model)
+            return isPaused ? effects : effects + model.parts.figuresCame(&model) + ServerTables.load(&model)
         }
     }
 
@@ -38,6 +38,20 @@ extension ArchivesScreen {
         model.archives.problem = nil
         (model.archives.figures, model.archives.read) = (figures, moment)
         model.cost.note(accesses: figures.ownAccesses)
+        dropRemovedListing(&model)
+    }
+
+    /// Drops the listing of an archive that was removed or replaced, because it keeps the disk space of the archive's files.
+    /// A listing on screen stays.
+    private static func dropRemovedListing(_ model: inout Model) {
+        guard let entries = model.entries, model.screen != .entries else { return }
+        if let sample = model.sample(entries.archive) {
+            guard sample.problem == nil, let listed = entries.listedFigures,
+                listed.identity != sample.identity
+            else { return }
+        }
+        model.entries?.arrangement = nil
+        model.entries?.read = ListedRows()
     }
 
     private static func note(

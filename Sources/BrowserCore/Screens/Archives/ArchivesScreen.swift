@@ -6,7 +6,6 @@ enum ArchivesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { [TitleView.storeName(model)] }
     static func archive(_ model: Model) -> ArchiveAddress? { model.archives.selected.flatMap(model.address) }
     static var isOfOneArchive: Bool { false }
-    static func shows(eventsOf archive: String, _ model: Model) -> Bool { model.archives.showsEvents }
 
     static func copyable(_ model: Model) -> [CopyItem] {
         guard let sample = selected(model), let archive = archive(model) else { return [] }

@@ -12,8 +12,9 @@ struct ArchivesState: Sendable {
     var isPending = false
     /// Activity of each archive since the store was opened.
     var histories: [ExactText: ArchiveHistory] = [:]
-    /// A copy from the moment when the screen was paused.
+    /// Copies from the moment when the screen was paused.
     var pausedHistories: [ExactText: ArchiveHistory]?
+    var pausedEvents: EventLog?
     var shownHistories: [ExactText: ArchiveHistory] { pausedHistories ?? histories }
     var alarms: [Alarm] = []
     var span = 300.0

@@ -15,7 +15,7 @@ enum ArchivesView {
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
             Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 4),
             Table.Column("", width: .minimum(10, weight: 1), priority: 5),
-            Table.Column("disk usage", width: .fixed(isOver ? 15 : 11), alignment: .trailing, priority: 8),
+            Table.Column("file size", width: .fixed(isOver ? 15 : 11), alignment: .trailing, priority: 8),
             Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 10),
             Table.Column("", width: .minimum(10, weight: 1), priority: 11),
             Table.Column(
@@ -126,7 +126,7 @@ enum ArchivesView {
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
-            "disk usage \(sum(\.footprint))",
+            "file size \(sum(\.footprint))",
         ].map { Span($0) }
         let warnings = damaged == 0 ? [] : [Span("\(Figures.count(damaged)) damaged", model.look[.danger])]
         drawFacts(parts, warnings, into: &frame, in: rect.line(0), model.look)
@@ -164,7 +164,7 @@ extension Model {
             $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
         }.map { "\($0.metric.title) \($0.condition)\($0.metric.window)" }
         let places = Figures.count(archive.damagedPlaces, "place", "places")
-        let returns = events.returns(in: archive.name)
+        let returns = shownEvents.returns(in: archive.name)
         let facts = returns.isMany ? returns.facts : []
         return [
             archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,

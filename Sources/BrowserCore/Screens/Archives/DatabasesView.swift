@@ -55,7 +55,7 @@ enum DatabasesView {
                 "\(Figures.count(server.evictions, "eviction", "evictions")), "
                     + Figures.count(server.expirations, "expiration", "expirations")
             ),
-            ("at limit", server.memoryLimit == nil ? "no limit" : server.policy),
+            ("policy", server.policy + (server.memoryLimit == nil ? " (no limit)" : "")),
         ]
     }
 }

@@ -11,7 +11,6 @@ extension EntriesScreen {
             keys: [("enter", "Keep"), ("tab", "Complete"), ("esc", "Clear"), ("up/down", "Move")])
         prompt.purpose = .condition
         model.prompt = prompt
-        model.entries?.mistake = nil
         model.entries?.cycle = nil
         return loadSample(model)
     }
@@ -44,15 +43,19 @@ extension EntriesScreen {
     /// Applies the condition as soon as the text is valid.
     static func conditionTyped(_ model: inout Model, _ text: String) -> [Effect] {
         model.touched = model.now
-        model.entries?.mistake = nil
+        model.prompt?.note = nil
         model.prompt?.field.highlights = []
         guard !text.allSatisfy(\.isWhitespace) else { return demand(&model, nil) }
         do throws(EntryCondition.Mistake) {
             return demand(&model, try EntryCondition(text))
         } catch {
-            model.entries?.mistake = error
             // Typing may continue at the end of the text.
-            if error.toCome == nil, let range = error.range, let field = model.prompt?.field {
+            if let words = error.toCome {
+                model.prompt?.note = "  \(words)"
+                return []
+            }
+            model.prompt?.said = error.words
+            if let range = error.range, let field = model.prompt?.field {
                 let start = field.place(ofByte: range.lowerBound)
                 let end = max(start + 1, field.place(ofByte: range.upperBound))
                 model.prompt?.field.highlights = [(start..<end, .error)]
@@ -65,24 +68,21 @@ extension EntriesScreen {
         model.touched = model.now
         guard model.entries?.condition != condition else { return [] }
         model.entries?.condition = condition
-        return rearrange(&model, takingListing: false, isForced: true)
+        return rearrange(&model, takingListing: isOutdated(model), isForced: true)
     }
 
     /// Keeps a valid condition; a mistake is shown and stays to be edited.
     static func conditionEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        guard isKept else {
-            model.entries?.mistake = nil
-            return demand(&model, nil)
+        guard isKept else { return demand(&model, nil) }
+        guard !prompt.field.text.allSatisfy(\.isWhitespace) else { return [] }
+        do throws(EntryCondition.Mistake) { _ = try EntryCondition(prompt.field.text) } catch {
+            var prompt = prompt
+            if let range = error.range {
+                prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
+            }
+            prompt.said = error.words
+            model.prompt = prompt
         }
-        guard var mistake = model.entries?.mistake else { return [] }
-        mistake.toCome = nil
-        model.entries?.mistake = mistake
-        var prompt = prompt
-        if let range = mistake.range {
-            prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
-        }
-        if model.layout.info.isEmpty { prompt.said = mistake.words }
-        model.prompt = prompt
         return []
     }
 

@@ -16,6 +16,13 @@ extension EntriesScreen {
         case .frequency: return chooseFrequency(&model)
         case .sort: return sort(&model, by: entries.bases.next(after: entries.order.basis))
         case .reverse: return arrange(&model, by: entries.order.reversed)
+        case .sortByProperty:
+            let bases = (entries.properties ?? []).map(EntryOrder.Basis.property)
+            if let first = bases.first {
+                let isSorted = bases.contains(entries.order.basis)
+                return sort(&model, by: isSorted ? bases.next(after: entries.order.basis) : first)
+            }
+            model.say("No property has a column; \(Browser.keyName(model, .columns)) chooses columns.")
         case .mark:
             toggleMark(&model)
             return Browser.move(&model, by: 1)
@@ -31,7 +38,6 @@ extension EntriesScreen {
         case .preview: model.entries?.showsPreview.toggle()
         case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
         case .nextVictim:
-            if model.pausedSince != nil { model.pausedSince = model.now }
             let effects = Browser.refresh(&model, isForced: true)
             let ticket = model.entries?.ticket
             model.entries?.victimTicket = ticket
@@ -97,13 +103,14 @@ extension EntriesScreen {
 
     static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
-        // The cursor stays at the top until it was moved.
-        if model.touched == nil {
+        // The cursor stays at the top.
+        if model.touched == nil || model.entries?.cursor == 0 {
             model.entries?.cursor = 0
             model.entries?.top = 0
             model.entries?.key = nil
         }
-        return rearrange(&model, takingListing: false, isForced: true)
+        return rearrange(
+            &model, takingListing: model.pausedSince == nil && isOutdated(model), isForced: true)
     }
 
     static func promptNote(_ model: Model) -> String { "  " + EntriesView.countText(model) }
@@ -128,7 +135,15 @@ extension EntriesScreen {
         model.touched = model.now
         guard model.entries?.filter != text else { return [] }
         model.entries?.filter = text
-        return rearrange(&model, takingListing: false, isForced: true)
+        return rearrange(&model, takingListing: isOutdated(model), isForced: true)
+    }
+
+    /// Whether a store's archive may have changed since the listing: a filter would miss entries stored since then.
+    static func isOutdated(_ model: Model) -> Bool {
+        guard let entries = model.entries, !model.isOfServer else { return false }
+        let rates = model.archives.histories[ExactText(entries.archive.name)]?.now
+        return model.pausedSince != nil || entries.shownFigures != model.sample(entries.archive)
+            || rates.map { $0.records + $0.deletes + $0.evictions + $0.expirations > 0 } ?? false
     }
 
     /// Requests the rows again. A forced request replaces a running one.
@@ -160,13 +175,18 @@ extension EntriesScreen {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
         }
         if request.base == nil { entries.listedFigures = model.sample(entries.archive) }
+        if takingListing, model.pausedSince != nil {
+            model.pausedSince = model.now
+            effects += ArchivesScreen.loadFigures(&model)
+        }
         entries.ticket = ticket
         model.entries = entries
         if isForced {
-            let isSorted = request.base?.order != entries.order
-            let title = isSorted ? "sorting by \(entries.order.name)" : "filtering"
-            model.begin(
-                Job(ticket: ticket, title: request.base == nil ? "reading" : title, since: model.now))
+            var title = entries.arrangement == nil || entries.showsWhatIsAsked ? "reading" : "filtering"
+            if let shown = entries.arrangement, shown.order != entries.order {
+                title = "sorting by \(entries.order.name)"
+            }
+            model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
         if entries.arrangement == nil, request.isWholeInOrder,
             let sample = model.sample(entries.archive),

@@ -25,9 +25,9 @@ enum EntriesScreen: ScreenParts {
                 isUnderWay: entries.marking != nil
                     ? Browser.stillMarking : marked.isEmpty && entries.isCursorUnread ? Browser.notRead : nil)
             if !marked.isEmpty, let arrangement = entries.arrangement, arrangement.isFiltered {
-                let marks = entries.marks
+                let (marks, shown) = (entries.marks, entries.rows.values)
                 chosen.complete = { chosen, progress in
-                    arrangement.missing(of: marks.keys, progress).map { hidden in
+                    arrangement.missing(of: marks.keys, shown: shown, progress).map { hidden in
                         var chosen = chosen
                         chosen.hidden = hidden
                         return chosen
@@ -104,10 +104,6 @@ enum EntriesScreen: ScreenParts {
         return parts.count == 1 ? parts[0] : .or(parts)
     }
 
-    static func shows(eventsOf archive: String, _ model: Model) -> Bool {
-        model.entries?.showsEvents == true && model.entries?.archive == model.address(archive)
-    }
-
     // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
@@ -119,7 +115,7 @@ enum EntriesScreen: ScreenParts {
         guard model.entries?.showsPreview == true, model.entries?.arrangement != nil else { return parts }
         let room = parts.list
         if room.columns >= besideColumns, room.rows >= 6 {
-            let sides = room.split(right: min(80, room.columns * 2 / 5))
+            let sides = room.split(right: min(60, room.columns * 2 / 5))
             (parts.list, parts.pane, parts.isBeside) = (sides.rest.inset(right: 1), sides.right, true)
         } else if room.rows >= 14 {
             (parts.list, parts.pane) = room.split(bottom: min(16, room.rows * 2 / 5))

@@ -8,7 +8,6 @@ struct EntriesState: Sendable {
     var order = EntryOrder.recency
     var filter = ""
     var condition: EntryCondition?
-    var mistake: EntryCondition.Mistake?
     var cycle: QueryState.Cycle?
     /// The group that is listed; `nil`: all entries.
     var group: GroupMembership?
@@ -49,10 +48,7 @@ struct EntriesState: Sendable {
     /// The request after which the cursor moves to the next victim.
     var victimTicket: Int?
     /// Whether a listing with another filter or condition is being loaded.
-    var isReplaced: Bool {
-        guard ticket != nil, let arrangement else { return false }
-        return arrangement.filter != filter || arrangement.condition != condition
-    }
+    var isReplaced: Bool { ticket != nil && arrangement != nil && !showsWhatIsAsked }
     /// The archive's figures when the listing was requested. While they are equal, the listing is current.
     var listedFigures: ArchiveSample?
     var shownFigures: ArchiveSample?

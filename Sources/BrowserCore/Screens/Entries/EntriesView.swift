@@ -88,6 +88,7 @@ enum EntriesView {
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
+        let widestKey = model.layout.list.columns / 3
         let unreported = metadata.filter { !model.reports($0.metadata) }.map(\.column)
         return Table(
             columns: shown.enumerated().map { place, index in
@@ -103,9 +104,8 @@ enum EntriesView {
                 }
                 var priority = column.priority
                 switch column.basis {
-                // Other columns are dropped before keys are cut.
-                case .column(.key):
-                    width = .minimum(max(12, min(seen.keyColumns, model.size.columns / 2)), weight: 4)
+                // Long keys leave space for other columns; the line below has the selected key in full.
+                case .column(.key): width = .minimum(max(12, min(seen.keyColumns, widestKey)), weight: 4)
                 // Columns with equal values in all rows are dropped first.
                 case .column(.tier) where seen.tiers.count < 2: priority += 10
                 case .column(.expires) where !seen.hasExpiry: priority += 10
@@ -264,13 +264,15 @@ enum EntriesView {
         in rect: Rect
     ) {
         let look = model.look
-        // The condition is being edited.
-        if case .condition? = model.prompt?.purpose, let mistake = entries.mistake {
-            let words = mistake.toCome.map { Span($0, look[.dim]) } ?? Span(mistake.words, look[.warning])
-            return Bar(left: [Span(" "), words], role: .text).draw(into: &frame, in: rect, look: look)
-        }
         var left = [Span(" "), Span(countText(model))]
         let summary = model.sample(entries.archive)
+        // Before a condition, which may take the rest of the line.
+        if !entries.marks.isEmpty {
+            var figures =
+                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
+            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
+            left += [Span("  "), Span(" \(look.glyphs.marked) \(figures) ", look[.marked])]
+        }
         if let group = entries.group { left.append(Span("  of \(group.description)", look[.accent])) }
         if let condition = arrangement.condition {
             left.append(Span("  where \(condition.text)", look[.accent]))
@@ -299,15 +301,10 @@ enum EntriesView {
             Span($0, look[.warning])
         }
         var right: [Span] = []
-        if !arrangement.victims.isEmpty {
+        // An older list's victims may be evicted already.
+        if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
             let count = Figures.count(arrangement.victims.count)
             right.append(Span("\(look.glyphs.descending) \(count) next to be evicted ", look[.dying]))
-        }
-        if !entries.marks.isEmpty {
-            var figures =
-                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
-            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
-            right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: rect, look: look)

@@ -175,7 +175,7 @@ enum GroupsScreen: ScreenParts {
         (request.group, request.condition) = (scope.group, scope.condition)
         let arranger = ListBuilder(source: context.source, clock: context.clock, progress: context.progress)
         guard let arrangement = try arranger.arrange(request)?.arrangement,
-            try arrangement.listing.learnFigures(context.progress)
+            try arrangement.listing.learnFigures(of: arrangement.rows, context.progress)
         else { return nil }
         return (arrangement.listing, arrangement.rows)
     }

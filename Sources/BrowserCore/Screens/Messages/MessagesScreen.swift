@@ -211,26 +211,6 @@ enum MessagesScreen: ScreenParts {
             model.say("No messages to delete.")
             return
         }
-        model.overlay = .plan(Plan(clearing: sample, at: archive))
-    }
-
-    static func clearLog(_ archive: ArchiveAddress, _ ticket: Int) -> Effect {
-        .ask("clear \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
-            try context.source.clearLog(in: archive)
-        } then: { model, result in
-            model.ends(ticket)
-            switch result {
-            case .failure(let error):
-                model.overlay = .message("Nothing was deleted", [error.description])
-                return []
-            case .success(let carried):
-                let outcome = carried.outcome
-                model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
-                let messages = Figures.count(outcome.entries, "message", "messages")
-                model.say("Deleted \(messages), \(Figures.bytes(outcome.bytes)).", role: .good)
-                if model.log?.archive == archive { model.log?.forget() }
-                return Browser.refresh(&model, isForced: true)
-            }
-        }
+        model.overlay = .plan(Plan(.clear, of: sample, at: archive))
     }
 }

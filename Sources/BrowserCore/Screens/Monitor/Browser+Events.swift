@@ -2,13 +2,15 @@ import StorageEngine
 import StoreInspection
 
 extension Browser {
-    private static func watched(_ model: Model) -> [ArchiveSample] {
-        model.archives.archives.filter { $0.problem == nil && model.parts.shows(eventsOf: $0.name, model) }
-    }
-
-    static func loadEvents(_ model: inout Model) -> [Effect] {
+    /// Reads the new events of all archives, on every screen and during a pause, so that history and verdicts don't depend on the
+    /// screen.
+    /// - Parameter isForced: also shows them on a paused screen.
+    static func loadEvents(
+        _ model: inout Model, of archives: [ArchiveSample], isForced: Bool = false
+    ) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
-        let wanted = watched(model).compactMap { archive -> EventReading? in
+        let wanted = archives.compactMap { archive -> EventReading? in
+            guard archive.problem == nil else { return nil }
             let next = model.events.next[archive.name]
             let isBusy = model.events.busy.contains(archive.name)
             guard isBusy || archive.nextEvent != next ?? 0 else { return nil }
@@ -16,19 +18,17 @@ extension Browser {
         }
         guard !wanted.isEmpty else { return [] }
         model.events.isPending = true
-        let pausedSince = model.pausedSince
         let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
         let effect = Effect.ask("load events of " + names.joined(separator: ", ")) { context in
             EventReading.pages(wanted, context)
         } then: { model, result in
             guard model.store == store, case .success(let pages) = result else { return [] }
             model.events.isPending = false
-            // Since the request, the screen may have been paused.
-            guard model.pausedSince == nil || model.pausedSince == pausedSince else { return [] }
             let change = model.events.add(pages)
-            model.monitor?.match(model.events, after: change)
-            let isPaused = model.isInBackground || model.pausedSince != nil
-            return isPaused || model.events.busy.isEmpty ? [] : loadEvents(&model)
+            if model.pausedSince == nil { model.monitor?.match(model.events, after: change) }
+            if isForced { model.copyForPause() }
+            if model.isInBackground || model.events.busy.isEmpty { return [] }
+            return loadEvents(&model, of: archives)
         }
         return [effect.waiting]
     }

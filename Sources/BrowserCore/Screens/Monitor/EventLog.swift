@@ -242,9 +242,10 @@ struct EvictedReturns: Sendable {
 
     var facts: [(name: String, value: String)] {
         let about = missed > 0 ? "~" : ""
-        let (returns, records) = (about + Figures.count(returns), about + Figures.count(records))
+        let share = Figures.percent(Double(returns) / Double(max(1, records)))
         let missing = ("missed", "\(Figures.count(missed)) events, so ~ marks estimates")
-        return [("too small", "\(returns) of \(records) recorded keys were evicted before")]
+        let words = "\(about)\(share) of keys recorded in 2m had been evicted"
+        return [("too small", "\(words), up to 10m before")]
             + (missed > 0 ? [missing] : [])
     }
 }

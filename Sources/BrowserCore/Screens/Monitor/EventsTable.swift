@@ -10,7 +10,7 @@ enum EventsTable {
         _ model: Model, rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, showsHeader: Bool = true,
         showsArchive: Bool, emptyText: String = "", number: @escaping @Sendable (Int) -> Int
     ) -> Table {
-        let log = model.events
+        let log = model.shownEvents
         let look = model.look
         var columns = [
             Table.Column("time", width: .fixed(8), priority: 3),
@@ -19,7 +19,7 @@ enum EventsTable {
             Table.Column("key", width: .minimum(16, weight: 4), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column("cause", width: .fixed(17), priority: 1),
-            Table.Column("process", width: .minimum(7, weight: 1), priority: 6),
+            Table.Column("process", width: .minimum(7, weight: 3), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
         return Table(
@@ -49,9 +49,9 @@ enum EventsTable {
         let (head, body) = rect.split(top: 1)
         frame.fill(head, style: look[.border], character: look.glyphs.horizontal)
         var title = [Span(" events ", look[.dim])]
-        title += model.events.missing(of: archive, look)
+        title += model.shownEvents.missing(of: archive, look)
         frame.write(title, at: head.inset(left: 2).origin, within: head)
-        let numbers = model.events.last(body.rows, EventFilter(archive: archive))
+        let numbers = model.shownEvents.last(body.rows, EventFilter(archive: archive))
         table(
             model, rowCount: numbers.count, showsHeader: false, showsArchive: archive == nil,
             emptyText: "No events yet."

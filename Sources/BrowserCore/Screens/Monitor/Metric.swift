@@ -117,7 +117,7 @@ struct Alarm: Sendable, Hashable {
     /// Seconds until it rings, so that single accesses cause no alarm.
     private static let patience = 2.0
 
-    /// Reads `< 80%`, `> 500KB`, `> 1000`.
+    /// Reads `< 80%`, `> 500 kB`, `> 1000`.
     init(_ text: String, _ metric: Metric, of archive: String?) throws(AlarmFault) {
         (self.archive, self.metric) = (archive, metric)
         var rest = text.drop { $0 == " " }
@@ -155,7 +155,7 @@ struct Alarm: Sendable, Hashable {
     static func example(_ metric: Metric) -> String {
         switch metric {
         case .hitRatio: "< 80%"
-        case .disk, .memory: "> 500KB"
+        case .disk, .memory: "> 500 kB"
         case .operations: "> 1000/s"
         case .evictions, .expiries: "> 50/s"
         }

@@ -12,7 +12,6 @@ enum MonitorScreen: ScreenParts {
     static func archive(_ model: Model) -> ArchiveAddress? {
         model.monitor?.filter.archive.flatMap(model.address)
     }
-    static func shows(eventsOf archive: String, _ model: Model) -> Bool { true }
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let monitor = model.monitor else { return .init("ls") }
@@ -52,7 +51,7 @@ enum MonitorScreen: ScreenParts {
         return switch monitor.part {
         case .processes: monitor.processRow
         case .events where model.isOfServer: monitor.processRow
-        case .events: monitor.row(model.events)
+        case .events: monitor.row(model.shownEvents)
         case .graphs: Metric.shown(model).firstIndex(of: monitor.metric) ?? 0
         }
     }
@@ -68,10 +67,10 @@ enum MonitorScreen: ScreenParts {
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let monitor = model.monitor, monitor.part == .events, !model.isOfServer else { return nil }
-        let count = monitor.count(model.events)
+        let count = monitor.count(model.shownEvents)
         guard count > 0 else { return nil }
-        let row = monitor.row(model.events)
-        let event = model.events[monitor.number(row: row, model.events)]
+        let row = monitor.row(model.shownEvents)
+        let event = model.shownEvents[monitor.number(row: row, model.shownEvents)]
         return .line(
             [Span(EventText.key(event, look: model.look), model.look[.dim])],
             right: "\(Figures.count(row + 1)) of \(Figures.count(count))")
@@ -97,9 +96,10 @@ enum MonitorScreen: ScreenParts {
         let archive = isOfOne && !model.isOfServer ? model.parts.archive(model)?.name : nil
         model.monitor = MonitorState(part: part, origin: model.origin(opening: .monitor), archive: archive)
         model.monitor?.span = model.archives.span
-        model.monitor?.match(model.events)
+        let log = model.shownEvents
+        model.monitor?.match(log)
         model.screen = .monitor
-        return model.isOfServer ? ServerTables.load(&model) : Browser.loadEvents(&model)
+        return ServerTables.load(&model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {
@@ -126,8 +126,9 @@ enum MonitorScreen: ScreenParts {
         case .history: return subject(&model).map { Browser.showHistory(of: $0.key, in: $0.archive) } ?? []
         case .entry: return openEntry(&model)
         case .follow:
+            let log = model.shownEvents
             model.monitor?.follows.toggle()
-            if monitor.follows { model.monitor?.hold(model.events) }
+            if monitor.follows { model.monitor?.hold(log) }
         case .eventKind:
             let kinds: [EventKind?] = [nil] + EventKind.allCases
             setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }
@@ -164,7 +165,8 @@ enum MonitorScreen: ScreenParts {
     static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {
         guard var filter = model.monitor?.filter else { return }
         change(&filter)
-        model.monitor?.setFilter(filter, model.events)
+        let log = model.shownEvents
+        model.monitor?.setFilter(filter, log)
     }
 
     /// Esc removes the filters or the cursor before it leaves.
@@ -197,11 +199,11 @@ enum MonitorScreen: ScreenParts {
             monitor.processRow = max(0, min(row, count - 1))
             return []
         }
-        let count = monitor.count(model.events)
+        let count = monitor.count(model.shownEvents)
         guard count > 0 else { return [] }
         // At the newest event the cursor follows the next ones.
         monitor.follows = row >= count - 1
-        monitor.number = monitor.number(row: max(0, min(row, count - 1)), model.events)
+        monitor.number = monitor.number(row: max(0, min(row, count - 1)), model.shownEvents)
         return []
     }
 
@@ -226,10 +228,11 @@ enum MonitorScreen: ScreenParts {
     }
 
     private static func event(_ model: Model) -> StoreEvent? {
-        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.events) > 0 else {
+        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.shownEvents) > 0
+        else {
             return nil
         }
-        return model.events[monitor.number(row: monitor.row(model.events), model.events)]
+        return model.shownEvents[monitor.number(row: monitor.row(model.shownEvents), model.shownEvents)]
     }
 
     /// The archive and key of the selected event; shows a reason if they are missing.
@@ -256,8 +259,8 @@ enum MonitorScreen: ScreenParts {
         monitor.processRow = max(0, min(monitor.processRow, processes - 1))
         monitor.processTop = Table.firstRow(
             showing: monitor.processRow, of: processes, in: page, from: monitor.processTop)
-        let count = monitor.count(model.events)
-        let row = monitor.row(model.events)
+        let count = monitor.count(model.shownEvents)
+        let row = monitor.row(model.shownEvents)
         monitor.top =
             monitor.follows
             ? max(0, count - page) : Table.firstRow(showing: row, of: count, in: page, from: monitor.top)

@@ -22,7 +22,7 @@ enum MonitorView {
                 ? ServerTables.clients(model, monitor) : ServerTables.slow(model, monitor)
         }
         if monitor.part == .processes { return processTable(model, monitor) }
-        let log = model.events
+        let log = model.shownEvents
         let count = monitor.count(log)
         return EventsTable.table(
             model, rowCount: count, firstRow: monitor.top, selectedRow: count == 0 ? nil : monitor.row(log),
@@ -121,15 +121,15 @@ enum MonitorView {
             facts.append(Span("\(count), \(monitor.filter.archive ?? archives) open"))
         case .events:
             let filter = monitor.filter
-            let all = Figures.count(model.events.count(of: filter.archive), "event", "events")
+            let all = Figures.count(model.shownEvents.count(of: filter.archive), "event", "events")
             let isPart = filter.kind != nil || !filter.text.isEmpty
             // On narrow screens the last facts are left out.
             if let kind = filter.kind { facts.append(Span(kind.label, look[.accent])) }
             if !filter.text.isEmpty { facts.append(Span("filter \"\(filter.text)\"", look[.accent])) }
             facts.append(
-                Span(isPart ? "\(Figures.count(monitor.count(model.events))) of \(all)" : all))
+                Span(isPart ? "\(Figures.count(monitor.count(model.shownEvents))) of \(all)" : all))
             if let archive = filter.archive { facts.append(Span("of \(archive)", look[.accent])) }
-            facts += model.events.missing(of: filter.archive, look)
+            facts += model.shownEvents.missing(of: filter.archive, look)
             if monitor.follows { right.append(Span(" newest ", look[.good])) }
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)

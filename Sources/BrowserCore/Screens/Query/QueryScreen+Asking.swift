@@ -19,6 +19,7 @@ extension QueryScreen {
         if model.query?.archive == archive {
             model.query?.origin = origin
             model.query?.isTyping = true
+            model.query?.field.moveCursor(to: .max)
             return []
         }
         var query = QueryState(archive: archive, origin: origin)
@@ -204,7 +205,7 @@ extension QueryScreen {
                 query.field.moveCursor(to: query.field.place(ofByte: error.position))
                 model.query = query
                 retyped(&model)
-                model.query?.problem = error.description
+                model.query?.problem = error.description(in: text)
             }
             return []
         }
@@ -219,7 +220,8 @@ extension QueryScreen {
         query.cycle = nil
         model.query = query
         model.begin(Job(ticket: ticket, title: "running the query", since: model.now))
-        let request = QueryRequest(pipeline, in: query.archive)
+        let request = QueryRequest(
+            pipeline, in: query.archive, allowsAccesses: query.allowsAccesses == text)
         let (marks, isSame, time) = (query.marks, query.answered == text, model.now)
         effects.append(
             .ask("query \(query.archive.name): \(pipeline)", ticket: ticket) {
@@ -278,6 +280,9 @@ extension QueryScreen {
         case .failure(let error):
             query.problem = error.description
             outcome = error.description
+            if error.isOfAccesses, model.overlay == nil, model.prompt == nil, !isByItself {
+                model.overlay = allowAccesses(query, model)
+            }
         }
         query.recalled = nil
         model.query = query
@@ -286,6 +291,23 @@ extension QueryScreen {
             archive: query.archive.name, text: query.asked, outcome: outcome, time: model.now)
         model.queryHistory.remember(past)
         return [keep(past)]
+    }
+
+    /// Asks whether a query may read the values of a server that counts it as accesses.
+    private static func allowAccesses(_ query: QueryState, _ model: Model) -> Overlay {
+        let text = query.asked
+        let keys = model.sample(query.archive).map { Figures.count($0.entries, "key", "keys") } ?? "keys"
+        return .choice(
+            Choice(
+                title: "Read all values?",
+                lines: ["The query reads the values of \(keys), which counts as an access to each."],
+                button: "Run"
+            ) { model in
+                guard model.query?.asked == text else { return [] }
+                model.query?.allowsAccesses = text
+                return ask(&model)
+            } left: { _ in
+            })
     }
 
     /// Unmarks entries that the result no longer has.
@@ -314,7 +336,8 @@ extension QueryScreen {
         let kept = answer.export(shown)
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
-        let request = QueryRequest(pipeline, in: archive)
+        let request = QueryRequest(
+            pipeline, in: archive, allowsAccesses: query.allowsAccesses == query.answered)
         return .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
             (context) throws(SourceError) in
             if let kept { return try kept(path, replaces) }

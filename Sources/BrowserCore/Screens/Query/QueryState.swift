@@ -27,6 +27,8 @@ struct QueryState: Sendable {
     var view = QueryRows()
     /// The error of the last query, in one line.
     var problem: String?
+    /// The query that may read a server's values although that counts as accesses.
+    var allowsAccesses: String?
     /// The running query, and its text.
     var ticket: Int?
     var asked = ""

@@ -140,9 +140,9 @@ enum QueryView {
 
     private static func remarks(of query: QueryState, _ model: Model) -> [Remark] {
         if let problem = query.problem { return [(problem, .danger)] }
-        if query.isTyping, let error = query.marked.first {
-            let advice = error.advice.map { "at \(error.position + 1): found \(error.found): \($0)" }
-            return [(advice ?? error.description, .warning)]
+        if query.isTyping, var error = query.marked.first {
+            if error.advice != nil { error.expected = [] }
+            return [(error.description(in: query.field.text), .warning)]
         }
         if query.isTyping, let remark = unknownNames(query) { return [(remark, .warning)] }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
@@ -210,7 +210,8 @@ enum QueryView {
     /// The query's mistake or warnings, in one line.
     static func trouble(_ query: QueryState) -> String? {
         query.problem
-            ?? (query.isTyping ? query.marked.first?.description : query.answer.flatMap(warnings))
+            ?? (query.isTyping
+                ? query.marked.first?.description(in: query.field.text) : query.answer.flatMap(warnings))
     }
 
     /// The remarks, wrapped to lines of that width.
