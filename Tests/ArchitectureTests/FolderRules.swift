@@ -2,21 +2,37 @@
 ///
 /// A folder refers to another by the name of a type, by a call or by a property after a dot that only the other declares. Generic
 /// parameters count as types. A call refers to a function of its name and first label; calls without a label, and properties,
-/// count only if the name has several words, because Swift's types have members such as `map` and `count`.
+/// count only if the name has several words. Members that imported modules or Swift's types have, too, don't count.
 enum FolderRules {
     static let mostFiles = 20
     static let mostFilesOfType = 12
 
     /// The modules that keep these rules.
     static let modules = [
-        "CacheAdvance", "Nest", "NestRemote", "StorageEngine", "SystemC", "TerminalCurses", "TerminalKit",
+        "CacheAdvance", "Nest", "NestRemote", "StorageEngine", "StoreInspection", "SystemC", "TerminalCurses",
+        "TerminalKit",
         "ValkeyWire", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting", "VellumValkey",
     ]
 
-    static func violations(in files: [SourceFile], of module: String) -> [Violation] {
-        let files = files.filter { $0.isUnder("Sources/\(module)") && $0.path.hasSuffix(".swift") }
-        let parsed = files.map(FolderFile.init)
-        return largeFolders(parsed) + widespreadTypes(parsed) + cycle(parsed)
+    private static let membersOfSwift: Set = [
+        "baseAddress", "endIndex", "firstIndex", "isASCII", "isEmpty", "lowerBound", "rawValue", "removeAll",
+        "removeFirst", "removeLast", "startIndex", "upperBound",
+    ]
+
+    static func violations(
+        in files: [SourceFile], of modules: [String] = modules, table: ModuleTable = .vellum
+    ) -> [Violation] {
+        let imports = modules.reduce(into: Set(modules)) { $0.formUnion(table.allowed[$1] ?? []) }
+        let parsed = Dictionary(
+            grouping: files.filter { file in
+                file.isUnder("Sources") && file.path.hasSuffix(".swift")
+                    && imports.contains(file.module ?? "")
+            }.map(FolderFile.init), by: \.module)
+        return modules.flatMap { module -> [Violation] in
+            let own = parsed[module] ?? []
+            let imported = (table.allowed[module] ?? []).flatMap { parsed[$0] ?? [] }
+            return largeFolders(own) + widespreadTypes(own) + cycle(own, imported)
+        }
     }
 
     private static func largeFolders(_ files: [FolderFile]) -> [Violation] {
@@ -39,8 +55,8 @@ enum FolderRules {
         }
     }
 
-    private static func cycle(_ files: [FolderFile]) -> [Violation] {
-        let references = references(files)
+    private static func cycle(_ files: [FolderFile], _ imported: [FolderFile]) -> [Violation] {
+        let references = references(files, imported)
         var done: Set<String> = []
         func visit(_ folder: String, _ path: [String]) -> [String]? {
             if let start = path.firstIndex(of: folder) { return path[start...] + [folder] }
@@ -62,12 +78,14 @@ enum FolderRules {
     }
 
     /// For each folder the others that it refers to, with the name of one reference.
-    static func references(_ files: [FolderFile]) -> [String: [String: String]] {
+    private static func references(
+        _ files: [FolderFile], _ imported: [FolderFile]
+    ) -> [String: [String: String]] {
         var types = UniqueNames<String>()
         var functions = UniqueNames<FunctionName>()
         var names = UniqueNames<String>()
         var properties = UniqueNames<String>()
-        for file in files {
+        for file in files + imported {
             for type in file.types.union(file.parameters) { types.add(type, in: file.folder) }
             for function in file.functions { functions.add(function, in: file.folder) }
             for name in file.names { names.add(name, in: file.folder) }
@@ -83,7 +101,9 @@ enum FolderRules {
                 file.calls.map { ($0.name, functions.folder(of: $0)) }
                 + file.properties.map { ($0, properties.folder(of: $0)) }
             for (name, folder) in members {
-                guard let folder, folder != file.folder, names.folder(of: name) == folder else { continue }
+                guard let folder, folder != file.folder, names.folder(of: name) == folder,
+                    !membersOfSwift.contains(name)
+                else { continue }
                 references[file.folder, default: [:]][folder] = name
             }
         }
@@ -138,6 +158,7 @@ private struct UniqueNames<Name: Hashable> {
 struct FolderFile {
     let path: String
     let folder: String
+    let module: String
     private(set) var types: Set<String> = []
     /// Names of generic parameters and associated types.
     private(set) var parameters: Set<String> = []
@@ -154,6 +175,7 @@ struct FolderFile {
 
     init(_ file: SourceFile) {
         path = file.path
+        module = file.module ?? ""
         folder = file.path.split(separator: "/").dropLast().joined(separator: "/")
         var tokens: [CodeTokens.Token] = []
         var source = CodeTokens(file.code)

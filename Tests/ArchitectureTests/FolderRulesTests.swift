@@ -6,7 +6,7 @@ import Testing
         let files = texts.sorted { $0.key < $1.key }.map {
             SourceFile(path: "Sources/M/\($0.key).swift", text: $0.value)
         }
-        return FolderRules.violations(in: files, of: "M")
+        return FolderRules.violations(in: files, of: ["M"])
     }
 
     @Test(
@@ -46,6 +46,7 @@ import Testing
             ("struct State {}\nstruct A {}", "private struct State { let a: A }"),
             ("struct Value {}\nfunc take<Result>(_ a: Result) {}", "struct Result {}\nlet a = Value()"),
             ("struct A { let b = [1].map(f) }", "func map(_ a: A) {}"),
+            ("struct A { let b = [1].isEmpty }", "extension A { var isEmpty: Bool { true } }"),
             ("struct A {}\nlet busy = 1\nfunc b() { busy(since: 2) }", "func busy(since: Int) -> A { A() }"),
         ])
     func ignoresCommonNames(low: String, high: String) {
