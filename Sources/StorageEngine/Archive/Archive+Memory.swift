@@ -165,7 +165,7 @@ extension Archive {
 
     /// Whether any process is changing the archive now. A change may be visible before ``changeMark()`` changes (F5).
     package func isBeingChanged() throws(StorageError) -> Bool {
-        try engine().withIndex { $0.sectionOwner != 0 }
+        try engine().withIndex { $0.lockOwner != 0 }
     }
 }
 

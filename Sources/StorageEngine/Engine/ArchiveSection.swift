@@ -20,13 +20,13 @@ struct ArchiveSection: ~Copyable {
         #if DEBUG
         engine.holds.begin()
         #endif
-        index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
+        index.lockOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 
     @inline(__always) deinit {
         guard holdsLock else { return }
         index.settleSequence()
-        index.sectionOwner = 0
+        index.lockOwner = 0
         engine.lock.release()
         // Unmaps only one, so that a call doesn't unmap many segments that others removed.
         engine.log.unmapReleased(most: 1)
@@ -79,7 +79,7 @@ extension ArchiveEngine {
         do throws(StorageError) {
             // Maps what other processes have added before the first change.
             try index.catchUp()
-            if index.sectionOwner != 0 || !index.isReady { try recoverSection() }
+            if index.lockOwner != 0 || !index.isReady { try recoverSection() }
         } catch {
             lock.release()
             gate.leave()
@@ -102,7 +102,7 @@ extension ArchiveEngine {
 
     /// Requires that the caller holds the lock and is within the gate; leaves both if recovery is needed.
     private func sectionOfSoundIndex() -> ArchiveSection? {
-        guard index.sectionOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
+        guard index.lockOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
             lock.release()
             gate.leave()
             return nil
@@ -134,7 +134,7 @@ extension ArchiveEngine {
                 reason: "other processes held its lock for \(seconds) s; try again")
         case .acquired, .timedOut:
             return .busy(
-                archive: name, process: Int32(truncatingIfNeeded: index.sectionOwner),
+                archive: name, process: Int32(truncatingIfNeeded: index.lockOwner),
                 reason: "it has held the lock for \(seconds) s; resume or end it")
         }
     }

@@ -16,7 +16,7 @@ enum IndexLayout {
     static let birthOffset = 72
     static let mutexOffset = 128
     static let starvationOffset = 184
-    static let sectionOwnerOffset = 192
+    static let lockOwnerOffset = 192
     static let settledSequenceOffset = 200
     static let touchTailOffset = 256
     static let touchDrainedOffset = 320

@@ -64,9 +64,9 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.lockNamespaceOffset) }
         nonmutating set { memory.set32(IndexLayout.lockNamespaceOffset, newValue) }
     }
-    @inline(__always) var sectionOwner: UInt64 {
-        get { memory.word64(IndexLayout.sectionOwnerOffset) }
-        nonmutating set { memory.set64(IndexLayout.sectionOwnerOffset, newValue) }
+    @inline(__always) var lockOwner: UInt64 {
+        get { memory.word64(IndexLayout.lockOwnerOffset) }
+        nonmutating set { memory.set64(IndexLayout.lockOwnerOffset, newValue) }
     }
     /// Called at the end of a write lock guard. The word shares the cache line of the lock owner, which is written anyway.
     @inline(__always) func settleSequence() { memory.set64(IndexLayout.settledSequenceOffset, sequence) }

@@ -41,7 +41,7 @@ extension MappedIndex {
     var starvation: UnsafeMutableRawPointer { memory.field(IndexLayout.starvationOffset) }
 
     /// The lock owner: process number of the write lock guard's holder, even after its death (F5). 0: no guard, or no change yet.
-    @inline(__always) var sectionOwner: UInt64 { memory.word64(IndexLayout.sectionOwnerOffset) }
+    @inline(__always) var lockOwner: UInt64 { memory.word64(IndexLayout.lockOwnerOffset) }
 
     var state: IndexLayout.State? { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
     @inline(__always) var isReady: Bool {

@@ -66,7 +66,7 @@ final class WriterWait {
         if owner != 0, !isOwn { WriterWait.lastTimeout.store(now, ordering: .relaxed) }
     }
 
-    private var owner: UInt64 { bytes.word64(IndexLayout.sectionOwnerOffset) }
+    private var owner: UInt64 { bytes.word64(IndexLayout.lockOwnerOffset) }
     /// Whether a thread of this process makes the change. It may wait for a processor, but isn't stopped.
     private var isOwn: Bool { owner == UInt64(getpid()) }
 }
@@ -76,7 +76,7 @@ extension IndexBytes {
     fileprivate var writerState: UInt64 {
         var state: UInt64 = 0
         for offset in [
-            IndexLayout.sectionOwnerOffset, IndexLayout.headOffset, IndexLayout.structureOffset,
+            IndexLayout.lockOwnerOffset, IndexLayout.headOffset, IndexLayout.structureOffset,
             IndexLayout.returnsOffset, IndexLayout.touchDrainedOffset, IndexLayout.sequenceOffset,
         ] { state = (state ^ word64(offset)) &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
         return state | 1

@@ -205,7 +205,7 @@ extension ArchiveEngine {
             }
             // No readable entry with this hash has the key, and one is unreadable or damaged. The result counts if it is stable.
             guard !index.isRemoved else { throw .closed(name: name) }
-            if unreadable == doubted || isSettled && index.sectionOwner == 0 {
+            if unreadable == doubted || isSettled && index.lockOwner == 0 {
                 throw closedIfRemoved(
                     .corrupted(
                         path: log.path(of: unreadable.segment), offset: unreadable.offset,

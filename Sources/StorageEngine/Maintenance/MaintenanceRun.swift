@@ -81,7 +81,7 @@ struct MaintenanceRun: ArchiveOperation {
 
     /// Called if the lock is held, or its last holder crashed while holding it. Returns the pause until the next attempt.
     private func recoverAfterCrashedHolder() -> Int64 {
-        guard index.sectionOwner != 0 else { return 10_000_000 }
+        guard index.lockOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
             _ = try engine.acquire(nanoseconds: 0)
             return ArchiveEngine.shortestPause

@@ -45,7 +45,7 @@ extension ArchiveOpening {
     }
 
     func isLeftInterrupted(_ index: IndexView) -> Bool {
-        let owner = index.sectionOwner
+        let owner = index.lockOwner
         guard owner != 0 else { return false }
         let namespace = index.lockNamespace
         if namespace != 0, namespace == Namespaces.processes {

@@ -103,7 +103,7 @@ extension ArchiveOpening {
         }
         if mark == .none, try hasOtherParts(index.view, log) { return false }
         index.cleanMark.remove()
-        let wasInterrupted = index.sectionOwner != 0
+        let wasInterrupted = index.lockOwner != 0
         // If a process crashed while changing the limits, the next holder of the lock completes the change.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         if mark == .right { return true }

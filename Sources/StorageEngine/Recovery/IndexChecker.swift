@@ -209,7 +209,7 @@ struct IndexChecker {
         let index = engine.index
         func state() -> [UInt64] {
             [
-                index.sectionOwner, index.head.raw,
+                index.lockOwner, index.head.raw,
                 index.structureVersion, index.touches.taken, index.touches.drained,
                 index.events.head,
             ]
@@ -217,7 +217,7 @@ struct IndexChecker {
         let wait = WriterWait(index)
         for attempt in 0..<5 {
             if attempt > 0 { cp_sleep(1_000_000 << Int64(attempt)) }
-            while index.sectionOwner != 0 { guard wait.shouldContinue() else { return nil } }
+            while index.lockOwner != 0 { guard wait.shouldContinue() else { return nil } }
             let before = state()
             guard before[0] == 0 else { continue }
             let found = IndexChecker(engine).found
