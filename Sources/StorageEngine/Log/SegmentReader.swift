@@ -60,8 +60,7 @@ final class MappedSegmentReader: SegmentReader {
 
     var segment: UInt32 { pin.segment }
 
-    @inline(__always)
-    func frame(at offset: Int) throws(StorageError) -> Frame? {
+    @inline(__always) func frame(at offset: Int) throws(StorageError) -> Frame? {
         guard let search, let frame = log.frame(pin, at: offset), frame.bytes > FileWindow.bytes else {
             return log.validFrame(pin, at: offset)
         }

@@ -48,7 +48,8 @@ struct ServerChange {
             throw CommandFailure(plan.action.refusal, status: .nothing)
         }
         let carried = try database.changes().carryOut(
-            plan.timedAction, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
+            plan.timedAction, on: targets, in: try database.run(),
+            checkpoint: { _ in !Interruption.isRequested },
             meeting: try stillMeant(), readsAccesses: try readsAccesses())
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
