@@ -37,7 +37,7 @@ extension SegmentReader {
             if !isBlank, let next = try next(after: offset) {
                 try body(.damage(offset..<next))
                 offset = next
-            } else if try !readAgain() {
+            } else if try readAgain() == false {
                 return (offset, isBlank)
             }
         }
