@@ -60,7 +60,7 @@ extension ArchiveEngine {
     /// Entries handled under one hold of the lock.
     static let actionBatch = 256
 
-    /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` once ``detach()`` has begun.
+    /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` if the archive is closed or closing.
     @inline(__always) func acquire(
         nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
     ) throws(StorageError) -> ArchiveSection {
