@@ -113,6 +113,15 @@ struct ActionTests {
         #expect(!line.contains("…") && line.contains("74 hits"), "\(line)")
     }
 
+    @Test("the footer offers an edit only of values that can be edited") func editIsOffered() throws {
+        let source = Fixture.source()
+        for (bytes, isOffered) in [(Array("a text".utf8), true), ([0x89, 0x50, 0x4e, 0x47, 0, 1], false)] {
+            source.with { $0.archives["City"] = [Fixture.record("k", number: 0, bytes: bytes)] }
+            let browser = try Fixture.browser(source, columns: 120, keys: "j<enter><enter>")
+            #expect(browser.lines[23].contains("Edit value") == isOffered, "\(browser.text)")
+        }
+    }
+
     @Test("only a list in LRU order follows the newest entry")
     func sortedListIsLive() throws {
         let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")
@@ -124,7 +133,7 @@ struct ActionTests {
     /// Actions that change a store don't exist in a read-only browser; the help's key is named as assigned.
     @Test func explainsKeysOfReadOnlyBrowser() throws {
         let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
-        #expect(readOnly.lines[22] == "Can't delete: the store is read-only.")
+        #expect(readOnly.lines[22] == "Can't delete: this browser is read-only.")
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start, keyMap: Self.keyMap("help = Z"))
@@ -244,6 +253,8 @@ struct ActionTests {
         #expect(named.model.screen == .archives && named.model.said?.contains("q quits") == true)
         named.press([.character("q")])
         #expect(named.exit == .quit)
+        let visited = try Fixture.browser(Fixture.source(), keys: "h<enter><esc>")
+        #expect(visited.model.screen == .archives, "the list of stores was visited")
         for key in ["q", "<esc>"] {
             let listed = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>" + key)
             #expect(listed.model.screen == .stores && listed.exit == nil)
@@ -298,7 +309,7 @@ struct ActionTests {
             "vellum --store /home/ada/.cache/demo query City "
                 + #"'find @key icontains "\\n" or @key icontains "\n"'"#
         ),
-        ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Bandung Jakarta --dry-run"),
+        ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Jakarta Bandung --dry-run"),
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
         ("jj<enter>", "vellum --store /home/ada/.cache/demo tail Trace"),

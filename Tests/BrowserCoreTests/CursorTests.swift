@@ -6,6 +6,30 @@ struct CursorTests {
     private let source = Fixture.source()
     private let clock = TestClock()
 
+    @Test("the position stays beside a long key") func longKeyKeepsPosition() throws {
+        let source = Fixture.source()
+        let key = String(repeating: "k", count: 300)
+        source.with { $0.archives["City"] = [Fixture.record(key, number: 0, bytes: [0x20])] }
+        let browser = try Fixture.browser(source, keys: "j<enter>")
+        #expect(browser.lines[22].hasSuffix("1 of 1"), "\(browser.text)")
+    }
+
+    @Test("the wheel over the value pane scrolls the value") func wheelScrollsPane() throws {
+        let source = Fixture.source()
+        let text = (1...90).map { "line \($0)" }.joined(separator: "\n")
+        source.with { $0.archives["City"] = [Fixture.record("k", number: 0, bytes: Array(text.utf8))] }
+        var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>")
+        // Right of the list.
+        let pane = Point(column: 110, row: 10)
+        #expect(browser.text.contains("line 2\n"), "\(browser.text)")
+        browser.send(.input(.mouse(MouseEvent(kind: .wheelDown, button: .none, at: pane))))
+        #expect(!browser.text.contains("line 3\n") && browser.text.contains("line 4"), "\(browser.text)")
+        for _ in 0..<50 {
+            browser.send(.input(.mouse(MouseEvent(kind: .wheelDown, button: .none, at: pane))))
+        }
+        #expect(browser.text.contains("line 90") && browser.text.contains("line 85"), "\(browser.text)")
+    }
+
     @Test func cursorFollowsItsKey() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjjj")
         #expect(browser.model.cursorKey == "Cafe\u{301} de Flore")

@@ -91,6 +91,13 @@ struct EngineChangeTests {
         #expect(browser.text.contains("-> 20 kB"), "\(browser.text)")
     }
 
+    @Test("a removed disk limit is a warning")
+    func unlimitedCacheGrows() throws {
+        let none = try browser("L<ctrl+u>disk none<enter>")
+        #expect(none.text.contains("until the disk is full"), "\(none.text)")
+        #expect(try !browser("L<ctrl+u>20KB<enter>").text.contains("until the disk is full"))
+    }
+
     @Test("a renamed and a dropped archive leave an event")
     func removalsLeaveEvents() throws {
         _ = try store.archive(

@@ -18,7 +18,7 @@ struct ExpireTests {
         let text = browser.text
         #expect(text.contains("Expire 2 entries in 1h30m?"))
         #expect(text.contains("2 entries, 394 B, in City"))
-        #expect(browser.model.planned?.map(\.key) == ["Bandung", "Jakarta"])
+        #expect(browser.model.planned?.map(\.key) == ["Jakarta", "Bandung"], "in the order of the list")
         #expect(source.with { $0.writeCalls } == 0)
         browser.press([.character("y")])
         #expect(entry("Jakarta", source)?.expires == Fixture.start.adding(seconds: 5400))

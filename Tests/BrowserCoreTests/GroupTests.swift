@@ -32,13 +32,10 @@ struct GroupTests {
     @Test func sortsLargestGroupFirst() throws {
         let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz")
         let text = browser.text
-        #expect(text.contains("3 groups by key up to \":\""), "\(text)")
+        #expect(text.contains("3 prefixes up to \":\""), "\(text)")
         let images = try #require(line(browser, "img:"))
         #expect(images.contains(" 3 ") && images.contains("3 kB") && images.contains("98.0%"), "\(images)")
-        // Shares of all groups, and of the limit.
-        #expect(
-            text.contains("share") && text.contains("% of limit") && images.filter { $0 == "%" }.count == 2,
-            "\(images)")
+        #expect(text.contains("% bytes") && images.filter { $0 == "%" }.count == 1, "\(images)")
         let users = try #require(line(browser, "user:"))
         #expect(users.contains(" 5 ") && users.contains("50 B"), "\(users)")
         #expect(line(browser, "(other keys)")?.contains("10 B") == true)
@@ -53,11 +50,11 @@ struct GroupTests {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz/US")
         #expect(line(browser, "user:") != nil && line(browser, "img:") == nil, "\(browser.text)")
         browser.press(try Key.script("<enter>r"))
-        #expect(browser.text.contains("1 of 3 groups") && browser.model.cursorRow == 0, "\(browser.text)")
+        #expect(browser.text.contains("1 of 3 prefixes") && browser.model.cursorRow == 0, "\(browser.text)")
         browser.press(try Key.script("<enter>"))
         #expect(line(browser, "user:22:") != nil, "the next level is filtered")
         browser.press(try Key.script("h/zz<enter>"))
-        #expect(browser.text.contains("0 of 3 groups"), "\(browser.text)")
+        #expect(browser.text.contains("0 of 3 prefixes"), "\(browser.text)")
         browser.press([Key(.escape)])
         #expect(line(browser, "img:") != nil && browser.model.screen == .groups)
     }
@@ -104,7 +101,7 @@ struct GroupTests {
 
     @Test func groupsBySeparatorOrOwner() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzt/<enter>")
-        #expect(browser.text.contains("groups by key up to \"/\""), "\(browser.text)")
+        #expect(browser.text.contains("prefixes up to \"/\""), "\(browser.text)")
         #expect(line(browser, "img:/") != nil)
         browser.press(try Key.script("towner<enter>"))
         let text = browser.text
@@ -113,7 +110,7 @@ struct GroupTests {
         browser.press(try Key.script("jv"))
         #expect(browser.text.contains(" of 9 entries"))
         browser.press(try Key.script("ht:<enter>"))
-        #expect(browser.text.contains("groups by key up to \":\""))
+        #expect(browser.text.contains("prefixes up to \":\""))
     }
 
     @Test("shows the groups within a single group, and goes back past it")
@@ -130,6 +127,20 @@ struct GroupTests {
         #expect(browser.model.screen == .entries && browser.text.contains("app:v1:a:2"))
         browser.press(try Key.script("hh"))
         #expect(browser.model.screen == .archives)
+        browser.press(try Key.script("ztzz<enter>"))
+        #expect(browser.text.contains("No grouping matches."), "a choice without a match stays open")
+        browser.press(try Key.script("<ctrl+u>owner<enter>"))
+        #expect(browser.text.contains(" by owner"), "\(browser.text)")
+    }
+
+    @Test("groups that are newer than a pause show their age") func groupsOfPausedList() throws {
+        let clock = TestClock()
+        var browser = try Fixture.browser(Self.source(), columns: 100, clock: clock, keys: "j<enter><space>")
+        clock.advance(5)
+        browser.press(try Key.script("z"))
+        #expect(browser.lines[0].contains("updated 0s ago"), "\(browser.lines[0])")
+        browser.press(try Key.script("h"))
+        #expect(browser.lines[0].contains("PAUSED 5s"), "\(browser.lines[0])")
     }
 
     @Test("marks shares below the smallest shown") func smallShares() {

@@ -22,7 +22,9 @@ struct LogTests {
         browser.refresh()
         #expect(browser.model.cursorRow == 60)
         #expect(browser.text.contains("another one"))
-        #expect(browser.text.contains("61 of 61"))
+        #expect(browser.text.contains("61 of 61") && browser.lines[0].hasSuffix("following"))
+        browser.press([.character("k")])
+        #expect(browser.lines[1].hasSuffix("1 newer below") && browser.lines[0].hasSuffix("live"))
     }
 
     /// Neither new messages nor the loss of the oldest move the view.

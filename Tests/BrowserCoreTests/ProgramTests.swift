@@ -260,7 +260,7 @@ struct ProgramTests {
     func readOnlyBrowserRefusesEdits(keys: String) throws {
         let programs = Programs()
         let browser = try browser(keys, Fixture.source(), programs, isReadOnly: true)
-        #expect(browser.text.contains("the store is read-only"))
+        #expect(browser.text.contains("this browser is read-only"))
         #expect(programs.count == 0)
     }
 

@@ -219,5 +219,9 @@ extension QueryScreenTests {
         #expect(!browser.text.contains("refreshing every"))
         browser.press(try Key.script("i<up>"))
         #expect(browser.lines[1].contains("count"), "automatic refreshes are in the history")
+        browser.press(try Key.script("<esc>a"))
+        #expect(browser.text.contains("refreshing every 1s"))
+        browser.press(try Key.script("i<ctrl+u>limit 3<enter>"))
+        #expect(!browser.text.contains("refreshing every"), "another query refreshes automatically")
     }
 }

@@ -56,6 +56,15 @@ struct RefusalTests {
         #expect(browser.model.screen != before)
     }
 
+    @Test("a long message is shown in full", arguments: [(40, 12), (20, 5)])
+    func longMessageWraps(size: (columns: Int, rows: Int)) throws {
+        let browser = try Fixture.browser(
+            Fixture.source(), columns: size.columns, rows: size.rows, keys: "V")
+        let said = try #require(browser.model.said)
+        #expect(said.count > size.columns)
+        #expect(browser.lines.joined(separator: " ").contains(said), "\(browser.text)")
+    }
+
     /// Regression: each key within a second was ignored and prolonged that.
     @Test("keys after a refused one act at the speed of typing", arguments: ["jj<enter>Q", "jzW", "P/"])
     func keysActAfterRefusedKey(keys: String) throws {

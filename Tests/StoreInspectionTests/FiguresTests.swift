@@ -13,10 +13,11 @@ struct FiguresTests {
     }
 
     @Test func bytesInAnotherUnit() {
-        #expect(Figures.bytes(1_920_000, inUnitOf: 2_000_000) == "1.92")
-        #expect(Figures.bytes(417_000, inUnitOf: 2_000_000) == "0.42")
-        #expect(Figures.bytes(10, inUnitOf: 2_000_000) == "<0.01")
-        #expect(Figures.bytes(0, inUnitOf: 2_000_000) == "0")
+        #expect(Figures.share(1_920_000, of: 2_000_000) == "1.92 of 2 MB")
+        #expect(Figures.share(417_000, of: 2_000_000) == "0.42 of 2 MB")
+        #expect(Figures.share(15_800, of: 1_000_000) == "15.8 kB of 1 MB")
+        #expect(Figures.share(10, of: 2_000_000) == "10 B of 2 MB")
+        #expect(Figures.share(0, of: 2_000_000) == "0 of 2 MB")
     }
 
     @Test("skipped entries without keys are no others", arguments: [[], ["a"]])

@@ -31,7 +31,11 @@ extension Lexer {
         guard next.offset > offset else { return nil }
         let unit = next.takeWord()
         guard SizeText.isUnit(unit) || DurationText.isUnit(unit) else { return nil }
-        offset = next.offset
+        let end = next.offset
+        // In `a = 1 b = 2` it is a property, and `and` is missing.
+        while next.byte() == 0x20 { next.offset += 1 }
+        guard !"=!<>.[".utf8.contains(next.byte()) else { return nil }
+        offset = end
         return unit
     }
 

@@ -142,14 +142,16 @@ package enum ActionTable {
             .destructive),
         action(
             .resizeArchive, "Resize archive", "Change the limits of the archive.", ["L"], [.archives],
-            .destructive),
+            [.destructive, .footer]),
         action(
             .compactArchive, "Compact archive", "Release unused disk space.", ["K"], [.archives],
-            .destructive),
-        action(.renameArchive, "Rename archive", "Rename the archive.", ["N"], [.archives], .destructive),
+            [.destructive, .footer]),
+        action(
+            .renameArchive, "Rename archive", "Rename the archive.", ["N"], [.archives],
+            [.destructive, .footer]),
         action(
             .dropArchive, "Drop archive", "Delete the archive and its entries.", ["D", Key(.delete)],
-            [.archives], .destructive),
+            [.archives], [.destructive, .footer]),
         action(.undo, "Undo", "Undo the last delete or expiry.", ["u"], inArchive, .destructive),
         action(.undoList, "Undo list", "Choose the change to undo.", ["U"], inArchive, .destructive),
     ]
@@ -194,15 +196,15 @@ package enum ActionTable {
 
     /// Words of other tools by which the palette finds an action.
     private static let keywords: [ActionID: String] = [
-        .open: "describe enter select view", .back: "return", .quit: "close exit leave",
+        .open: "describe enter get select view", .back: "return", .quit: "close exit leave",
         .filter: "grep search", .condition: "grep search", .find: "grep search", .search: "grep search",
         .nextVictim: "evict lru", .mode: "hex raw", .preview: "peek", .groups: "du prefix usage",
         .frequency: "facet histogram top", .query: "select sql", .export: "dump save", .askEvery: "watch",
-        .monitor: "log tail", .processes: "clients ps", .graphs: "chart evict stats",
+        .monitor: "log tail watch", .processes: "clients ps", .graphs: "chart evict stats",
         .alarm: "alert threshold",
-        .history: "audit describe log", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
+        .history: "audit describe log why", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
         .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
-        .expire: "evict persist ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",
+        .expire: "evict persist touch ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",
         .undoList: "restore revert", .resizeArchive: "evict limit maxmemory quota",
         .compactArchive: "defrag gc shrink vacuum", .renameArchive: "move mv",
         .dropArchive: "delete flush kill purge remove truncate", .copy: "clipboard yank",

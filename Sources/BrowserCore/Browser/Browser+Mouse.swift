@@ -6,9 +6,15 @@ extension Browser {
     static func mouse(_ model: inout Model, _ event: MouseEvent) -> [Effect] {
         if let overlay = model.overlay { return mouse(&model, event, in: overlay) }
         let layout = model.layout
+        if event.kind != .release { model.notice = nil }
         switch event.kind {
-        case .wheelUp: return move(&model, by: -wheelRows)
-        case .wheelDown: return move(&model, by: wheelRows)
+        case .wheelUp, .wheelDown:
+            let rows = event.kind == .wheelUp ? -wheelRows : wheelRows
+            guard model.screen == .entries, layout.pane.contains(event.at) else {
+                return move(&model, by: rows)
+            }
+            PreviewPane.scroll(&model, by: rows, in: layout.pane, isBeside: layout.isBeside)
+            return []
         case .press, .click:
             guard event.button == .left, event.kind == .click else { return [] }
             if layout.footer.contains(event.at), StatusView(model).content == nil || model.size.rows >= 9 {

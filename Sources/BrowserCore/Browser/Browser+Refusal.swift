@@ -42,7 +42,7 @@ extension Browser {
         let help = "\(keyName(model, .help)) lists the keys."
         if model.isReadOnly, let action = ActionTable.keyMap().action(for: key, in: model.screen) {
             if action.id.leadsToText { model.textRefusedAt = model.now }
-            return model.say(readOnly(action), seconds: 3)
+            return model.say(readOnly(action, model), seconds: 3)
         }
         let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
         let actions = (near + Screen.allCases).compactMap { model.keyMap.action(for: key, in: $0) }
@@ -61,8 +61,11 @@ extension Browser {
         model.say("\(key) doesn't work here. \(action.title): \(screens). \(help)", seconds: 3)
     }
 
-    private static func readOnly(_ action: BrowserAction) -> String {
+    private static func readOnly(_ action: BrowserAction, _ model: Model) -> String {
         let title = action.id.isVerb ? "Can't \(action.title.lowercased())" : action.title
-        return "\(title): the store is read-only."
+        let reason =
+            model.archives.figures?.isOfAnotherUser == true
+            ? "the store belongs to another user" : "this browser is read-only"
+        return "\(title): \(reason)."
     }
 }

@@ -7,8 +7,13 @@ enum FooterView {
         .expire, .query,
     ]
 
+    /// Rare actions, which are named last.
+    private static let rare: [ActionID] = [.resizeArchive, .compactArchive, .renameArchive, .dropArchive]
+
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
-        func rank(_ hint: KeyHint<ActionID>) -> Int { mostUsed.firstIndex(of: hint.id) ?? mostUsed.count }
+        func rank(_ hint: KeyHint<ActionID>) -> Int {
+            mostUsed.firstIndex(of: hint.id) ?? mostUsed.count + (rare.contains(hint.id) ? 1 : 0)
+        }
         let valueKeys = model.screen == .value ? [ActionID.editValue, .copy, .pager] : []
         let added = valueKeys.compactMap { id in
             model.keyMap.action(id).flatMap { action in

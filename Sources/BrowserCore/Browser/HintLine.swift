@@ -14,22 +14,18 @@ enum HintLine {
     ]
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
-        guard !rect.isEmpty else { return }
         let look = model.look
         frame.fill(rect, style: look[.text])
-        var beginning = "New here?"
+        // The footer has the keys of dialogs and prompts.
+        guard !rect.isEmpty, model.overlay == nil, !Browser.takesText(model) else { return }
         var parts = told.compactMap { part -> (key: String, words: String)? in
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
                 model.isOfUse(part.id), let key = action.keys.first
             else { return nil }
             return (key.description, part.words)
         }
-        if model.overlay != nil || Browser.takesText(model) {
-            beginning += Browser.takesText(model) ? "  You are typing;" : "  The last row shows the keys;"
-            parts = [("esc", "cancels")]
-        }
         func spans() -> [Span] {
-            parts.reduce([Span(beginning, look[.accent])]) {
+            parts.reduce([Span("New here?", look[.accent])]) {
                 $0 + [Span("  "), Span($1.key, look[.key]), Span(" " + $1.words, look[.hint])]
             }
         }

@@ -49,7 +49,7 @@ extension Model {
     package var readEvents: Int { events.end }
     package var said: String? { notice?.text }
 
-    package var markedKeys: [String] { entries?.marks.list.map(\.key) ?? [] }
+    package var markedKeys: [String] { entries?.marks.list.map(\.key).sorted() ?? [] }
 
     package var isPlanOpen: Bool {
         if case .plan = overlay { return true }

@@ -63,6 +63,8 @@ package struct Model: Sendable {
     /// The last key that answered a dialog, and its latest repetition.
     var answeredBy: (key: Key, last: Timestamp)?
     var hasExplainedClipboard = false
+    /// Whether a store was named at the start, so that Esc doesn't leave its archives.
+    let startsInStore: Bool
     private var lastTicket = 0
 
     /// - Parameters:
@@ -81,6 +83,7 @@ package struct Model: Sendable {
         self.look = look
         self.folder = folder
         self.store = store
+        startsInStore = store != nil
         onlyLooks = isReadOnly
         self.now = now
         (allKeys, lookingKeys) = (keyMap, keyMap.without(.destructive))

@@ -6,6 +6,7 @@ struct StatusView {
     enum Content {
         case prompt(Prompt)
         case progress(Job)
+        case message(Span)
         case line([Span], right: String)
     }
 
@@ -25,9 +26,9 @@ struct StatusView {
             // The title has the store's name; its path would be cut.
             let path = model.store ?? model.stores.selected?.path
             let short = path.map { problem.replacing($0, with: StorePath.name($0)) } ?? problem
-            content = .line([Span(short, look[.error])], right: "")
+            content = .message(Span(short, look[.error]))
         } else if let notice = model.notice {
-            content = .line([Span(notice.text, look[notice.role])], right: "")
+            content = .message(Span(notice.text, look[notice.role]))
         } else if model.size.rows >= 9 {
             content = model.parts.place(model)
         } else {
@@ -72,25 +73,60 @@ struct StatusView {
             frame.write(figures, at: right.origin, style: style.over(look[.input]), within: right)
             if !hasRoom, let said = prompt.said {
                 let footer = model.layout.footer
-                let row = footer.row > rect.row ? footer : Rect(model.size).line(rect.row - 1)
-                Bar(left: [Span(said, style)], role: .text)
-                    .draw(into: &frame, in: row, look: look)
+                let fits = footer.row > rect.row && TextWidth.width(of: said) <= footer.columns
+                let row = fits ? footer : Rect(model.size).line(rect.row - 1)
+                StatusView.write(Span(said, style), endingAt: row, into: &frame, look)
             }
         case .progress(let job):
             let phase = Int(model.now.microseconds / 100_000 % 1000)
             ProgressBar(fraction: job.share > 0 ? job.share : nil, text: model.words(of: job), phase: phase)
                 .draw(into: &frame, in: rect, look: look)
-        case .line(let spans, let right):
-            // The undo hint is at the end if it fits.
-            let isNotice = model.notice != nil
-            let left = spans.reduce(0) { $0 + TextWidth.width(of: $1.text) }
-            let undo = model.undoWords(
-                columns: isNotice ? rect.columns - left - 3 : rect.columns - min(left, 16) - 3)
-            let width = undo.map { TextWidth.width(of: $0) + 2 } ?? 0
-            let (rest, end) = (rect.split(right: width).rest, rect.split(right: width).right)
-            Bar(left: spans, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
-                .draw(into: &frame, in: rest, look: look)
-            if let undo { frame.write("  " + undo, at: end.origin, style: look[.accent], within: end) }
+        case .message(let text):
+            if TextWidth.width(of: text.text) > rect.columns {
+                StatusView.write(text, endingAt: rect, into: &frame, look)
+            } else {
+                draw([text], right: "", into: &frame, in: rect, model)
+            }
+        case .line(let spans, let right): draw(spans, right: right, into: &frame, in: rect, model)
+        }
+    }
+
+    private func draw(
+        _ spans: [Span], right: String, into frame: inout Frame, in rect: Rect, _ model: Model
+    ) {
+        let look = model.look
+        let left = spans.reduce(0) { $0 + TextWidth.width(of: $1.text) }
+        let position = right.isEmpty ? 0 : TextWidth.width(of: right) + 2
+        // The undo hint is at the end if it fits.
+        let reserved = model.notice == nil ? min(left, 16) + position : left
+        let undo = model.undoWords(columns: rect.columns - reserved - 3)
+        let (rest, end) = rect.split(right: undo.map { TextWidth.width(of: $0) + 2 } ?? 0)
+        // The selected item is cut rather than its position.
+        let room = max(0, rest.columns - position)
+        let shown = model.notice == nil ? StatusView.cut(spans, to: room, look) : spans
+        Bar(left: shown, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
+            .draw(into: &frame, in: rest, look: look)
+        if let undo { frame.write("  " + undo, at: end.origin, style: look[.accent], within: end) }
+    }
+
+    private static func cut(_ spans: [Span], to columns: Int, _ look: Look) -> [Span] {
+        var room = columns
+        return spans.map { span in
+            let text = TextWidth.truncate(span.text, to: room, ellipsis: look.glyphs.ellipsis)
+            room -= TextWidth.width(of: text)
+            return Span(text, span.style)
+        }
+    }
+
+    /// Writes a message, over the rows above `line` if it is longer.
+    private static func write(_ text: Span, endingAt line: Rect, into frame: inout Frame, _ look: Look) {
+        let lines = TextWrap.lines(look.legible(text.text), columns: line.columns)
+        // The title stays.
+        let count = max(1, min(lines.count, line.row))
+        for (offset, words) in lines.prefix(count).enumerated() {
+            let row = Rect(
+                column: line.column, row: line.row - count + 1 + offset, columns: line.columns, rows: 1)
+            Bar(left: [Span(words, text.style)], role: .text).draw(into: &frame, in: row, look: look)
         }
     }
 }

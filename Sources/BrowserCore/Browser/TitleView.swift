@@ -64,6 +64,13 @@ enum TitleView {
         let look = model.look
         if model.archives.problem != nil { return Span(" UNREACHABLE ", look[.badge]) }
         if isArchiveRemoved(model) { return Span(" REMOVED ", look[.badge]) }
+        // Groups and query results may be newer than the pause.
+        if [.groups, .query].contains(model.screen), let age = model.parts.age(model),
+            age.moment > model.shownNow
+        {
+            let seconds = Figures.duration(model.now.seconds(since: age.moment))
+            return Span("\(age.verb) \(seconds) ago ", look[.titleWarning])
+        }
         switch model.pace {
         // A sign with every key would flicker.
         case .live, .frozen(..<1):

@@ -44,8 +44,8 @@ extension OverlayPlaces {
 
     /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
     private static func exceptions(_ action: ReversibleAction, _ plan: Plan, _ model: Model) -> String {
-        // Collections evict nothing.
-        let evicts = model.sample(plan.archive)?.kind != .collection
+        // Collections and caches without a limit evict nothing.
+        let evicts = model.sample(plan.archive).map { $0.kind != .collection && $0.diskLimit != nil } ?? true
         let other: String? =
             switch (action.kind, model.isOfServer) {
             case (.deadline, true): "Keys that have expired since are restored."

@@ -59,9 +59,12 @@ extension Browser {
             model.overlay = nil
             return []
         case (.enter, _):
+            let text = list.field.text
+            // Without a match the list stays, with its reason.
+            guard !found.isEmpty || text.isEmpty || list.typed != nil else { return [] }
             model.overlay = nil
             if found.indices.contains(list.selected) { return list.chosen(&model, found[list.selected]) }
-            return list.field.text.isEmpty ? [] : list.typed?(&model, list.field.text) ?? []
+            return text.isEmpty ? [] : list.typed?(&model, text) ?? []
         case (.character("x"), .control):
             guard let removed = list.removed, found.indices.contains(list.selected) else { return [] }
             return removed(&model, found[list.selected])

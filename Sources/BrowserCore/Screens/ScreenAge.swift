@@ -5,11 +5,12 @@ struct ScreenAge: Sendable, Hashable {
     enum Verb: String, Sendable { case updated, read }
 
     let verb: Verb
+    let moment: Timestamp
     /// Never negative.
     let seconds: Double
 
     init(_ verb: Verb, since moment: Timestamp, at now: Timestamp) {
-        self.verb = verb
+        (self.verb, self.moment) = (verb, moment)
         seconds = max(0, now.seconds(since: moment))
     }
 }

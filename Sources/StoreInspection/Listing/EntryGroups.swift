@@ -13,15 +13,21 @@ package enum Grouping: Sendable, Hashable {
     /// Recognized separators; of equally frequent ones the first is used.
     package static let separators = Array(":/|.#-_ ".utf8)
 
-    /// `key up to ":"`, `owner`, `address.city`
+    /// `prefix up to ":"`, `owner`, `address.city`
     package var name: String {
         switch self {
-        case .prefix(_, let separator): "key up to \"\(Character(UnicodeScalar(separator)))\""
+        case .prefix(_, let separator): "prefix up to \"\(Character(UnicodeScalar(separator)))\""
         case .owner: "owner"
         case .kind: "kind of value"
         // In the query language `a.b` and `"a.b"` are two properties.
         case .property(let property): property.description
         }
+    }
+
+    /// `98 prefixes up to "/"`, `3 groups by owner`
+    package func title(of count: Int) -> String {
+        guard case .prefix = self else { return "\(Figures.count(count, "group", "groups")) by \(name)" }
+        return Figures.count(count, "prefix", "prefixes") + name.dropFirst("prefix".count)
     }
 
     package var needsKeys: Bool { if case .prefix = self { true } else { false } }

@@ -154,7 +154,7 @@ extension UndoOutcome {
             lines.append(
                 shown.isEmpty
                     ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
-                    : "and \(Figures.count(rest, "other", "others"))")
+                    : "\(Figures.count(rest, "more entry was", "more entries were")) skipped; keys unknown")
         }
         return lines
     }

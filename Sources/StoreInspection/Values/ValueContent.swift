@@ -12,6 +12,8 @@ package struct ValueContent: Sendable {
     /// The JSON of a binary value, in UTF-8.
     package let spelling: [UInt8]?
     package let isSpellingCut: Bool
+    /// Whether ``EditableValue`` accepts its format.
+    package let isEditable: Bool
     /// Whether the value exceeds ``decodingLimit``.
     package let isTooLong: Bool
     /// Why it doesn't match its declared encoding, in one line.
@@ -30,7 +32,7 @@ package struct ValueContent: Sendable {
         isText = ValueContent.isText(bytes)
         guard bytes.count == total else {
             name = said ?? ValueContent.signature(bytes, withSize: true) ?? (isText ? "text" : "bytes")
-            (tree, problem, spelling, isSpellingCut) = (nil, nil, nil, false)
+            (tree, problem, spelling, isSpellingCut, isEditable) = (nil, nil, nil, false, false)
             isTooLong = said == nil ? ValueContent.seemsStructured(bytes) : encoding != .text
             return
         }
@@ -49,6 +51,7 @@ package struct ValueContent: Sendable {
         isSpellingCut = json.map { $0.count > ValueContent.spellingLimit } ?? false
         spelling = isSpellingCut ? json.map { Array($0.prefix(ValueContent.spellingLimit)) } : json
         self.problem = problem
+        isEditable = value.problem == nil && value.form != .bytes && value.form != .propertyList
     }
 
     /// The format of a complete value.

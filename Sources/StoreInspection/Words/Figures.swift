@@ -39,12 +39,6 @@ package enum Figures {
         return "\(short(Double(number) / scale(unit))) \(units[unit])"
     }
 
-    /// Bytes in the unit of `other`, without the unit: `0.4`, `<0.01`.
-    package static func bytes(_ number: UInt64, inUnitOf other: UInt64) -> String {
-        let value = Double(number) / scale(unit(of: other))
-        return number > 0 && value < 0.005 ? "<0.01" : short(value)
-    }
-
     private static func unit(of number: UInt64) -> Int {
         var unit = 0
         while unit + 1 < units.count, Double(number) / scale(unit) >= (unit == 0 ? 1000 : 999.5) { unit += 1 }
@@ -182,10 +176,12 @@ package enum Figures {
         "\(date(time)), \(ago(time, now: now))"
     }
 
-    /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
+    /// `1.92 of 2 MB`, in the limit's unit; `15.8 kB of 2 MB` for less than a tenth of the unit.
     package static func share(_ bytes: UInt64, of limit: UInt64?) -> String {
         guard let limit else { return Figures.bytes(bytes) }
-        return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
+        let value = Double(bytes) / scale(unit(of: limit))
+        let amount = bytes > 0 && value < 0.095 ? Figures.bytes(bytes) : short(value)
+        return "\(amount) of \(Figures.bytes(limit))"
     }
 
     private static func local(_ time: Timestamp) -> (day: Substring, clock: Substring) {

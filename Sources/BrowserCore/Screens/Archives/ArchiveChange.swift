@@ -67,7 +67,12 @@ package enum ArchiveChange: Sendable, Hashable {
                 let (old, new) = (tier.1.map(Figures.bytes) ?? "none", tier.2.map(Figures.bytes) ?? "none")
                 return "\(tier.0) limit: \(old)" + (tier.1 == tier.2 ? ", unchanged" : " -> \(new)")
             }
-            return (("Resize \(name)?", "Resize"), limits + [evictions.words(sample)].compactMap { $0 })
+            let growth =
+                disk == nil && sample.diskLimit != nil
+                ? "Without a disk limit it evicts nothing and grows until the disk is full." : nil
+            return (
+                ("Resize \(name)?", "Resize"), limits + [evictions.words(sample), growth].compactMap { $0 }
+            )
         case .rename(let new):
             return (
                 ("Rename \(name)?", "Rename"),
@@ -243,7 +248,8 @@ extension ArchivesScreen {
             model.ends(ticket)
             switch result {
             case .success(let carried):
-                model.cost.note(writes: 1, longestCall: carried.longestCall)
+                model.cost.note(
+                    writes: change == .drop ? max(1, sample.entries) : 1, longestCall: carried.longestCall)
                 model.say(carried.outcome, role: .good, seconds: 10)
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
                 if change == .clear, model.log?.archive == archive { model.log?.forget() }

@@ -175,9 +175,9 @@ enum ArchivesScreen: ScreenParts {
 
     static func clear(_ model: inout Model) -> [Effect] {
         guard model.archives.filter.isEmpty else { return promptChanged(&model, "") }
-        guard model.isFirstScreen else { return back(&model) }
-        model.say(
-            "\(Browser.keyName(model, .quit)) quits; \(Browser.keyName(model, .back)) lists the stores.")
+        guard model.startsInStore else { return back(&model) }
+        let quits = model.isFirstScreen ? "\(Browser.keyName(model, .quit)) quits; " : ""
+        model.say("\(quits)\(Browser.keyName(model, .back)) lists the stores.")
         return []
     }
 }

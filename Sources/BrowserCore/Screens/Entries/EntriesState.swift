@@ -155,7 +155,13 @@ struct Flash: Sendable, Hashable {
 
 struct Preview: Sendable {
     /// The shown value. Its entry may no longer be selected.
-    var load: ValueLoad?
+    var load: ValueLoad? {
+        didSet {
+            if load.map({ ExactText($0.entry.key) }) != oldValue.map({ ExactText($0.entry.key) }) { top = 0 }
+        }
+    }
+    /// The first visible row of the value.
+    var top = 0
     var problem: String?
     var key: String?
     var sequence: UInt64?

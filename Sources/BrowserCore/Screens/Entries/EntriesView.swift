@@ -98,8 +98,10 @@ enum EntriesView {
                 var width = column.width
                 if column.basis == order.basis {
                     arrow = order.descending ? .descending : .ascending
-                    if case .fixed(let columns) = width {
-                        width = .fixed(max(columns, TextWidth.width(of: title) + 2))
+                    let titled = TextWidth.width(of: title) + 2
+                    if case .fixed(let columns) = width { width = .fixed(max(columns, titled)) }
+                    if case .minimum(let columns, let weight) = width {
+                        width = .minimum(max(columns, titled), weight: weight)
                     }
                 }
                 var priority = column.priority

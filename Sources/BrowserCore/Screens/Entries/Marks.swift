@@ -3,27 +3,35 @@ import StoreInspection
 
 /// The marked entries, as they were when they were marked.
 package struct Marks: Sendable, Equatable {
-    private var targets: [ExactText: Target] = [:]
+    private struct Mark: Equatable {
+        var target: Target
+        /// Position in the order of marking.
+        var place: Int
+    }
+
+    private var marks: [ExactText: Mark] = [:]
+    private var end = 0
     package private(set) var bytes: UInt64 = 0
 
     package init(_ targets: [Target] = []) {
         for target in targets { add(target) }
     }
 
-    package var isEmpty: Bool { targets.isEmpty }
-    package var count: Int { targets.count }
+    package var isEmpty: Bool { marks.isEmpty }
+    package var count: Int { marks.count }
 
-    package func contains(_ key: String) -> Bool { targets[ExactText(key)] != nil }
+    package func contains(_ key: String) -> Bool { marks[ExactText(key)] != nil }
 
     mutating func add(_ target: Target) {
         remove(target.key)
-        targets[ExactText(target.key)] = target
+        marks[ExactText(target.key)] = Mark(target: target, place: end)
+        end += 1
         bytes += UInt64(target.size)
     }
 
     mutating func remove(_ key: String) {
-        guard let old = targets.removeValue(forKey: ExactText(key)) else { return }
-        bytes -= UInt64(old.size)
+        guard let old = marks.removeValue(forKey: ExactText(key)) else { return }
+        bytes -= UInt64(old.target.size)
     }
 
     mutating func remove(_ gone: some Sequence<Target>) {
@@ -37,12 +45,12 @@ package struct Marks: Sendable, Equatable {
     /// The marked keys that aren't in `others`.
     func missing(in others: some Sequence<Target>) -> [String] {
         guard !isEmpty else { return [] }
-        var rest = targets
+        var rest = marks
         for target in others where !rest.isEmpty { rest[ExactText(target.key)] = nil }
-        return rest.values.map(\.key)
+        return rest.values.map(\.target.key)
     }
 
-    var keys: Set<ExactText> { Set(targets.keys) }
+    var keys: Set<ExactText> { Set(marks.keys) }
 
     /// Adds marks; those of entries that are marked already stay.
     mutating func formUnion(_ other: Marks) {
@@ -50,12 +58,13 @@ package struct Marks: Sendable, Equatable {
             self = other
             return
         }
-        for target in other.targets.values where !contains(target.key) { add(target) }
+        for target in other.list where !contains(target.key) { add(target) }
     }
 
-    /// The targets; sorted by key up to 20,000, so that the cost stays bounded.
+    /// The targets in the order of marking, which is that of the list if all were marked at once.
     var list: [Target] {
-        let all = Array(targets.values)
-        return all.count <= 20_000 ? all.sorted { $0.key < $1.key } : all
+        var places = [Target?](repeating: nil, count: end)
+        for mark in marks.values { places[mark.place] = mark.target }
+        return places.compactMap { $0 }
     }
 }

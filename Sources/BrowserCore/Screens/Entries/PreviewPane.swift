@@ -42,10 +42,12 @@ struct PreviewPane {
         let isPart = load.head.count < load.entry.valueBytes
         let figures =
             "\(load.name), \(Figures.bytes(UInt64(load.size)))"
-            + (isPart ? ", beginning only" : "")
+            + (isPart ? ", first \(Figures.bytes(UInt64(load.head.count)))" : "")
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
+        // The key has priority over the figures.
         let key = TextWidth.truncate(
-            load.entry.key, to: max(4, title.columns - width), ellipsis: look.glyphs.ellipsis)
+            load.entry.key, to: max(title.columns * 2 / 3, title.columns - width),
+            ellipsis: look.glyphs.ellipsis)
         write(
             title,
             [Span("\(space)\(key)  ", look[.accent].adding(.bold)), Span(figures + space, look[.dim])],
@@ -66,20 +68,40 @@ struct PreviewPane {
         if let tree = load.content.tree {
             // The root is left out, so that its parts begin at the margin.
             let skipsRoot = tree.nodes.count > 1
-            let nodes = tree.nodes.dropFirst(skipsRoot ? 1 : 0).prefix(body.rows)
+            let nodes = tree.nodes.dropFirst(preview.top + (skipsRoot ? 1 : 0)).prefix(body.rows)
             for (row, node) in nodes.enumerated() {
                 ValueView.treeRow(node, isFolded: false, depth: node.depth - (skipsRoot ? 1 : 0), look: look)
                     .draw(into: &frame, in: body.line(row), look: look)
             }
         } else if load.content.isText {
-            let window = TextWindow(
-                start: 0, bytes: load.head, total: load.entry.valueBytes, isASCII: look.isASCII)
-            for (row, line) in window.rows(from: 0, count: body.rows, columns: body.columns).enumerated() {
+            let rows = PreviewPane.textRows(load, preview.top + body.rows, columns: body.columns, look)
+            for (row, line) in rows.dropFirst(preview.top).enumerated() {
                 frame.write(line.text, at: body.line(row).origin, style: look[.text], within: body)
             }
         } else {
             let bytes = load.head
-            HexDump(count: bytes.count) { Array(bytes[$0]) }.draw(into: &frame, in: body, look: look)
+            HexDump(count: bytes.count, firstRow: preview.top) { Array(bytes[$0]) }
+                .draw(into: &frame, in: body, look: look)
         }
+    }
+
+    private static func textRows(_ load: ValueLoad, _ count: Int, columns: Int, _ look: Look) -> [TextRow] {
+        TextWindow(start: 0, bytes: load.head, total: load.entry.valueBytes, isASCII: look.isASCII)
+            .rows(from: 0, count: count, columns: columns)
+    }
+
+    /// Scrolls the value. Time linear in the rows up to the visible ones.
+    static func scroll(_ model: inout Model, by rows: Int, in pane: Rect, isBeside: Bool) {
+        guard let preview = model.entries?.preview, let load = preview.load else { return }
+        let page = max(1, pane.rows - 1)
+        let columns = pane.columns - (isBeside ? 2 : 0)
+        let wanted = max(0, preview.top + rows)
+        let count =
+            if let tree = load.content.tree { tree.nodes.count - 1 } else if load.content.isText {
+                textRows(load, wanted + page, columns: columns, model.look).count
+            } else {
+                HexDump(count: load.head.count) { _ in [] }.rowCount(columns: columns)
+            }
+        model.entries?.preview.top = max(0, min(wanted, count - page))
     }
 }

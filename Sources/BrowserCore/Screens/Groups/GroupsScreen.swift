@@ -18,10 +18,17 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups else { return nil }
         var chosen = ChosenEntries(archive: state.archive, targets: [])
         if let groups = state.level.groups, let number = state.level.number {
+            let places = groups.places(ofGroup: number)
             chosen.complete = { chosen, progress in
-                CollectedTargets(groups.listing, groups.places(ofGroup: number), progress).map { found in
+                CollectedTargets(groups.listing, places, progress).map { found in
                     var chosen = chosen
                     (chosen.targets, chosen.omission) = (found.targets, found.omission)
+                    let removed = places.count - found.targets.count
+                    if removed > 0, found.omission == nil {
+                        chosen.omission =
+                            "\(Figures.count(removed)) of \(Figures.count(places.count, "entry", "entries")) "
+                            + "of the group \(removed == 1 ? "was" : "were") removed since it was computed."
+                    }
                     return chosen
                 }
             }
@@ -309,12 +316,17 @@ enum GroupsScreen: ScreenParts {
 
     private static func chooseGrouping(_ model: inout Model, _ level: GroupsState.Level) {
         let prefixes = Grouping.separators.map { Grouping.prefix(below: level.below, separator: $0) }
-        let choices = prefixes + (level.below.isEmpty ? [.owner, .kind] : [])
+        // The first level has all entries, also if it skipped a common prefix.
+        let isFirst = model.groups?.levels.count == 1
+        let choices = prefixes + (isFirst ? [.owner, .kind] : [])
         var list = SearchList(
             title: "Group by", choices.map { SearchList.Item(text: $0.name) },
-            placeholder: "a separator, owner or kind", nothing: "No grouping matches."
+            placeholder: isFirst ? "a separator, owner or kind" : "a separator",
+            nothing: "No grouping matches."
         ) { model, number in
-            model.groups?.level.wanted = choices[number]
+            let wanted = choices[number]
+            if !wanted.needsKeys { model.groups?.level.below = "" }
+            model.groups?.level.wanted = wanted
             model.groups?.level.filter = ""
             return load(&model)
         }

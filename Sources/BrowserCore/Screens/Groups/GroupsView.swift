@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Groups of entries, with their shares of all grouped entries and of the archive's limit.
+/// Groups of entries, with their shares of all grouped entries.
 enum GroupsView {
     /// The columns whose figures the source reports.
     static func columns(_ model: Model) -> [GroupColumn] {
@@ -16,12 +16,11 @@ enum GroupsView {
         let order = level?.order ?? []
         let all = level?.groups
         let now = model.shownNow
-        let (limit, filter) = (level?.limit, level?.filter ?? "")
+        let filter = level?.filter ?? ""
+        let isOfEntries = state?.column == .entries
         let columns = columns(model)
         let names = level?.nameColumns ?? 0
         let isPacked = names <= 60 && names + 68 <= model.layout.list.columns
-        let ofLimit = Table.Column(
-            "% of limit", width: .fixed(10), alignment: .trailing, priority: 4, fraction: 3)
         return Table(
             columns: columns.map { column in
                 let isOrder = column == state?.column
@@ -31,8 +30,11 @@ enum GroupsView {
                     alignment: column == .group ? .leading : .trailing, priority: priority,
                     order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
             } + [
-                Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3, fraction: 3)
-            ] + (limit == nil ? [] : [ofLimit]) + [Table.Column("", width: .fixed(10), priority: 6)],
+                Table.Column(
+                    isOfEntries ? "% entries" : "% bytes", width: .fixed(isOfEntries ? 9 : 7),
+                    alignment: .trailing, priority: 3, fraction: 3),
+                Table.Column("", width: .fixed(10), priority: 6),
+            ],
             rowCount: order.count, firstRow: level?.top ?? 0,
             selectedRow: order.isEmpty ? nil : level?.cursor,
             emptyText: all == nil
@@ -40,12 +42,11 @@ enum GroupsView {
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
-            let share = share(of: group, in: all, isOfEntries: state?.column == .entries)
+            let share = share(of: group, in: all, isOfEntries: isOfEntries)
             let cells = (columns.map { text($0, group, now) } + [Figures.percent(share)]).map {
                 Table.Cell($0)
             }
-            let part = limit.map { Table.Cell(Figures.percent(Double(group.bytes) / Double($0))) }
-            return Table.Row(cells + (part.map { [$0] } ?? []) + [Table.Cell("", gauge: share)])
+            return Table.Row(cells + [Table.Cell("", gauge: share)])
         }
     }
 
@@ -93,7 +94,7 @@ enum GroupsView {
                 problem: state.problem, loading: "Grouping \(state.archive.name)", in: layout.list, look: look
             )
         }
-        var title = "\(Figures.count(groups.groups.count, "group", "groups")) by \(groups.grouping.name)"
+        var title = groups.grouping.title(of: groups.groups.count)
         var filter: [Span] = []
         if !state.level.filter.isEmpty {
             title = "\(Figures.count(state.level.order.count)) of \(title)"

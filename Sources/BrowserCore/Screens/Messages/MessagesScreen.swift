@@ -62,6 +62,8 @@ enum MessagesScreen: ScreenParts {
 
     static func table(_ model: Model) -> Table? { MessagesView.table(model) }
 
+    static func follows(_ model: Model) -> Bool { model.log?.follows == true }
+
     static func problem(_ model: Model) -> String? { model.archives.problem ?? model.log?.problem }
 
     static func place(_ model: Model) -> StatusView.Content? {

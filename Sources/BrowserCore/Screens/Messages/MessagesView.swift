@@ -71,7 +71,8 @@ enum MessagesView {
                 facts.append(Span("\(Figures.count(summary.evictions)) older messages dropped", look[.dim]))
             }
         }
-        let right = log.follows ? [Span(" newest ", look[.good])] : []
+        let newer = log.count - 1 - log.row
+        let right = newer > 0 ? [Span(" \(Figures.count(newer)) newer below ", look[.dim])] : []
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: layout.info, look: look)
         let table = table(model)

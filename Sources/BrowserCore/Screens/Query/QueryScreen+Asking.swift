@@ -212,6 +212,8 @@ extension QueryScreen {
         var effects: [Effect] = query.ticket.map { [.stop(ticket: $0)] } ?? []
         let ticket = model.ticket()
         query.ticket = ticket
+        // Another query may be expensive.
+        if text != query.asked { query.every = nil }
         query.asked = text
         if query.field.text != text { query.field.text = text }
         query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example(query.sample)

@@ -60,20 +60,13 @@ enum ValueScreen: ScreenParts {
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let value = model.value, value.load != nil else { return nil }
-        let look = model.look
         var right = position(value, model.layout.page)
         if !value.find.note.isEmpty {
             right = "\"\(value.find.text)\" \(value.find.note)  \(right)"
         }
         right = TextWidth.truncateStart(
-            right, to: max(0, model.size.columns * 2 / 3), ellipsis: look.glyphs.ellipsis)
-        var room = model.size.columns - TextWidth.width(of: right) - 2
-        let left = notes(value, model).map { span in
-            let text = TextWidth.truncate(span.text, to: max(0, room), ellipsis: look.glyphs.ellipsis)
-            room -= TextWidth.width(of: text)
-            return Span(text, span.style)
-        }
-        return .line(left, right: right)
+            right, to: max(0, model.size.columns * 2 / 3), ellipsis: model.look.glyphs.ellipsis)
+        return .line(notes(value, model), right: right)
     }
 
     /// The place of the selected match if it is visible, else of the first visible byte or node.
@@ -82,7 +75,8 @@ enum ValueScreen: ScreenParts {
             let match = value.find.match.flatMap {
                 $0.overlaps(value.bytesInView(page)) ? $0.lowerBound : nil
             }
-            return "byte \(Figures.count(match ?? value.place)) of \(Figures.count(value.size))"
+            let text = value.isSpelling ? "JSON text, " : ""
+            return "\(text)byte \(Figures.count(match ?? value.place)) of \(Figures.count(value.size))"
         }
         let count = value.rowCount
         return "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))"
@@ -133,6 +127,7 @@ enum ValueScreen: ScreenParts {
         let needsValue: [ActionID] = [.editValue, .pager, .find, .delete, .expire, .mode]
         if value.load == nil, needsValue.contains(id) { return false }
         switch id {
+        case .editValue: return value.load?.content.isEditable == true
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1

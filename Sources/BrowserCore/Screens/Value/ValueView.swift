@@ -83,7 +83,8 @@ enum ValueView {
             facts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
         }
         if !isOfServer {
-            facts += ["age \(Figures.duration(now.seconds(since: entry.created)))", entry.tier.rawValue]
+            let tier = entry.tier == .both ? "disk and memory" : entry.tier.rawValue
+            facts += ["age \(Figures.duration(now.seconds(since: entry.created)))", tier]
         }
         if let owner = entry.owner { facts.append("owner \(owner)") }
         if !isOfServer { facts.append("created \(Figures.date(entry.created))") }
