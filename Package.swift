@@ -6,6 +6,11 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// For tests whose own code needs no optimisation, in builds of the Makefile only: a versioned dependency can't have such flags.
+let plain = ["-Onone", "-no-emit-module-separately-wmo"]
+let unoptimised: [SwiftSetting] =
+    Context.environment["VELLUM_UNOPTIMISED_TESTS"] == nil ? [] : [.unsafeFlags(plain)]
+
 // The commit shown by `vellum --version`, set by the Makefile.
 let commit: [CSetting] =
     Context.environment["VELLUM_COMMIT"].map { [.define("VELLUM_COMMIT", to: "\"\($0)\"")] } ?? []
@@ -184,7 +189,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         // A program that stores objects, like a user's.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
@@ -198,13 +203,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         .testTarget(
             name: "PapyrusTests",
             dependencies: [
                 "Papyrus", "PapyrusGoods", "PapyrusWorker", "StorageEngine", "CBOR", "TestSupport",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         // Objects that the tests and their worker share.
         .target(
             name: "PapyrusGoods", dependencies: ["Papyrus"], path: "Tests/PapyrusGoods", swiftSettings: strict
@@ -228,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "StoreInspectionTests",
             dependencies: ["StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: [
@@ -236,14 +241,14 @@ let package = Package(
                 "TerminalKit", "TestSupport",
             ],
             exclude: ["Golden"],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
                 "VellumCommand", "StoreInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR",
                 "TerminalKit", "Nest", "Papyrus", "Cities", "ServerSupport", "TestSupport",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         // The tutorial's package; the soak also builds it as a package.
         .executableTarget(
             name: "Cities", dependencies: ["Vellum"], path: "Tests/ExampleApp/Sources", swiftSettings: strict),
@@ -264,7 +269,7 @@ let package = Package(
                 "ServerInspection", "BrowserCore", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR",
                 "ValkeyWire", "TerminalKit", "ServerSupport", "TestSupport",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         .testTarget(
             name: "ValkeyWireTests", dependencies: ["ValkeyWire", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -274,7 +279,7 @@ let package = Package(
                 "ValkeyWorker", "Nest", "NestRemote", "ServerSupport", "TestSupport",
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + unoptimised),
         // One of the machines that share a server.
         .executableTarget(
             name: "ValkeyWorker", dependencies: ["VellumValkey", "VellumRemote", "Vellum", "TestSupport"],

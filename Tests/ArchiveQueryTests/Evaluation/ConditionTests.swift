@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let rows: [(String, [String])] = [
         (#"p contains "kar""#, [#""Jakarta""#, #""jakarta utara""#]),
         (#"p contains "Jak""#, [#""Jakarta""#]),
         (#"p contains """#, [#""Jakarta""#, #""jakarta utara""#, #""""#]),
@@ -118,7 +118,9 @@ import Testing
         ("not p is not null", ["null", "-"]),
         ("not (p is not null or empty)", [#""""#, "null", "[]", "{}", "-"]),
         ("(p = 3 or p = 2.5) and not p = 2.5", ["3", "3.0"]),
-    ])
+    ]
+
+    @Test(arguments: ConditionTests.rows)
     func table(condition: String, values: [String]) throws {
         #expect(try matching(condition) == values)
     }

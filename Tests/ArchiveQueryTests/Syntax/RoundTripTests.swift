@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let canonical: [(String, String)] = [
         ("", ""),
         ("find a=1", "find a = 1"),
         ("find a == 1 | count", "find a = 1 | count"),
@@ -117,7 +117,9 @@ import Testing
         ("count distinct a, median b, percentile c 99.9", "count distinct a, median b, percentile c 99.9"),
         ("percentile a + 1 95.0", "percentile a + 1 95"),
         ("sort a * b desc, c", "sort a * b desc, c"),
-    ])
+    ]
+
+    @Test(arguments: RoundTripTests.canonical)
     func canonicalTexts(text: String, plain: String) throws {
         let pipeline = try QueryPipeline(text)
         #expect(pipeline.description == plain)

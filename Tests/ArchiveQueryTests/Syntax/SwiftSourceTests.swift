@@ -60,9 +60,8 @@ import Testing
     func combinedConditions(text: String, lines: [String]) throws {
         let source = try QueryPipeline("find " + text).swiftSource()
             .replacing("(.isEqual(with: ", with: "(").replacing("))", with: ")")
-        #expect(
-            source.split(separator: "\n")[2...].dropLast(2).map { $0.drop { $0 == " " } }.map(String.init)
-                == lines)
+        let found = source.split(separator: "\n")[2...].dropLast(2)
+        #expect(found.map { line in String(line.drop { $0 == " " }) } == lines)
     }
 
     @Test(arguments: [

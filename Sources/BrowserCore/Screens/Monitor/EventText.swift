@@ -19,8 +19,12 @@ enum EventText {
     /// `recorded 12:01:07 by api (4121)`, `evicted 12:09:30: disk limit`
     static func parts(_ value: ValueState, _ model: Model) -> [String] {
         var parts = value.ownEvents.map { sentence($0, model) }
-        if parts.isEmpty { parts.append("recorded earlier than the event log reaches") }
-        if value.history?.gaps.isEmpty == false { parts.insert("some events missed", at: 0) }
+        if value.missesRecord, let created = value.load?.entry.created {
+            parts.insert("recorded \(Figures.time(created)) (event missed)", at: 0)
+        } else if parts.isEmpty {
+            parts.append("recorded earlier than the event log reaches")
+        }
+        if value.missesEvents { parts.insert("some events missed", at: 0) }
         return parts
     }
 

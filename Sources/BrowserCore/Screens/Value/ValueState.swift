@@ -39,20 +39,33 @@ struct ValueState: Sendable {
         self.key = key
     }
 
+    private var created: Timestamp { load?.entry.created ?? Timestamp(microseconds: .min) }
+
+    /// The events since the shown value was created. Older ones belong to an earlier entry of the key.
+    private var events: ArraySlice<ArchiveEvent> { (history?.events ?? []).drop { $0.time < created } }
+
     /// The index of the event that replaced the shown value.
     private var replacing: Int? {
-        guard isStale, let events = history?.events, let seen else { return nil }
+        guard isStale, let seen else { return nil }
+        let events = events
         let writes = events.indices.filter { [.record, .update, .restore].contains(events[$0].kind) }
-        return writes.first { events[$0].time > seen } ?? writes.last
+        return writes.first { events[$0].time > seen } ?? writes.last { $0 > events.startIndex }
     }
 
-    var replacement: ArchiveEvent? { replacing.flatMap { history?.events[$0] } }
+    var replacement: ArchiveEvent? { replacing.map { events[$0] } }
 
     /// The events of the shown value: from its record until its replacement.
     var ownEvents: [ArchiveEvent] {
-        let events = history?.events.prefix(replacing ?? .max) ?? []
-        return Array(events[(events.lastIndex { $0.kind == .record } ?? 0)...])
+        let own = replacing.map { events[..<$0] } ?? events
+        return Array(own[(own.lastIndex { $0.kind == .record } ?? own.startIndex)...])
     }
+
+    /// Whether the events reach back to before the value was created, but its record is missing.
+    var missesRecord: Bool {
+        ownEvents.first?.kind != .record && history?.reachesBackTo.map { $0 <= created } == true
+    }
+
+    var missesEvents: Bool { history?.gaps.contains { $0.upperBound >= created } == true }
 
     var tree: ValueTree? { load?.content.tree }
 
