@@ -157,7 +157,7 @@ final class StoredItems: @unchecked Sendable {
         if let archive, !archive.closeIfRemoved() { return archive }
         do throws(StorageError) {
             var remark: String?
-            let store = try Store.openAnew(at: path, createIfMissing: creates) { remark = $0 }
+            let store = try Store.reopen(at: path, createIfMissing: creates) { remark = $0 }
             let found =
                 creates
                 ? try store.archive(

@@ -118,7 +118,7 @@ final class StoreCore: @unchecked Sendable {
         archive = nil
         if let refusal { throw refusal }
         do throws(StorageError) {
-            let store = try Store.openAnew(at: path, createIfMissing: creates) { problem = $0 }
+            let store = try Store.reopen(at: path, createIfMissing: creates) { problem = $0 }
             let found =
                 creates
                 ? try store.archive(

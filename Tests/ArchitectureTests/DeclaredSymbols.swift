@@ -52,7 +52,7 @@ struct DeclaredSymbols {
 }
 
 /// Which words are labels.
-private enum LabelStyle {
+enum LabelStyle {
     /// Functions: a parameter's first word is its label.
     case always
     /// Cases of enums: an associated value has a label or none.
@@ -62,7 +62,7 @@ private enum LabelStyle {
 }
 
 /// Code as a sequence of words and signs.
-private struct CodeTokens {
+struct CodeTokens {
     enum Token: Equatable {
         case word(String)
         case sign(Character)

@@ -71,6 +71,10 @@ import Testing
         report(rules.names(in: tree.files))
     }
 
+    @Test("folders are small and refer to each other one way, types are in few files") func folders() {
+        report(FolderRules.violations(in: tree.files, table: table))
+    }
+
     @Test("names in comments exist") func references() {
         report(ReferenceRules.violations(in: tree.files, manifest: tree.manifest))
     }

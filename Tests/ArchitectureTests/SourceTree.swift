@@ -19,7 +19,7 @@ struct SourceFile {
     var uncommented: String { lexed.text(keeping: [.code, .string]) }
     var comments: String { lexed.text(keeping: [.comment]) }
 
-    /// `StorageEngine` for `Sources/StorageEngine/Log/Frame.swift`; nil for a file in no module's folder.
+    /// `StorageEngine` for `Sources/StorageEngine/Format/Frame.swift`; nil for a file in no module's folder.
     var module: String? {
         let parts = path.split(separator: "/")
         return parts.count > 2 ? String(parts[1]) : nil

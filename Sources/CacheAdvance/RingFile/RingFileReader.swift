@@ -166,8 +166,7 @@ struct RingFileReader {
                 guard let end = stretches.first?.upperBound, place + count <= end, isSame != false else {
                     return nil
                 }
-                throw damage(
-                    at: place + buffer.count, "the file ends inside a message; it was truncated")
+                throw damage(at: place + buffer.count, "the file ends inside a message; it was truncated")
             }
             guard isAlone else { return nil }
         }
@@ -220,8 +219,7 @@ struct RingFileReader {
                 position = stretches.first.map { $0.contains(last.end) ? last.end : $0.lowerBound }
             }
             if let position, let stretch = stretches.first {
-                bytes = try ring.file.read(
-                    atMost: min(wanted, stretch.upperBound - position), from: position)
+                bytes = try ring.file.read(atMost: min(wanted, stretch.upperBound - position), from: position)
             }
         }
     }

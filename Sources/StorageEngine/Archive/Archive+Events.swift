@@ -1,11 +1,11 @@
 extension Archive {
     /// Events from number `sequence` on; `nil` returns all in the ring. Leaves no trace.
     public func events(from sequence: UInt64? = nil) throws(StorageError) -> EventBatch {
-        try EventReader(engine: engine()).events(from: sequence)
+        try EventReader(engine()).events(from: sequence)
     }
 
     /// The number of the next event, from which a follower of future events begins.
-    public func nextEvent() throws(StorageError) -> UInt64 { try EventReader(engine: engine()).nextEvent }
+    public func nextEvent() throws(StorageError) -> UInt64 { try EventReader(engine()).nextEvent }
 
     /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`; tasks use ``follow(from:)``.
     /// Writers wake a process that has the archive open for writing. An observer, which leaves no trace, polls twenty times a
@@ -13,7 +13,7 @@ extension Archive {
     public func waitForEvents(
         from sequence: UInt64, atMost wait: Duration
     ) throws(StorageError) -> EventBatch {
-        try EventReader(engine: engine()).waitForEvents(from: sequence, atMost: wait)
+        try EventReader(engine()).waitForEvents(from: sequence, atMost: wait)
     }
 
     package static var keptEvents: Int { IndexLayout.events }
@@ -23,7 +23,17 @@ extension Archive {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in
             try ArchiveEngine.validate(key: key)
-            return EventReader(engine: engine).history(of: key)
+            return EventReader(engine).history(of: key)
         }
     }
+
+    /// The events from number `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration
+    /// begins there. Throws `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
+    public func follow(from sequence: UInt64? = nil) throws(StorageError) -> EventSequence {
+        let next = try nextEvent()
+        return EventSequence(archive: self, first: sequence ?? next)
+    }
+
+    /// For tests: whether the store's thread is running, and how many subscribers wait.
+    package var followers: (isActive: Bool, waiting: Int) { (follower.isActive, follower.waiting) }
 }

@@ -32,31 +32,27 @@ extension Archive {
         _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) -> HeldEntry {
-        let engine = try engine()
-        let held = try attributes.withTraits { (traits) throws(StorageError) in
-            let request = PutRequest(
-                value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
-            return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
+        try finishingChange { (engine) throws(StorageError) in
+            try attributes.withTraits { (traits) throws(StorageError) in
+                let request = PutRequest(
+                    value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+                return try engine.putFreeingSpace(request, key: key.bytes, tag: key.tag)
+            }
         }
-        try engine.finishChange()
-        return held
     }
 
     /// Records an entry that only this process's memory holds (S11). Removes the key's stored entry.
     package func recordInMemoryOnly(
         _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
     ) throws(StorageError) -> HeldEntry {
-        let engine = try engine()
-        let held = try attributes.withTraits { (traits) throws(StorageError) in
-            try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+        try finishingChange { (engine) throws(StorageError) in
+            try attributes.withTraits { (traits) throws(StorageError) in
+                try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+            }
         }
-        try engine.finishChange()
-        return held
     }
 
-    package func reportRejection(
-        of key: HashedKey, bytes: Int, _ cause: EventCause
-    ) throws(StorageError) {
+    package func reportRejection(of key: HashedKey, bytes: Int, _ cause: EventCause) throws(StorageError) {
         try engine().reportRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
     }
 
@@ -79,7 +75,7 @@ extension Archive {
             engine.processSlot?.addMiss()
             guard let entry = try engine.find(key.bytes, tag: key.tag) else { return }
             defer { engine.unpin(entry) }
-            if engine.isExpired(entry) { EntryRemover(engine: engine).removeIfExpired(entry, tag: key.tag) }
+            if engine.isExpired(entry) { EntryRemover(engine).removeIfExpired(entry, tag: key.tag) }
         }
     }
 
@@ -161,7 +157,7 @@ extension Archive {
 
     /// Number of present entries, including those that only a live process's memory holds. Reads the index's header.
     package func entryCount() throws(StorageError) -> Int {
-        try StatusReader(engine: engine()).visibleTotals().entries
+        try StatusReader(engine()).visibleTotals().entries
     }
 
     /// A number that changes with every change of an entry by any process.
@@ -169,6 +165,79 @@ extension Archive {
 
     /// Whether any process is changing the archive now. A change may be visible before ``changeMark()`` changes (F5).
     package func isBeingChanged() throws(StorageError) -> Bool {
-        try engine().withIndex { $0.sectionOwner != 0 }
+        try engine().withIndex { $0.lockOwner != 0 }
+    }
+}
+
+/// An exclusive, machine-wide claim on a key. Released with its last reference or when the process ends.
+package final class KeyClaim: Sendable {
+    private let file: FileDescriptor
+
+    fileprivate init(_ file: FileDescriptor) { self.file = file }
+}
+
+extension Archive {
+    /// Claims the key's hash; `nil` if another has claimed it. Costs two system calls, a descriptor. Succeeds without file locks.
+    package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
+        let engine = try engine()
+        let file = try engine.folder.file(named: ArchiveFile.attached, writable: true)
+        let hash = try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            return engine.hash(key)
+        }
+        return try file.lockByte(Archive.firstClaim + Int(hash >> 2)) ? KeyClaim(file) : nil
+    }
+
+    /// The first offset of the claims' bytes. The process table's locks use lower offsets (OnDiskFormat, "Folders").
+    private static var firstClaim: Int { 1 << 32 }
+}
+
+extension Archive {
+    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: absent);
+    /// otherwise returns `nil`. Keeps the options in `kept`; copies the expiry time from the index, so it never shifts. Without
+    /// `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
+    package func updateToHold(
+        _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
+        attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?
+    ) throws(StorageError) -> HeldEntry? {
+        let engine = try engine()
+        let held = try withTraits(attributes, keeping: kept, of: key, in: engine) {
+            (traits) throws(StorageError) in
+            let request =
+                if let value {
+                    PutRequest(value: value, encoding: encoding, keepsCreation: true, traits: traits)
+                } else {
+                    try engine.requestInMemoryOnly(bytes: UInt64(bytes), traits)
+                }
+            return try engine.put(
+                request, key: key.bytes, ifSequence: sequence, keepsTraits: false, seesMemory: true)
+        }
+        try engine.finishChange()
+        return held
+    }
+
+    private func withTraits<Value>(
+        _ attributes: EntryAttributes, keeping kept: KeptTerms, of key: HashedKey, in engine: ArchiveEngine,
+        _ body: (EntryTraits) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        var attributes = attributes
+        var deadline: Int64?
+        var memoryInterval: Int64?
+        if !kept.isEmpty {
+            try engine.withPresentLine(of: key.bytes, tag: key.tag) { entry, line in
+                if kept.contains(.lifetime) { deadline = line.deadline }
+                if kept.contains(.memoryLifetime) { memoryInterval = entry.frame.memoryInterval }
+                if kept.contains(.owner) { attributes.owner = entry.frame.ownerName }
+            }
+        }
+        if attributes.lifetime != nil || deadline ?? Deadline.never != Deadline.never {
+            try engine.startMaintenance()
+        }
+        return try attributes.withTraits { (traits) throws(StorageError) in
+            var traits = traits
+            if let deadline { traits.deadline = deadline }
+            if let memoryInterval { traits.memoryInterval = memoryInterval }
+            return try body(traits)
+        }
     }
 }

@@ -2,24 +2,16 @@ extension Archive {
     /// Appends a message and returns its number, which is higher than that of every earlier message; numbers may be skipped. The
     /// message survives a crash of this process as soon as the call returns.
     /// - Throws: `valueTooLarge`, and then nothing is dropped; `wrongKind` for an archive that isn't a log.
-    @discardableResult
-    public func append(_ message: [UInt8]) throws(StorageError) -> UInt64 {
-        let result: Result<UInt64, StorageError> = message.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in try append(bytes: bytes) }
-        }
-        return try result.get()
+    @discardableResult public func append(_ message: [UInt8]) throws(StorageError) -> UInt64 {
+        try withBytes(of: message) { (bytes) throws(StorageError) in try append(bytes: bytes) }
     }
 
     /// Like ``append(_:)`` for bytes that the caller has in memory.
-    @discardableResult
-    public func append(bytes: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        let engine = try engine()
-        guard engine.kind == .log else {
-            throw .wrongKind(archive: name, kind: engine.kind, operation: "append")
+    @discardableResult public func append(bytes: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        try finishingChange { (engine) throws(StorageError) in
+            try engine.requireLog(to: "append")
+            return try FullDisk(engine).appendMessage(bytes)
         }
-        let number = try FullDisk(engine: engine).appendMessage(bytes)
-        try engine.finishChange()
-        return number
     }
 
     /// Messages after a cursor, oldest first; `nil`: from the oldest. Returns at most `most` messages and ends with the one that
@@ -34,7 +26,7 @@ extension Archive {
     ) throws(StorageError) -> MessageBatch {
         while true {
             let engine = try logEngine()
-            let batch = try MessageReader(engine: engine).messages(
+            let batch = try MessageReader(engine).messages(
                 from: cursor, before: end, most: max(0, most), mostBytes: max(1, mostBytes))
             // An overwritten header doesn't describe the log. An observer opens it again.
             if engine.attachment != nil || engine.index.isHeaderIntact { return batch }
@@ -46,14 +38,12 @@ extension Archive {
     public func cursor(
         beforeLast count: Int, of end: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
-        try MessageReader(engine: logEngine()).cursor(beforeLast: count, of: end)
+        try MessageReader(logEngine()).cursor(beforeLast: count, of: end)
     }
 
     private func logEngine() throws(StorageError) -> ArchiveEngine {
         let engine = try engine()
-        guard engine.kind == .log else {
-            throw .wrongKind(archive: name, kind: engine.kind, operation: "read messages")
-        }
+        try engine.requireLog(to: "read messages")
         return engine
     }
 }

@@ -11,7 +11,7 @@ extension Archive {
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
         try finishingChange { (engine) throws(StorageError) in
-            try engine.carryOut(action, on: entries, progress: progress)
+            try PlanRunner(engine).carryOut(action, on: entries, progress: progress)
         }
     }
 
@@ -29,10 +29,10 @@ extension Archive {
         try finishingChange { (engine) throws(StorageError) in
             let before = Removal(entries: engine.index.entryCount, bytes: engine.index.valueBytes)
             do throws(StorageError) {
-                return try engine.deleteAllReversibly(progress: progress)
+                return try PlanRunner(engine).deleteAllReversibly(progress: progress)
             } catch {
                 guard case .noSpace = error else { throw error }
-                _ = try EntryRemover(engine: engine).deleteAll()
+                _ = try EntryRemover(engine).deleteAll()
                 var outcome = PlanOutcome()
                 (outcome.entries, outcome.bytes, outcome.isFinal) = (before.entries, before.bytes, true)
                 return outcome
@@ -42,12 +42,12 @@ extension Archive {
 
     /// Actions of all processes that can be undone now, latest first.
     public func reversibleActions() throws(StorageError) -> [ReversibleAction] {
-        try engine().reversibleActions()
+        try UndoLog(engine()).reversibleActions()
     }
 
     /// The size of a removal that can be undone for a full ten minutes, regardless of later writes.
     public func undoBudget() throws(StorageError) -> UndoBudget {
-        try engine().undoBudget
+        try UndoWindow(engine()).undoBudget
     }
 
     /// Undoes an action, or the latest: restores values, expiry times, owners and positions in the order of recency. Entries that
@@ -64,6 +64,8 @@ extension Archive {
     public func undo(
         _ action: ReversibleAction.ID? = nil, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) -> UndoOutcome? {
-        try finishingChange { (engine) throws(StorageError) in try engine.undo(action, progress: progress) }
+        try finishingChange { (engine) throws(StorageError) in
+            try UndoLog(engine).undo(action, progress: progress)
+        }
     }
 }

@@ -56,10 +56,10 @@ public final class Archive: Sendable, FollowedArchive {
             let engine = try opening.openForWriting()
             do throws(StorageError) {
                 // Completes syncs, removals and compaction of crashed processes.
-                engine.scheduleReclaimIfNeeded()
+                SpaceBudget(engine).scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
-                ArchiveClosing(engine: engine).close()
+                ArchiveClosing(engine).close()
                 throw error
             }
             engine.startMaintenancePolling()
@@ -70,8 +70,7 @@ public final class Archive: Sendable, FollowedArchive {
         }
     }
 
-    @inline(__always)
-    func engine() throws(StorageError) -> ArchiveEngine {
+    @inline(__always) func engine() throws(StorageError) -> ArchiveEngine {
         guard !isClosed else { throw .closed(name: name) }
         if let fixed { return fixed }
         return try observerEngine()
@@ -80,7 +79,7 @@ public final class Archive: Sendable, FollowedArchive {
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
         do throws(StorageError) {
             let engine = try current.withLock { (current) throws(StorageError) in
-                if let engine = current, !engine.isSuperseded {
+                if let engine = current, !engine.isStale {
                     // Reclaimed segments use disk space as long as any process maps them.
                     engine.log.releaseSegments(before: engine.index.oldestSegment)
                     return engine
@@ -89,7 +88,7 @@ public final class Archive: Sendable, FollowedArchive {
                 // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
                 // created), the new index has them from the first on.
                 if let last = current, !last.index.isCut, last.index.isHeaderIntact {
-                    let next = EventReader(engine: last).nextEvent
+                    let next = EventReader(last).nextEvent
                     if next > 0 { engine.eventBase.store(next &+ 1, ordering: .relaxed) }
                 }
                 current = engine
@@ -123,12 +122,10 @@ public final class Archive: Sendable, FollowedArchive {
         try reopened(after: current.withLock { $0 })
     }
 
-    @inline(__always)
-    private var isInherited: Bool { cp_fork_count() != forks }
+    @inline(__always) private var isInherited: Bool { cp_fork_count() != forks }
 
     /// Also true if another handle or process has removed the archive: its remaining files would give wrong results.
-    @inline(__always)
-    package var isClosed: Bool {
+    @inline(__always) package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
     }
 
@@ -137,13 +134,12 @@ public final class Archive: Sendable, FollowedArchive {
         if end() { whenClosed(self) }
     }
 
-    @discardableResult
-    func end() -> Bool {
+    @discardableResult func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
         // In a forked child this would end the parent's registration.
         guard !isInherited else { return true }
         follower.end(self)
-        if let fixed { ArchiveClosing(engine: fixed).close() }
+        if let fixed { ArchiveClosing(fixed).close() }
         current.withLock { $0 = nil }
         return true
     }
@@ -179,21 +175,16 @@ public final class Archive: Sendable, FollowedArchive {
         try store(value, forKey: key, encoding, attributes, keepsCreation: true)
     }
 
-    @inline(__always)
-    private func store(
+    @inline(__always) private func store(
         _ value: [UInt8], forKey key: String, _ encoding: ValueEncoding, _ attributes: EntryAttributes,
         keepsCreation: Bool
     ) throws(StorageError) {
-        let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in
-                try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: keepsCreation)
-            }
+        try withBytes(of: value) { (bytes) throws(StorageError) in
+            try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: keepsCreation)
         }
-        try result.get()
     }
 
-    @inline(__always)
-    private func store(
+    @inline(__always) private func store(
         bytes: UnsafeRawBufferPointer, forKey key: String, _ encoding: ValueEncoding,
         _ attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) {
@@ -203,7 +194,7 @@ public final class Archive: Sendable, FollowedArchive {
                 let request = PutRequest(
                     value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
                 try ArchiveEngine.validate(key: key)
-                _ = try engine.putMakingRoom(
+                _ = try engine.putFreeingSpace(
                     request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             }
         }
@@ -249,9 +240,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     /// The only access to an entry's bytes; not generic, because type look-ups at run time would cost a fifth more.
     @usableFromInline
-    func visit(
-        _ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void
-    ) throws(StorageError) {
+    func visit(_ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void) throws(StorageError) {
         let engine = try engine()
         var key = key
         var failure: StorageError?
@@ -272,39 +261,32 @@ public final class Archive: Sendable, FollowedArchive {
 
     /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
-        try StatusReader(engine: engine()).metadata(of: key)
+        try StatusReader(engine()).metadata(of: key)
     }
 
     // MARK: Deleting
 
     /// Deletes the entry of `key`; `false` if absent.
-    @discardableResult
-    public func delete(_ key: String) throws(StorageError) -> Bool {
-        let engine = try engine()
-        let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
-            try EntryRemover(engine: engine).delete(key, ifSequence: nil) == .deleted
+    @discardableResult public func delete(_ key: String) throws(StorageError) -> Bool {
+        try finishingChange { (engine) throws(StorageError) in
+            try withBytes(of: key) { (key) throws(StorageError) in
+                try EntryRemover(engine).delete(key, ifSequence: nil) == .deleted
+            }
         }
-        try engine.finishChange()
-        return isDeleted
     }
 
     /// Deletes the entry of `key` only if it still has this sequence.
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
-        let engine = try engine()
-        let outcome = try withBytes(of: key) { (key) throws(StorageError) in
-            try EntryRemover(engine: engine).delete(key, ifSequence: sequence)
+        try finishingChange { (engine) throws(StorageError) in
+            try withBytes(of: key) { (key) throws(StorageError) in
+                try EntryRemover(engine).delete(key, ifSequence: sequence)
+            }
         }
-        try engine.finishChange()
-        return outcome
     }
 
     /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly(progress:)`` can.
-    @discardableResult
-    public func deleteAll() throws(StorageError) -> Removal {
-        let engine = try engine()
-        let removal = try EntryRemover(engine: engine).deleteAll()
-        try engine.finishChange()
-        return removal
+    @discardableResult public func deleteAll() throws(StorageError) -> Removal {
+        try finishingChange { (engine) throws(StorageError) in try EntryRemover(engine).deleteAll() }
     }
 
     // MARK: The whole archive
@@ -318,16 +300,16 @@ public final class Archive: Sendable, FollowedArchive {
     /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
     /// the header of the index, the process table and the descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
-        try StatusReader(engine: engine()).status(configuration: configuration())
+        try StatusReader(engine()).status(configuration: configuration())
     }
 
     package func problem() throws(StorageError) -> String? {
-        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine: engine()).damagedPlaces)
+        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine()).damagedPlaces)
     }
 
     /// Processes that have the archive open for writing.
     public func processes() throws(StorageError) -> [AttachedProcess] {
-        try StatusReader(engine: engine()).processes()
+        try StatusReader(engine()).processes()
     }
 
     /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.

@@ -20,7 +20,7 @@ package struct ArchiveVersion: Sendable, Hashable {
         let present = try ArchiveVersion(of: engine)
         guard present.identity == identity, present.configuration == configuration else { return false }
         guard present.nextEvent != nextEvent else { return present.sequence == sequence }
-        let since = EventReader(engine: engine).events(from: nextEvent)
+        let since = EventReader(engine).events(from: nextEvent)
         return since.lost == 0 && since.next == present.nextEvent
             && since.events.allSatisfy { $0.kind == .expiry && $0.cause == .deadline }
     }

@@ -65,15 +65,3 @@ public struct EventSequence: AsyncSequence, Sendable {
         }
     }
 }
-
-extension Archive {
-    /// The events from number `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration
-    /// begins there. Throws `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
-    public func follow(from sequence: UInt64? = nil) throws(StorageError) -> EventSequence {
-        let next = try nextEvent()
-        return EventSequence(archive: self, first: sequence ?? next)
-    }
-
-    /// For tests: whether the store's thread is running, and how many subscribers wait.
-    package var followers: (isActive: Bool, waiting: Int) { (follower.isActive, follower.waiting) }
-}

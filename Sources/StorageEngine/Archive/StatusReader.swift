@@ -32,10 +32,10 @@ struct StatusReader: ArchiveOperation {
         return ArchiveStatus(
             name: engine.name, configuration: configuration, entries: entries,
             diskBytes: bytes,
-            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
-            undoBytes: UInt64(index.setAsideBytes)
-                + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
-            undoBudget: engine.undoBudget, damagedPlaces: damagedPlaces,
+            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try diskUsage(),
+            undoBytes: UInt64(index.tombstoneBytes)
+                + UndoWindow.tombstoneSlotBytes * UInt64(index.tombstoneCount),
+            undoBudget: UndoWindow(engine).undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),
@@ -74,7 +74,7 @@ struct StatusReader: ArchiveOperation {
         return nil
     }
 
-    func footprint() throws(StorageError) -> UInt64 {
+    func diskUsage() throws(StorageError) -> UInt64 {
         var total: UInt64 = 0
         for name in try engine.folder.names() where !name.hasSuffix(DamagedFile.suffix) {
             // A segment may be reclaimed between listing the folder and reading its size.

@@ -108,7 +108,7 @@ extension BatchPublication {
             index.order.unlink(step.number, slot)
             slot.recency = content.recency
         } else {
-            if index.setAsideCount != 0 { section.supersede(content.key, tag: step.tag) }
+            if index.tombstoneCount != 0 { section.markOverwritten(content.key, tag: step.tag) }
             index.adjust(.valueBytes, by: content.value.count)
             index.adjust(.entryCount, by: 1)
         }

@@ -5,36 +5,24 @@ struct BatchWriter: ArchiveOperation {
     let engine: ArchiveEngine
 
     func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
-        do throws(StorageError) {
-            return try applyOnce(batch)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
-            return try FullDisk(engine: engine).makingRoom(for: bytes, refusal: error) {
-                () throws(StorageError) in try applyOnce(batch)
+        let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
+        return try FullDisk(engine).retrying(bytes: bytes) { () throws(StorageError) in
+            try withBytes(of: batch.bytes) { (bytes) throws(StorageError) in
+                try apply(engine.acquire(), batch, bytes)
             }
         }
-    }
-
-    private func applyOnce(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
-        let result: Result<[BatchResult]?, StorageError> = batch.bytes.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in try apply(engine.acquire(), batch, bytes) }
-        }
-        return try result.get()
     }
 
     private static let evictionsInFrame = 4096
 
     private func apply(
-        _ section: borrowing ArchiveSection,
-        _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
+        _ section: borrowing ArchiveSection, _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchResult]? {
         for condition in batch.conditions {
             guard try isMet(section, condition, bytes) else { return nil }
         }
         if let limit = engine.diskLimit, batch.valueBytes > limit {
-            engine.reportRejection(
-                UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
+            engine.reportRejection(.empty, tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
         let stamps = section.index.touches.takeStampsAndDrain(batch.changes.count)
@@ -50,8 +38,7 @@ struct BatchWriter: ArchiveOperation {
     }
 
     private func isMet(
-        _ section: borrowing ArchiveSection,
-        _ condition: BatchCondition, _ bytes: UnsafeRawBufferPointer
+        _ section: borrowing ArchiveSection, _ condition: BatchCondition, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> Bool {
         let key = UnsafeRawBufferPointer(rebasing: bytes[condition.key])
         guard let present = try section.findToChange(key, tag: condition.tag) else {
@@ -62,8 +49,7 @@ struct BatchWriter: ArchiveOperation {
     }
 
     private func lookUp(
-        _ section: borrowing ArchiveSection,
-        _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
+        _ section: borrowing ArchiveSection, _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchChange] {
         var changes = changes
         for place in changes.indices {
@@ -97,18 +83,19 @@ struct BatchWriter: ArchiveOperation {
     private func victims(_ section: borrowing ArchiveSection, for changes: [BatchChange]) throws(StorageError)
         -> [UInt32]
     {
+        let index = section.index
         guard let limit = engine.diskLimit else { return [] }
-        var bytes = Int(section.index.valueBytes)
+        var bytes = Int(index.valueBytes)
         var spared = Set<UInt32>(minimumCapacity: changes.count)
         for change in changes {
             bytes += change.value?.count ?? 0
-            guard let slot = section.index.entry(change.number) else { continue }
+            guard let slot = index.entry(change.number) else { continue }
             bytes -= Int(slot.valueBytes)
             spared.insert(change.number)
         }
         var victims: [UInt32] = []
-        var order = section.index.order.victims()
-        while bytes > limit, let (number, slot) = section.index.order.next(&order) {
+        var order = index.order.victims()
+        while bytes > limit, let (number, slot) = index.order.next(&order) {
             guard !spared.contains(number) else { continue }
             victims.append(number)
             bytes -= Int(slot.valueBytes)
@@ -122,6 +109,7 @@ struct BatchWriter: ArchiveOperation {
     private func carryOut(
         _ section: borrowing ArchiveSection, _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) {
+        let index = section.index
         let frameBytes = plan.frameBytes(evictionsInFrame: BatchWriter.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
         guard total <= BatchHeader.maximumFrameBytes else {
@@ -129,43 +117,40 @@ struct BatchWriter: ArchiveOperation {
                 bytes: total, limit: UInt64(BatchHeader.maximumFrameBytes), archive: engine.name)
         }
         try section.reserveEntries(plan.changes.count { $0.number == 0 })
-        let (first, pin) = try section.roomForFrames(bytes: total)
+        let (first, pin) = try section.spaceForFrames(bytes: total)
         defer { log.unpin(pin) }
         let steps = write(section, plan, bytes, count: frameBytes.count, total: total, at: first, pin)
-        let sizes = plan.victims.map { Int(section.index.entry($0)?.valueBytes ?? 0) }
-        let places = plan.victims.map { section.index.entry($0)?.location ?? .none }
-        let tags = plan.victims.map { section.index.entry($0)?.tag ?? 0 }
-        let deleted = plan.changes.map { Int(section.index.entry($0.number)?.shownBytes ?? 0) }
+        let sizes = plan.victims.map { Int(index.entry($0)?.valueBytes ?? 0) }
+        let places = plan.victims.map { index.entry($0)?.location ?? .none }
+        let tags = plan.victims.map { index.entry($0)?.tag ?? 0 }
+        let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
         BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims).publish(
             section, pin)
         for place in plan.victims.indices {
-            section.index.publish(
+            index.publish(
                 .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
-                pid: engine.pid,
-                time: plan.time)
+                pid: engine.pid, time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
-            section.index.publish(
+            index.publish(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
                 location: steps[place].location, pid: engine.pid, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
         }
         let puts = plan.changes.count { $0.value != nil }
-        section.index.addLocked(.records, UInt64(puts))
-        section.index.add(.deletes, UInt64(plan.changes.count - puts))
-        section.index.addLocked(.evictions, UInt64(plan.victims.count))
+        index.addLocked(.records, UInt64(puts))
+        index.add(.deletes, UInt64(plan.changes.count - puts))
+        index.addLocked(.evictions, UInt64(plan.victims.count))
         section.reclaim(forAppended: total)
         section.compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
     }
 
     /// Writes all frames from `first` on. None of them counts before the last is complete.
     private func write(
-        _ section: borrowing ArchiveSection,
-        _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
-        _ pin: SegmentLog.Pin
+        _ section: borrowing ArchiveSection, _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int,
+        total: Int, at first: Location, _ pin: SegmentLog.Pin
     ) -> [BatchStep] {
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var offset = first.offset
         func write(_ content: FrameContent) -> Location {
             section.segments.view(pin).write(content, at: offset)
@@ -175,8 +160,7 @@ struct BatchWriter: ArchiveOperation {
         func content(_ kind: FrameKind, stamp: UInt64) -> FrameContent {
             FrameContent(
                 kind: kind, sequence: section.nextSequence(), recency: stamp, time: plan.time,
-                created: plan.time,
-                key: none, value: none, extensionBytes: none)
+                created: plan.time)
         }
         let ownBytes = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes)
         BatchHeader(count: count, frameBytes: total - ownBytes).encoded.withUnsafeBytes { header in
@@ -199,8 +183,7 @@ struct BatchWriter: ArchiveOperation {
         var steps: [BatchStep] = []
         steps.reserveCapacity(plan.changes.count)
         for (place, change) in plan.changes.enumerated() {
-            var frame = content(
-                change.value == nil ? .delete : .put, stamp: plan.firstStamp &+ UInt64(place))
+            var frame = content(change.value == nil ? .delete : .put, stamp: plan.firstStamp &+ UInt64(place))
             frame.isInBatch = true
             frame.encoding = change.encoding
             frame.created = change.created ?? plan.time
@@ -225,8 +208,7 @@ struct BatchWriter: ArchiveOperation {
     }
 
     private func withBatchExtension<Value>(
-        _ section: borrowing ArchiveSection,
-        _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
+        _ section: borrowing ArchiveSection, _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
     ) -> Value {
         let size = FrameExtension.partBytes(BatchPart.bytes) + bytes
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in

@@ -41,12 +41,8 @@ struct PreparedBatch {
     let conditions: [BatchCondition]
     let valueBytes: Int
 
-    init(
-        _ batch: Batch, ifUnchanged seen: [SeenEntry], _ engine: ArchiveEngine
-    ) throws(StorageError) {
-        guard engine.kind != .log else {
-            throw .wrongKind(archive: engine.name, kind: engine.kind, operation: "apply a batch")
-        }
+    init(_ batch: Batch, ifUnchanged seen: [SeenEntry], _ engine: ArchiveEngine) throws(StorageError) {
+        try engine.requireEntries(to: "apply a batch")
         var bytes: [UInt8] = []
         var changes: [BatchChange] = []
         var last: [UInt64: [Int]] = [:]
@@ -96,14 +92,11 @@ struct PreparedBatch {
     private static func hash(
         of key: Range<Int>, in bytes: [UInt8], _ engine: ArchiveEngine
     ) throws(StorageError) -> UInt64 {
-        let result: Result<UInt64, StorageError> = bytes.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in
-                let key = UnsafeRawBufferPointer(rebasing: bytes[key])
-                try ArchiveEngine.validate(key: key)
-                return engine.hash(key)
-            }
+        try withBytes(of: bytes) { (bytes) throws(StorageError) in
+            let key = UnsafeRawBufferPointer(rebasing: bytes[key])
+            try ArchiveEngine.validate(key: key)
+            return engine.hash(key)
         }
-        return try result.get()
     }
 }
 

@@ -64,7 +64,7 @@ extension ArchiveEngine {
     }
 
     private func isChanging(since head: Location) -> Bool {
-        index.head != head || index.sectionOwner != 0
+        index.head != head || index.lockOwner != 0
     }
 
     private func bearableEntries() throws(StorageError) -> Int {

@@ -31,7 +31,7 @@ struct LogAccount {
     private var allRemoved: UInt64 = 0
     private struct Aside {
         var word: Word
-        var isSuperseded = false
+        var isOverwritten = false
     }
 
     /// For each key its tombstoned entries, at most one for each action, by the action's place in the undo table.
@@ -120,12 +120,12 @@ struct LogAccount {
         switch change {
         case .store(let isCopy):
             guard !isCopy || !isOutdated(key, word) else { break }
-            supersede(key)
+            markOverwritten(key)
             set(key, word)
         case .storeInMemory:
             // Only the index knows whether the process that holds the entry is alive.
             guard !isOutdated(key, word) else { break }
-            supersede(key)
+            markOverwritten(key)
             remove(key, by: frame)
         case .remove: remove(key, by: frame)
         case .removeAll:
@@ -149,7 +149,7 @@ struct LogAccount {
         for location in frame.evictions {
             if note == nil, let found = places[location] { drop(found.key, found.place) }
             guard let key = keys[location], let word = last[key], !word.isRemoved else { continue }
-            if let note { setAside(key, word, by: note.group) }
+            if let note { tombstone(key, word, by: note.group) }
             remove(key, by: frame)
         }
     }
@@ -195,8 +195,7 @@ struct LogAccount {
     // MARK: Undo
 
     /// The place of an action in the table. Drops an earlier action's entries there.
-    @discardableResult
-    private mutating func begin(_ group: UInt32) -> Int {
+    @discardableResult private mutating func begin(_ group: UInt32) -> Int {
         let place = IndexLayout.undoPlace(of: group)
         if let other = actions[place], other.group == group { return place }
         for key in actions[place]?.keys ?? [] { drop(key, place) }
@@ -204,31 +203,31 @@ struct LogAccount {
         return place
     }
 
-    private mutating func setAside(
-        _ key: UInt64, _ word: Word, by group: UInt32, isSuperseded: Bool = false
+    private mutating func tombstone(
+        _ key: UInt64, _ word: Word, by group: UInt32, isOverwritten: Bool = false
     ) {
         let place = begin(group)
         drop(key, place)
-        aside[key, default: [:]][place] = Aside(word: word, isSuperseded: isSuperseded)
+        aside[key, default: [:]][place] = Aside(word: word, isOverwritten: isOverwritten)
         actions[place]?.keys.insert(key)
         places[word.location] = (key, place)
     }
 
     /// Applies the copy of a tombstoned entry. A newer state of its key overwrites it.
     private mutating func keep(_ key: UInt64, _ word: Word, by group: UInt32) {
-        var isSuperseded = isPresent(key)
-        for (place, other) in aside[key] ?? [:] where !other.isSuperseded {
+        var isOverwritten = isPresent(key)
+        for (place, other) in aside[key] ?? [:] where !other.isOverwritten {
             if other.word.sequence == word.sequence { drop(key, place) }
-            if other.word.sequence < word.sequence { aside[key]?[place]?.isSuperseded = true }
-            isSuperseded = isSuperseded || other.word.sequence > word.sequence
+            if other.word.sequence < word.sequence { aside[key]?[place]?.isOverwritten = true }
+            isOverwritten = isOverwritten || other.word.sequence > word.sequence
         }
-        setAside(key, word, by: group, isSuperseded: isSuperseded)
+        tombstone(key, word, by: group, isOverwritten: isOverwritten)
     }
 
-    private mutating func supersede(_ key: UInt64, butAt exempt: Int? = nil) {
+    private mutating func markOverwritten(_ key: UInt64, butAt exempt: Int? = nil) {
         guard !aside.isEmpty else { return }
         for place in aside[key]?.keys.map({ $0 }) ?? [] where place != exempt {
-            aside[key]?[place]?.isSuperseded = true
+            aside[key]?[place]?.isOverwritten = true
         }
     }
 
@@ -245,8 +244,8 @@ struct LogAccount {
         for key in action.keys {
             guard let coming = aside[key]?[place] else { continue }
             drop(key, place)
-            if coming.isSuperseded, note.keepsOut || isPresent(key) { continue }
-            if coming.isSuperseded { supersede(key) }
+            if coming.isOverwritten, note.keepsOut || isPresent(key) { continue }
+            if coming.isOverwritten { markOverwritten(key) }
             guard !isPresent(key) else { continue }
             var back = coming.word
             back.isNew = isNew

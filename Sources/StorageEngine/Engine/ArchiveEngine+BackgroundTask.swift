@@ -5,7 +5,7 @@ import Synchronization
 extension ArchiveEngine {
     /// State kept between two runs. Guarded by ``ArchiveEngine/maintenance``.
     struct MaintenanceState {
-        var ticket: Upkeep.Ticket?
+        var ticket: BackgroundThread.Ticket?
         /// Start of the current second on the monotonic clock, and the bytes that had been appended by then.
         var second: Int64 = 0
         var appended: UInt64 = 0
@@ -29,7 +29,7 @@ extension ArchiveEngine {
         try maintenance.withLock { (state) throws(StorageError) in
             maintenanceDue.store(Clock.boot(), ordering: .relaxed)
             if let ticket = state.ticket {
-                return Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
+                return BackgroundThread.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
             do throws(StorageError) {
                 try registerMaintenance(&state, after: ArchiveEngine.shortestPause)
@@ -45,7 +45,7 @@ extension ArchiveEngine {
         throws(StorageError)
     {
         guard !gate.isClosed else { return }
-        state.ticket = try Upkeep.shared.register(after: nanoseconds) { self.tasks.maintain(self) }
+        state.ticket = try BackgroundThread.shared.register(after: nanoseconds) { self.tasks.maintain(self) }
     }
 
     /// Ends the background task, and waits for its current run: it reads the mapped files, which may be truncated or replaced
@@ -57,7 +57,7 @@ extension ArchiveEngine {
             return state.ticket
         }
         // Outside the mutex, because the run locks it too.
-        if let ended { Upkeep.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
+        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
     }
 
     /// Pause until the next moment at which all idle archives of the process are polled together.

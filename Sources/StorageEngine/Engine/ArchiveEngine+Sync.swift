@@ -36,7 +36,7 @@ extension ArchiveEngine {
                 // Frames that other processes appended must be synced as well.
                 if let file = try log.fileToSynchronize(pin) {
                     try log.learnSize(pin)
-                    try orStop { () throws(StorageError) in
+                    try declaringFailure { () throws(StorageError) in
                         try file.synchronize(mapped: log.view(pin).mapped)
                     }
                 }
@@ -48,10 +48,10 @@ extension ArchiveEngine {
         if start == .none {
             // Nothing was synced since the index was created; perhaps not even the folder's name is on the medium.
             for above in try folder.foldersToFind {
-                try orStop { () throws(StorageError) in try above.synchronizeNames() }
+                try declaringFailure { () throws(StorageError) in try above.synchronizeNames() }
             }
         } else if start.segment != target.segment {
-            try orStop { () throws(StorageError) in try folder.synchronizeNames() }
+            try declaringFailure { () throws(StorageError) in try folder.synchronizeNames() }
         }
         index.syncedHead = target
         crashPoint(.headSynced)
@@ -59,7 +59,7 @@ extension ArchiveEngine {
     }
 
     /// A failed sync leaves the medium's state unknown: no change is acknowledged any more. `sync` must fail for no other reason.
-    private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
+    private func declaringFailure(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()
         } catch {
@@ -77,14 +77,14 @@ extension ArchiveEngine {
     /// Pause until the task runs again: short enough to notice that another process shortened the interval.
     private var taskNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
-    func beginUpkeep() throws(StorageError) {
+    func beginSyncing() throws(StorageError) {
         // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
         try syncing.begin(after: taskNanoseconds) { self.syncIfDue() }
     }
 
     private func syncIfDue() -> Int64? {
         guard index.durability == .interval else {
-            syncing.forgetDuty()
+            syncing.forgetTask()
             return nil
         }
         let idle = cp_monotonic_time() &- syncing.lastSync.load(ordering: .relaxed)

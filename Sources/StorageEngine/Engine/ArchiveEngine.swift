@@ -97,7 +97,7 @@ final class ArchiveEngine: Sendable {
     }
 
     /// Whether an observer must open the archive again: its index was replaced, truncated or overwritten, or its copy is old.
-    var isSuperseded: Bool {
+    var isStale: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {
             return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex
@@ -119,15 +119,25 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    @inline(__always)
-    func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
+    @inline(__always) func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG
         holds.add(entries, files, chunks)
         #endif
     }
 
+    func requireLog(to operation: String) throws(StorageError) {
+        guard kind == .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+
     func requireEntries(to operation: String) throws(StorageError) {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+
+    /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
+    @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
+
+    var segmentTarget: Int {
+        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
     }
 
     var liveness: Liveness {

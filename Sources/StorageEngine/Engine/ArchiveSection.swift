@@ -9,27 +9,24 @@ struct ArchiveSection: ~Copyable {
     private let holdsLock: Bool
 
     /// For an archive without other users, and for the lock's holder that recovers the index before it sets the lock owner.
-    @inline(__always)
-    init(unshared engine: ArchiveEngine) {
+    @inline(__always) init(unshared engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = false
     }
 
-    @inline(__always)
-    fileprivate init(locked engine: ArchiveEngine) {
+    @inline(__always) fileprivate init(locked engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = true
         #if DEBUG
         engine.holds.begin()
         #endif
-        index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
+        index.lockOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 
-    @inline(__always)
-    deinit {
+    @inline(__always) deinit {
         guard holdsLock else { return }
         index.settleSequence()
-        index.sectionOwner = 0
+        index.lockOwner = 0
         engine.lock.release()
         // Unmaps only one, so that a call doesn't unmap many segments that others removed.
         engine.log.unmapReleased(most: 1)
@@ -42,8 +39,7 @@ struct ArchiveSection: ~Copyable {
     @inline(__always) var segments: ChangingLog { ChangingLog(locked: engine.log) }
 
     /// Applies pending touches. Returns a stamp that is later than theirs.
-    @discardableResult
-    func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
+    @discardableResult func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
     /// Declares the index damaged because its totals exceed its entries.
     func miscounted() -> StorageError {
@@ -64,9 +60,8 @@ extension ArchiveEngine {
     /// Entries handled under one hold of the lock.
     static let actionBatch = 256
 
-    /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` once ``detach()`` has begun.
-    @inline(__always)
-    func acquire(
+    /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` if the archive is closed or closing.
+    @inline(__always) func acquire(
         nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
     ) throws(StorageError) -> ArchiveSection {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
@@ -75,8 +70,7 @@ extension ArchiveEngine {
     }
 
     /// Requires that the caller is within the ``gate``. The guard leaves the gate at its end; on an error, this leaves it.
-    @inline(__always)
-    func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
+    @inline(__always) func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
         guard case .acquired = outcome else {
             gate.leave()
@@ -85,7 +79,7 @@ extension ArchiveEngine {
         do throws(StorageError) {
             // Maps what other processes have added before the first change.
             try index.catchUp()
-            if index.sectionOwner != 0 || !index.isReady { try recoverSection() }
+            if index.lockOwner != 0 || !index.isReady { try recoverSection() }
         } catch {
             lock.release()
             gate.leave()
@@ -108,7 +102,7 @@ extension ArchiveEngine {
 
     /// Requires that the caller holds the lock and is within the gate; leaves both if recovery is needed.
     private func sectionOfSoundIndex() -> ArchiveSection? {
-        guard index.sectionOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
+        guard index.lockOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
             lock.release()
             gate.leave()
             return nil
@@ -117,7 +111,7 @@ extension ArchiveEngine {
     }
 
     /// Sleeps between two holds of the lock: a thread that requests it again at once would get it before a sleeping waiter.
-    func letOthersIn() { cp_sleep(50_000) }
+    func yieldLock() { cp_sleep(50_000) }
 
     /// Applies pending touches if the lock becomes free within this time and no recovery is needed.
     func drainTouches(within nanoseconds: Int64) -> Bool {
@@ -140,14 +134,13 @@ extension ArchiveEngine {
                 reason: "other processes held its lock for \(seconds) s; try again")
         case .acquired, .timedOut:
             return .busy(
-                archive: name, process: Int32(truncatingIfNeeded: index.sectionOwner),
+                archive: name, process: Int32(truncatingIfNeeded: index.lockOwner),
                 reason: "it has held the lock for \(seconds) s; resume or end it")
         }
     }
 
     /// Requires that the caller holds the lock and hasn't set the lock owner yet.
-    @inline(never)
-    private func recoverSection() throws(StorageError) {
+    @inline(never) private func recoverSection() throws(StorageError) {
         switch index.state {
         case .ready: try tasks.recover(ArchiveSection(unshared: self))
         case .building: throw .closed(name: name)

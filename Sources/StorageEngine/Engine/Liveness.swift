@@ -17,8 +17,7 @@ struct Liveness: Sendable {
         if namespace != 0, namespace == Namespaces.line { return slot.identity.isAlive }
         if let attachment { return attachment.isByteLocked(slot.line) }
         do throws(StorageError) {
-            return try folder.file(named: ArchiveFile.attached, writable: false).isByteLocked(
-                slot.line)
+            return try folder.file(named: ArchiveFile.attached, writable: false).isByteLocked(slot.line)
         } catch {
             guard case .system(_, _, SystemCode.missing) = error else { return true }
             return false

@@ -9,14 +9,14 @@ final class Syncing: Sendable {
 
     private let folder: FileDescriptor
     /// Admits one of this process's threads at a time; entered before the file is locked.
-    private let gate = Gate()
+    private let gate = ThreadGate()
     /// Locked by the process that syncs; opened by the first sync.
     private let file = Guarded<FileDescriptor?>(nil)
-    private struct Duty {
-        var ticket: Upkeep.Ticket?
+    private struct TaskState {
+        var ticket: BackgroundThread.Ticket?
         var isEnded = false
     }
-    private let duty = Guarded(Duty())
+    private let task = Guarded(TaskState())
     /// Since when every attempt of this process has found another process syncing, on the monotonic clock; 0 if the last didn't.
     private let busySince = Atomic<Int64>(0)
     /// When this process last checked for changes to sync, in nanoseconds of the monotonic clock.
@@ -37,7 +37,7 @@ final class Syncing: Sendable {
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let begin = cp_monotonic_time()
-        guard gate.enter(within: nanoseconds) else { throw busy(archive, since: begin) }
+        guard gate.enter(nanoseconds: nanoseconds) else { throw busy(archive, since: begin) }
         defer { gate.leave() }
         let file = try lockFile()
         var pause: Int64 = 10_000
@@ -73,63 +73,21 @@ final class Syncing: Sendable {
     }
 
     /// Registers the background task unless it is registered, or was ended permanently.
-    func begin(after nanoseconds: Int64, _ body: @escaping Upkeep.Duty) throws(StorageError) {
-        try duty.withLock { (duty) throws(StorageError) in
-            guard duty.ticket == nil, !duty.isEnded else { return }
-            duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
+    func begin(after nanoseconds: Int64, _ body: @escaping BackgroundThread.Task) throws(StorageError) {
+        try task.withLock { (task) throws(StorageError) in
+            guard task.ticket == nil, !task.isEnded else { return }
+            task.ticket = try BackgroundThread.shared.register(after: nanoseconds, body)
         }
     }
 
-    func forgetDuty() { duty.withLock { $0.ticket = nil } }
+    func forgetTask() { task.withLock { $0.ticket = nil } }
 
     /// Ends the background task, and waits until its current run ends.
     func end() {
-        let ended = duty.withLock { duty in
-            defer { duty = Duty(isEnded: true) }
-            return duty.ticket
+        let ended = task.withLock { task in
+            defer { task = TaskState(isEnded: true) }
+            return task.ticket
         }
-        if let ended { Upkeep.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
-    }
-}
-
-/// Admits one thread at a time; others wait for a limited time.
-private final class Gate: @unchecked Sendable {
-    // `isHeld` is guarded by `mutex`; `freed` is signalled when it becomes false.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let freed: UnsafeMutablePointer<pthread_cond_t>
-    private var isHeld = false
-
-    init() {
-        mutex = .allocate(capacity: 1)
-        freed = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        cp_condition_init(freed)
-    }
-
-    deinit {
-        pthread_cond_destroy(freed)
-        pthread_mutex_destroy(mutex)
-        freed.deallocate()
-        mutex.deallocate()
-    }
-
-    func enter(within nanoseconds: Int64) -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        let end = cp_monotonic_time() &+ nanoseconds
-        while isHeld {
-            let left = end &- cp_monotonic_time()
-            guard left > 0 else { return false }
-            cp_condition_wait(freed, mutex, left)
-        }
-        isHeld = true
-        return true
-    }
-
-    func leave() {
-        pthread_mutex_lock(mutex)
-        isHeld = false
-        pthread_cond_signal(freed)
-        pthread_mutex_unlock(mutex)
+        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
     }
 }

@@ -3,15 +3,12 @@ import CPlatform
 extension ArchiveEngine {
     /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
     @inline(__always)
-    func withPeek(
-        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
-    ) throws(StorageError) {
+    func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
         try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
-    @inline(__always)
-    func withPeek(
+    @inline(__always) func withPeek(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let entry = try find(key, tag: tag) else { return }
@@ -30,8 +27,7 @@ extension ArchiveEngine {
         try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
-    @inline(__always)
-    func withAccess(
+    @inline(__always) func withAccess(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let processSlot else { throw .readOnly(operation: "access (peek instead)") }
@@ -43,7 +39,7 @@ extension ArchiveEngine {
         try verify(entry)
         if let standing = entry.standing, standing != .valid {
             processSlot.addMiss()
-            if standing == .expired { EntryRemover(engine: self).removeIfExpired(entry, tag: tag) }
+            if standing == .expired { EntryRemover(self).removeIfExpired(entry, tag: tag) }
             return
         }
         countUse(entry.number, tag: tag, processSlot)
@@ -62,22 +58,20 @@ extension ArchiveEngine {
         defer { unpin(entry) }
         guard !isExpired(entry) else {
             processSlot.addMiss()
-            EntryRemover(engine: self).removeIfExpired(entry, tag: tag)
+            EntryRemover(self).removeIfExpired(entry, tag: tag)
             return false
         }
         countUse(entry.number, tag: tag, processSlot)
         return true
     }
 
-    @inline(__always)
-    func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
+    @inline(__always) func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
         processSlot.addHit()
         let touch = index.touches.record(number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, number, tag: tag) }
     }
 
-    @inline(never)
-    private func touchSlowly(_ touch: Touch, _ number: UInt32, tag: UInt32) {
+    @inline(never) private func touchSlowly(_ touch: Touch, _ number: UInt32, tag: UInt32) {
         guard touch == .ringFull else {
             drainIfFree()
             return
@@ -97,14 +91,12 @@ extension ArchiveEngine {
         index.add(.lostTouches)
     }
 
-    @inline(never)
-    private func drainIfFree() {
+    @inline(never) private func drainIfFree() {
         guard let section = tryAcquire() else { return }
         section.index.touches.drainAll()
     }
 
-    @inline(__always)
-    func access(_ held: HeldEntry) -> Bool {
+    @inline(__always) func access(_ held: HeldEntry) -> Bool {
         guard let processSlot, isCurrent(held) else { return false }
         countUse(held.number, tag: held.tag, processSlot)
         return true
@@ -129,7 +121,6 @@ extension ArchiveEngine {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits
         traits.residentBytes = max(1, bytes)
-        return PutRequest(
-            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
+        return PutRequest(value: .empty, encoding: .unknown, traits: traits)
     }
 }

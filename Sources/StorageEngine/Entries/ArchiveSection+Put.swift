@@ -8,8 +8,7 @@ struct PutRequest {
 }
 
 extension ArchiveEngine {
-    @inline(__always)
-    func putMakingRoom(
+    @inline(__always) func putFreeingSpace(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         do throws(StorageError) {
@@ -18,7 +17,7 @@ extension ArchiveEngine {
             guard case .noSpace = error else { throw error }
             let bytes = Frame.bytes(
                 key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(engine: self).makingRoom(for: bytes, refusal: error) {
+            return try FullDisk(self).freeingSpace(for: bytes, refusal: error) {
                 () throws(StorageError) in
                 try put(request, key: key, tag: tag)
             }
@@ -28,8 +27,7 @@ extension ArchiveEngine {
     /// Stores `value` as the entry of `key`, the most recent, and evicts entries until the limit is kept (S1, S3, S5). The frame
     /// names the evicted entries, so both happen or neither. One frame can name 8,127; if more are needed, the first may be
     /// evicted although the put fails. The key must be validated; `tag` is from its hash.
-    @inline(__always)
-    func put(
+    @inline(__always) func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         try admit(request, key: key, tag: tag)
@@ -48,8 +46,7 @@ extension ArchiveEngine {
     }
 
     /// Counts and publishes a rejection, and returns its error (S4).
-    @inline(never)
-    func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
+    @inline(never) func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
         -> StorageError
     {
         reportRejection(key, tag: tag, bytes: bytes, .tooLarge)
@@ -70,8 +67,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    @inline(__always)
-    func put(
+    @inline(__always) func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         let value = request.value
@@ -85,7 +81,7 @@ extension ArchiveSection {
         let now = Clock.wall()
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
-            key: key, value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            key: key, value: value)
         if !request.traits.isPlain {
             content.take(request.traits, ownerTag: engine.ownerTag(request.traits.owner))
         }
@@ -146,8 +142,7 @@ extension ArchiveSection {
             memoryInterval: request.traits.memoryInterval)
     }
 
-    @inline(never)
-    func putExtended(
+    @inline(never) func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let entries = index.entryCount
@@ -180,23 +175,16 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
+    /// Like ``putFreeingSpace(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
     /// is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps expiry time, memory interval and owner. With
     /// `seesMemory` an entry in only this process's memory counts as present.
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
-        do throws(StorageError) {
-            return try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(
-                key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(engine: self).makingRoom(for: bytes, refusal: error) {
-                () throws(StorageError) in
-                try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
-            }
+        let bytes = Frame.bytes(key: key.count, extension: request.traits.bytes, value: request.value.count)
+        return try FullDisk(self).retrying(bytes: bytes) { () throws(StorageError) in
+            try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
         }
     }
 
@@ -275,8 +263,7 @@ extension ArchiveSection {
         }
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: slot.recency, time: slot.accessed,
-            created: present.frame.created, key: key, value: request.value,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            created: present.frame.created, key: key, value: request.value)
         var traits = present.frame.traits
         traits.deadline = slot.deadline
         if !traits.isPlain { content.take(traits, ownerTag: engine.ownerTag(traits.owner)) }

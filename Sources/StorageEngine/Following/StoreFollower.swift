@@ -231,7 +231,7 @@ final class StoreFollower: Sendable {
                 throw .closed(name: archive.name)
             }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.events.markAsAwaited() }
-            let reader = EventReader(engine: engine)
+            let reader = EventReader(engine)
             let head = reader.nextEvent
             var findings = Findings()
             for number in numbers where number != head {

@@ -9,8 +9,7 @@ package enum Checksum {
     }
 
     /// The register advanced over `bytes`: the checksum without its first and last step.
-    @inline(__always)
-    static func register(_ register: UInt32, over bytes: UnsafeRawBufferPointer) -> UInt32 {
+    @inline(__always) static func register(_ register: UInt32, over bytes: UnsafeRawBufferPointer) -> UInt32 {
         cp_crc32c(register, bytes.baseAddress, bytes.count)
     }
 

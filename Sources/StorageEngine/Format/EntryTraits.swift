@@ -5,7 +5,7 @@ struct EntryTraits {
     /// Longest time in microseconds that the object may stay in a process's memory; 0: no limit.
     var memoryInterval: Int64 = 0
     /// UTF-8; empty: no owner.
-    var owner = UnsafeRawBufferPointer(start: nil, count: 0)
+    var owner = UnsafeRawBufferPointer.empty
     /// Size of a memory-only entry in bytes; 0 for all others.
     var residentBytes: UInt64 = 0
 
@@ -46,23 +46,21 @@ extension Frame {
         return traits
     }
 
-    var owner: UnsafeRawBufferPointer { part(.owner) ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+    var owner: UnsafeRawBufferPointer { part(.owner) ?? .empty }
 
     var memoryInterval: Int64 { max(0, number(.memoryInterval) ?? 0) }
 }
 
 extension EntryAttributes {
     /// Calls `body` with the attributes in the engine's form, which are valid during the call.
-    @inline(__always)
-    func withTraits<Value>(
+    @inline(__always) func withTraits<Value>(
         _ body: (EntryTraits) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         if lifetime == nil, memoryLifetime == nil, owner == nil { return try body(EntryTraits()) }
         return try withSpecialTraits(body)
     }
 
-    @inline(never)
-    private func withSpecialTraits<Value>(
+    @inline(never) private func withSpecialTraits<Value>(
         _ body: (EntryTraits) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         var traits = EntryTraits()

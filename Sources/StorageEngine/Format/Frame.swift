@@ -6,9 +6,9 @@ struct FrameContent {
     var recency: UInt64
     var time: Int64
     var created: Int64
-    var key: UnsafeRawBufferPointer
-    var value: UnsafeRawBufferPointer
-    var extensionBytes: UnsafeRawBufferPointer
+    var key = UnsafeRawBufferPointer.empty
+    var value = UnsafeRawBufferPointer.empty
+    var extensionBytes = UnsafeRawBufferPointer.empty
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
@@ -34,7 +34,7 @@ struct Frame {
     static let batchFlag: UInt8 = 1
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
-    static let maximumValueBytes = 1 << 30
+    static let maximumValueBytes = ArchiveConfiguration.maximumValueBytes
     /// Greater stamps or sequences count as this one, so later ones fit. Among such frames the last in the log counts.
     static let latestStamp: UInt64 = 1 << 61
 
@@ -43,14 +43,12 @@ struct Frame {
     let keyBytes: Int
     let extensionBytes: Int
 
-    @inline(__always)
-    static func bytes(key: Int, extension: Int, value: Int) -> Int {
+    @inline(__always) static func bytes(key: Int, extension: Int, value: Int) -> Int {
         (headerBytes + `extension` + key + value + 7) & ~7
     }
 
     /// `nil` if the bytes at `base` can't be a frame within `available` bytes. Doesn't verify the checksum.
-    @inline(__always)
-    init?(at base: UnsafeRawPointer, available: Int) {
+    @inline(__always) init?(at base: UnsafeRawPointer, available: Int) {
         guard available >= Frame.headerBytes else { return nil }
         let value = Int(base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
         let key = Int(base.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
@@ -111,8 +109,7 @@ struct Frame {
     }
 
     /// Whether the frame is exactly as its writer wrote it at this location.
-    @inline(__always)
-    func passesChecksum(seed: UInt32) -> Bool {
+    @inline(__always) func passesChecksum(seed: UInt32) -> Bool {
         checksum == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
@@ -134,8 +131,7 @@ struct Frame {
     }
 
     /// The checksum's seed for a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
-    @inline(__always)
-    static func seed(segmentSeed: UInt32, offset: Int) -> UInt32 {
+    @inline(__always) static func seed(segmentSeed: UInt32, offset: Int) -> UInt32 {
         segmentSeed &+ UInt32(truncatingIfNeeded: offset >> 3) &* 0x9E37_79B1
     }
 
@@ -155,8 +151,7 @@ struct Frame {
         base.storeBytes(of: content.time, toByteOffset: 32, as: Int64.self)
         base.storeBytes(of: content.created, toByteOffset: 40, as: Int64.self)
         var cursor = base + headerBytes
-        @inline(__always)
-        func copy(_ part: UnsafeRawBufferPointer) {
+        @inline(__always) func copy(_ part: UnsafeRawBufferPointer) {
             guard let source = part.baseAddress else { return }
             cursor.copyMemory(from: source, byteCount: part.count)
             cursor += part.count
@@ -178,8 +173,7 @@ struct Frame {
         seal(base, bytes: bytes, seed: seed)
     }
 
-    @inline(__always)
-    private static func seal(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
+    @inline(__always) private static func seal(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
         let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
         base.storeBytes(of: sum, as: UInt32.self)
     }

@@ -25,8 +25,7 @@ enum FrameExtension {
 
 extension Frame {
     /// The bytes of the first part with this tag; `nil` if absent or shorter than `least`, or if the extension is malformed.
-    @inline(__always)
-    func part(_ tag: FrameExtension.Tag, least: Int = 0) -> UnsafeRawBufferPointer? {
+    @inline(__always) func part(_ tag: FrameExtension.Tag, least: Int = 0) -> UnsafeRawBufferPointer? {
         extensionBytes > 0 ? firstPart(tag, least) : nil
     }
 

@@ -63,8 +63,7 @@ enum LogChange {
 
 extension Frame {
     /// Decodes the frame for an archive of this kind. Doesn't allocate.
-    @inline(__always)
-    func change(in archive: ArchiveKind, at location: Location) -> LogChange {
+    @inline(__always) func change(in archive: ArchiveKind, at location: Location) -> LogChange {
         let (isLog, isOfEntry) = (archive == .log, archive != .log && keyBytes > 0)
         switch kind {
         case .put: return isOfEntry ? .store(isCopy: false) : .none

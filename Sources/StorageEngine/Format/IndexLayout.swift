@@ -16,7 +16,7 @@ enum IndexLayout {
     static let birthOffset = 72
     static let mutexOffset = 128
     static let starvationOffset = 184
-    static let sectionOwnerOffset = 192
+    static let lockOwnerOffset = 192
     static let settledSequenceOffset = 200
     static let touchTailOffset = 256
     static let touchDrainedOffset = 320
@@ -48,7 +48,7 @@ enum IndexLayout {
     static let nextDeadlineOffset = 608
     static let damagedPlacesOffset = 616
     static let leastVisibleOffset = 624
-    static let setAsideCountOffset = 632
+    static let tombstoneCountOffset = 632
     static let nextGroupOffset = 636
     static let eventHeadOffset = 704
     static let eventWaitersOffset = 712
@@ -65,7 +65,7 @@ enum IndexLayout {
     static let saltOffset = 888
     static let saltCheckOffset = 896
     static let undoSweepOffset = 752
-    static let setAsideBytesOffset = 760
+    static let tombstoneBytesOffset = 760
     static let returnsOffset = 768
 
     // Tables

@@ -31,15 +31,13 @@ package struct KeyHash: Sendable {
     @inline(__always)
     func tag(_ key: UnsafeRawBufferPointer) -> UInt32 { UInt32(truncatingIfNeeded: self(key)) }
 
-    @inline(__always)
-    package func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
+    @inline(__always) package func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var v0 = k0 ^ 0x736f_6d65_7073_6575
         var v1 = k1 ^ 0x646f_7261_6e64_6f6d
         var v2 = k0 ^ 0x6c79_6765_6e65_7261
         var v3 = k1 ^ 0x7465_6462_7974_6573
 
-        @inline(__always)
-        func round() {
+        @inline(__always) func round() {
             v0 = v0 &+ v1
             v1 = (v1 << 13 | v1 >> 51) ^ v0
             v0 = v0 << 32 | v0 >> 32
@@ -78,8 +76,7 @@ package struct KeyHash: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    @inline(__always)
-    func word(_ place: Int) -> UInt64 {
+    @inline(__always) func word(_ place: Int) -> UInt64 {
         let offset = 8 * place
         if offset + 8 <= count {
             return UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -88,10 +85,8 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The last `count % 8` bytes as a little-endian number; uses overlapping loads instead of a loop.
-    @inline(__always)
-    fileprivate var lastPartialWord: UInt64 {
-        @inline(__always)
-        func half(_ offset: Int) -> UInt64 {
+    @inline(__always) fileprivate var lastPartialWord: UInt64 {
+        @inline(__always) func half(_ offset: Int) -> UInt64 {
             UInt64(UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         }
         let bits = UInt64(count & 7) * 8
@@ -112,8 +107,7 @@ struct TagRange {
     private var depth: UInt32 = 0
     private var prefix: UInt32 = 0
 
-    @inline(__always)
-    func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
+    @inline(__always) func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
 
     mutating func halve() -> TagRange? {
         guard depth < 32 else { return nil }

@@ -6,18 +6,15 @@ import CPlatform
 struct EntrySlot<Right> {
     fileprivate let base: UnsafeMutableRawPointer
 
-    @inline(__always)
-    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+    @inline(__always) init(_ base: UnsafeMutableRawPointer) { self.base = base }
 
-    @inline(__always)
-    func prefetch() { cp_prefetch(base) }
+    @inline(__always) func prefetch() { cp_prefetch(base) }
 
     @inline(__always) var tag: UInt32 { cp_relaxed32(base) }
     @inline(__always) var chainNext: UInt32 { cp_load32(base + 4) }
     /// The frame that the slot names. Setting it declares that all of the slot belongs to that frame.
     @inline(__always) var location: Location { Location(raw: cp_load64(base + 8) & ~SlotBits.unfilled) }
-    @inline(__always)
-    func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
+    @inline(__always) func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
     @inline(__always) var isFilled: Bool { cp_load64(base + 8) & SlotBits.unfilled == 0 }
     /// The stamp of the last access. An access changes `recency`, `hits` and `accessed`, in that order. Reading them in this
     /// order, and the first one again, shows whether all belong to one access.
@@ -37,29 +34,26 @@ struct EntrySlot<Right> {
     @inline(__always) var accessed: Int64 { Int64(bitPattern: cp_load64(base + 40)) }
     /// When the entry expires, in microseconds on the boot clock; 0: never.
     @inline(__always) var deadline: Int64 { Int64(bitPattern: cp_relaxed64(base + 48)) }
-    /// Setting it clears ``isSetAside``.
+    /// Setting it clears ``isTombstoned``.
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
     /// Whether the entry is tombstoned (S12); ``EntryMarks/isHidden(_:_:)`` decides whether look-ups find it.
-    @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
+    @inline(__always) var isTombstoned: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
     /// Whether look-ups may find the entry. After an undo this is false until the entry's flag is cleared.
-    @inline(__always) var isLive: Bool { location != .none && !isSetAside }
+    @inline(__always) var isLive: Bool { location != .none && !isTombstoned }
     /// Whether a look-up must read this slot before it trusts the frame. Cells have a bit for it.
-    @inline(__always)
-    var needsLook: Bool {
-        deadline != Deadline.never || isMemoryOnly || isSetAside
+    @inline(__always) var needsLook: Bool {
+        deadline != Deadline.never || isMemoryOnly || isTombstoned
     }
 
     /// Reads several fields consistently: repeats `body` until the slot named the same frame before and after.
-    @inline(__always)
-    func read<Value, Failure>(
+    @inline(__always) func read<Value, Failure>(
         _ body: (Location, _ isFilled: Bool) throws(Failure) -> Value?
     ) throws(Failure) -> Value? {
         while true {
             let word = cp_load64(base + 8)
             guard word != 0 else { return nil }
-            let value = try body(
-                Location(raw: word & ~SlotBits.unfilled), word & SlotBits.unfilled == 0)
+            let value = try body(Location(raw: word & ~SlotBits.unfilled), word & SlotBits.unfilled == 0)
             cp_load_fence()
             if cp_load64(base + 8) == word { return value }
         }
@@ -134,8 +128,7 @@ extension ChangingSlot {
     // MARK: Several at once
 
     /// Names a new frame. Until ``location`` is set again, fields except bucket number, tag and links may be of either frame.
-    @inline(__always)
-    func name(_ location: Location) {
+    @inline(__always) func name(_ location: Location) {
         cp_store64(base + 8, location.raw | SlotBits.unfilled)
         cp_store_fence()
     }
@@ -144,7 +137,7 @@ extension ChangingSlot {
         cp_relaxed_store32(base + 32, UInt32(min(bytes, UInt64(Frame.maximumValueBytes))) | SlotBits.flag)
     }
 
-    func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
+    func markTombstoned(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
     /// The location is cleared first: readers that find the tombstone flag cleared find no location either.
     func clear() {
@@ -163,8 +156,7 @@ extension ChangingSlot {
 }
 
 extension ChangingIndex {
-    @inline(__always)
-    func changing(_ slot: SlotView) -> ChangingSlot { ChangingSlot(slot.base) }
+    @inline(__always) func changing(_ slot: SlotView) -> ChangingSlot { ChangingSlot(slot.base) }
 }
 
 private enum SlotBits {

@@ -28,24 +28,21 @@ struct IndexBytes: @unchecked Sendable {
     private let owner: Unmanaged<IndexMemory>
     private let place: UnsafeMutablePointer<IndexPlace>
 
-    @inline(__always)
-    init(_ place: UnsafeMutablePointer<IndexPlace>, _ owner: Unmanaged<IndexMemory>) {
+    @inline(__always) init(_ place: UnsafeMutablePointer<IndexPlace>, _ owner: Unmanaged<IndexMemory>) {
         self.place = place
         self.owner = owner
     }
 
     var memory: IndexMemory { owner.takeUnretainedValue() }
 
-    @inline(__always)
-    var base: UnsafeMutableRawPointer {
+    @inline(__always) var base: UnsafeMutableRawPointer {
         // The range stays mapped as long as the memory exists.
         UnsafeMutableRawPointer(bitPattern: place.pointee.address.load(ordering: .acquiring))
             .unsafelyUnwrapped
     }
 
     /// The only access to the header: the word at an offset that ``IndexLayout`` names.
-    @inline(__always)
-    func field(_ offset: Int) -> UnsafeMutableRawPointer {
+    @inline(__always) func field(_ offset: Int) -> UnsafeMutableRawPointer {
         assert(offset >= 0 && offset + 8 <= IndexLayout.processTableOffset)
         return base + offset
     }
@@ -65,22 +62,19 @@ struct IndexBytes: @unchecked Sendable {
         word32(IndexLayout.entryCapacityOffset)
     }
 
-    @inline(__always)
-    private func holds(_ number: UInt32) -> Bool {
+    @inline(__always) private func holds(_ number: UInt32) -> Bool {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
     }
 
     /// Whether all entries and buckets of a chunk exist. (In a damaged index, a bucket's number may have any value.)
-    @inline(__always)
-    private func holds(chunk: Int) -> Bool {
+    @inline(__always) private func holds(chunk: Int) -> Bool {
         guard chunk >= 0, let last = UInt32(exactly: (chunk + 1) * IndexLayout.chunkEntries) else {
             return false
         }
         return holds(last)
     }
 
-    @inline(never)
-    private func learn(_ number: UInt32) -> Bool {
+    @inline(never) private func learn(_ number: UInt32) -> Bool {
         owner.takeUnretainedValue().learnCapacity(atLeast: number)
     }
 
@@ -100,8 +94,7 @@ struct IndexBytes: @unchecked Sendable {
     }
 
     /// Maps the index's growth; an unmapped entry would count as missing. Two loads if nothing has grown.
-    @inline(__always)
-    func catchUp() throws(StorageError) {
+    @inline(__always) func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
             try owner.takeUnretainedValue().learnCapacity()
         }
@@ -109,24 +102,21 @@ struct IndexBytes: @unchecked Sendable {
 
     // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
-    @inline(__always)
-    func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+    @inline(__always) func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
         let place = Int(number) - 1
         let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
         return chunk + (place & 1023) * IndexLayout.entryBytes
     }
 
-    @inline(__always)
-    func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+    @inline(__always) func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
         let place = Int(number) - 1
         let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
         return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
     }
 
-    @inline(__always)
-    func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+    @inline(__always) func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
         let place = Int(number) - 1
         let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
@@ -145,8 +135,7 @@ struct IndexBytes: @unchecked Sendable {
         return base + IndexLayout.deadlineGroupsOffset + 8 * group
     }
 
-    @inline(__always)
-    func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+    @inline(__always) func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         let chunk = Int(number) / IndexLayout.chunkBuckets
         let place = Int(number) - chunk * IndexLayout.chunkBuckets
         guard holds(chunk: chunk) else { return nil }
@@ -154,15 +143,13 @@ struct IndexBytes: @unchecked Sendable {
         return base + first + IndexLayout.bucketsInChunkOffset + place * IndexLayout.bucketBytes
     }
 
-    @inline(__always)
-    func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
+    @inline(__always) func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
         base + IndexLayout.segmentTableOffset + Int(segment & SegmentLayout.slotMask) * 8
     }
 
     // MARK: The touch ring
 
-    @inline(__always)
-    func touchAddress(_ stamp: Int) -> UnsafeMutableRawPointer {
+    @inline(__always) func touchAddress(_ stamp: Int) -> UnsafeMutableRawPointer {
         base + IndexLayout.touchRingOffset + (stamp & (IndexLayout.touchCells - 1))
             * IndexLayout.touchCellBytes
     }

@@ -110,8 +110,7 @@ final class IndexMemory: @unchecked Sendable {
 
     // MARK: The mapping
 
-    @inline(never)
-    func learnCapacity(atLeast number: UInt32) -> Bool {
+    @inline(never) func learnCapacity(atLeast number: UInt32) -> Bool {
         guard (try? learnCapacity()) != nil else { return false }
         return number <= place.pointee.knownCapacity.load(ordering: .relaxed)
     }

@@ -64,9 +64,9 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.lockNamespaceOffset) }
         nonmutating set { memory.set32(IndexLayout.lockNamespaceOffset, newValue) }
     }
-    @inline(__always) var sectionOwner: UInt64 {
-        get { memory.word64(IndexLayout.sectionOwnerOffset) }
-        nonmutating set { memory.set64(IndexLayout.sectionOwnerOffset, newValue) }
+    @inline(__always) var lockOwner: UInt64 {
+        get { memory.word64(IndexLayout.lockOwnerOffset) }
+        nonmutating set { memory.set64(IndexLayout.lockOwnerOffset, newValue) }
     }
     /// Called at the end of a write lock guard. The word shares the cache line of the lock owner, which is written anyway.
     @inline(__always) func settleSequence() { memory.set64(IndexLayout.settledSequenceOffset, sequence) }
@@ -84,21 +84,19 @@ extension ChangingIndex {
     }
 
     /// Makes running look-ups repeat their search if they find nothing.
-    @inline(__always)
-    func beginStructureChange() {
+    @inline(__always) func beginStructureChange() {
         let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
         cp_relaxed_store64(memory.field(IndexLayout.structureOffset), version | 1)
         cp_store_fence()
     }
 
-    @inline(__always)
-    func endStructureChange() {
+    @inline(__always) func endStructureChange() {
         let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
         memory.set64(IndexLayout.structureOffset, (version | 1) &+ 1)
     }
 
-    func beginReturn() { memory.set64(IndexLayout.returnsOffset, returns | 1) }
-    func endReturn() {
+    func beginRestore() { memory.set64(IndexLayout.returnsOffset, returns | 1) }
+    func endRestore() {
         memory.set64(IndexLayout.returnsOffset, (returns | 1) &+ 1)
         // Restored entries may be older than all visible ones.
         leastVisible = 0
@@ -115,6 +113,7 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.entryCapacityOffset) }
         nonmutating set { memory.set32(IndexLayout.entryCapacityOffset, newValue) }
     }
+    /// The highest number that an entry has or had. Not checked against the mapping, unlike ``usedEntries``.
     @inline(__always) var entryHighWater: UInt32 {
         get { memory.word32(IndexLayout.entryHighWaterOffset) }
         nonmutating set { memory.set32(IndexLayout.entryHighWaterOffset, newValue) }
@@ -139,6 +138,7 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.recencyLastOffset) }
         nonmutating set { memory.set32(IndexLayout.recencyLastOffset, newValue) }
     }
+    /// No entry behind this one is visible; 0: not known.
     @inline(__always) var leastVisible: UInt32 {
         get { memory.word32(IndexLayout.leastVisibleOffset) }
         nonmutating set { memory.set32(IndexLayout.leastVisibleOffset, newValue) }
@@ -170,23 +170,20 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.segmentBytesOffset, UInt64(newValue)) }
     }
 
-    @inline(__always)
-    func adjust(_ total: IndexLayout.Total, by amount: Int) {
+    @inline(__always) func adjust(_ total: IndexLayout.Total, by amount: Int) {
         let sum = Int64(bitPattern: memory.word64(total.offset)) &+ Int64(amount)
         if sum < 0 { resetNegative(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
     }
 
     /// A negative total means a damaged size, and must not evict intact entries. Failed extensions affect only `segmentBytes`.
-    @inline(never)
-    private func resetNegative(_ total: IndexLayout.Total) {
+    @inline(never) private func resetNegative(_ total: IndexLayout.Total) {
         if total != .segmentBytes { declareDamaged() }
         memory.set64(total.offset, 0)
     }
 
     /// Counts a frame that becomes live or, with negative `bytes`, one that is no longer live. A segment's word is 0 only if
     /// equally many frames were added and removed, even if damaged entries have wrong sizes.
-    @inline(__always)
-    func adjustLive(_ location: Location, by bytes: Int) {
+    @inline(__always) func adjustLive(_ location: Location, by bytes: Int) {
         let live = liveFrames(ofSegment: location.segment)
         let change = (bytes < 0 ? -1 : 1) << IndexLayout.liveCountShift + bytes
         setLiveFrames(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(change)))
@@ -230,18 +227,19 @@ extension ChangingIndex {
 
     // MARK: Undo
 
-    @inline(__always) var setAsideCount: UInt32 {
-        get { memory.word32(IndexLayout.setAsideCountOffset) }
-        nonmutating set { memory.set32(IndexLayout.setAsideCountOffset, newValue) }
+    @inline(__always) var tombstoneCount: UInt32 {
+        get { memory.word32(IndexLayout.tombstoneCountOffset) }
+        nonmutating set { memory.set32(IndexLayout.tombstoneCountOffset, newValue) }
     }
-    @inline(__always) var setAsideBytes: Int {
-        get { memory.size(IndexLayout.setAsideBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.setAsideBytesOffset, UInt64(newValue)) }
+    @inline(__always) var tombstoneBytes: Int {
+        get { memory.size(IndexLayout.tombstoneBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.tombstoneBytesOffset, UInt64(newValue)) }
     }
     var nextGroup: UInt32 {
         get { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
         nonmutating set { memory.set32(IndexLayout.nextGroupOffset, newValue) }
     }
+    /// The entry after which the search for entries that can no longer be restored continues.
     var undoSweep: UInt32 {
         get { memory.word32(IndexLayout.undoSweepOffset) }
         nonmutating set { memory.set32(IndexLayout.undoSweepOffset, newValue) }

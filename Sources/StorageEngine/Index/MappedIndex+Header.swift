@@ -41,7 +41,7 @@ extension MappedIndex {
     var starvation: UnsafeMutableRawPointer { memory.field(IndexLayout.starvationOffset) }
 
     /// The lock owner: process number of the write lock guard's holder, even after its death (F5). 0: no guard, or no change yet.
-    @inline(__always) var sectionOwner: UInt64 { memory.word64(IndexLayout.sectionOwnerOffset) }
+    @inline(__always) var lockOwner: UInt64 { memory.word64(IndexLayout.lockOwnerOffset) }
 
     var state: IndexLayout.State? { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
     @inline(__always) var isReady: Bool {
@@ -69,16 +69,12 @@ extension MappedIndex {
 
     /// Entries that the file has space for. Increased only after the blocks are allocated.
     @inline(__always) var entryCapacity: UInt32 { memory.word32(IndexLayout.entryCapacityOffset) }
-    /// The highest number that an entry has or had. Not checked against the mapping, unlike ``usedEntries``.
-    @inline(__always) var entryHighWater: UInt32 { memory.word32(IndexLayout.entryHighWaterOffset) }
     @inline(__always) var freeHead: UInt32 { memory.word32(IndexLayout.freeHeadOffset) }
     @inline(__always) var bucketCount: UInt32 { memory.word32(IndexLayout.bucketCountOffset) }
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }
 
     @inline(__always) var recencyFirst: UInt32 { memory.word32(IndexLayout.recencyFirstOffset) }
     @inline(__always) var recencyLast: UInt32 { memory.word32(IndexLayout.recencyLastOffset) }
-    /// No entry behind this one is visible; 0: not known.
-    @inline(__always) var leastVisible: UInt32 { memory.word32(IndexLayout.leastVisibleOffset) }
 
     /// Whether any entry was ever marked as held by a process. Set with the first mark, and never cleared.
     @inline(__always) var isResidencyUsed: Bool {
@@ -101,7 +97,6 @@ extension MappedIndex {
     /// The log tail: location of the next frame. All frames before it are part of the archive. Stored last (F5).
     @inline(__always) var head: Location { memory.location(IndexLayout.headOffset) }
     @inline(__always) var oldestSegment: UInt32 { memory.word32(IndexLayout.oldestSegmentOffset) }
-    var cleaner: Location { memory.location(IndexLayout.cleanerOffset) }
     /// Sequence of the latest operation, which may still be running.
     @inline(__always) var sequence: UInt64 { memory.word64(IndexLayout.sequenceOffset) }
     /// Every operation up to this sequence has ended.
@@ -124,11 +119,9 @@ extension MappedIndex {
 
     // MARK: Undo
 
-    @inline(__always) var setAsideCount: UInt32 { memory.word32(IndexLayout.setAsideCountOffset) }
-    @inline(__always) var setAsideBytes: Int { memory.size(IndexLayout.setAsideBytesOffset) }
+    @inline(__always) var tombstoneCount: UInt32 { memory.word32(IndexLayout.tombstoneCountOffset) }
+    @inline(__always) var tombstoneBytes: Int { memory.size(IndexLayout.tombstoneBytesOffset) }
     var nextGroup: UInt32 { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
-    /// The entry after which the search for entries that can no longer be restored continues.
-    var undoSweep: UInt32 { memory.word32(IndexLayout.undoSweepOffset) }
 
     // MARK: The configuration, as in the descriptor
 

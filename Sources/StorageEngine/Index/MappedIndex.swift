@@ -13,11 +13,10 @@ enum Changing {}
 /// ``Residency``; and without a right, because any process writes them atomically or each its own words, ``EventRing`` and
 /// ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
-    /// Only the types of this folder access its words.
+    /// Only the types of `Index` and `Tables` access its words.
     let memory: IndexBytes
 
-    @inline(__always)
-    fileprivate init(bytes: IndexBytes) { memory = bytes }
+    @inline(__always) fileprivate init(bytes: IndexBytes) { memory = bytes }
 }
 
 typealias IndexView = MappedIndex<Looking>
@@ -25,14 +24,12 @@ typealias IndexView = MappedIndex<Looking>
 typealias ChangingIndex = MappedIndex<Changing>
 
 extension IndexView {
-    @inline(__always)
-    init(_ memory: IndexMemory) { self.init(bytes: memory.bytes) }
+    @inline(__always) init(_ memory: IndexMemory) { self.init(bytes: memory.bytes) }
 }
 
 extension ChangingIndex {
     /// For a write lock guard only.
-    @inline(__always)
-    init(locked index: IndexView) { self.init(bytes: index.memory) }
+    @inline(__always) init(locked index: IndexView) { self.init(bytes: index.memory) }
 
     /// For memory that only its creator uses, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(bytes: memory.bytes) }
@@ -64,8 +61,7 @@ extension MappedIndex {
 
     var isCut: Bool { memory.memory.isCut }
 
-    @inline(__always)
-    func catchUp() throws(StorageError) { try memory.catchUp() }
+    @inline(__always) func catchUp() throws(StorageError) { try memory.catchUp() }
 
     // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
@@ -73,23 +69,20 @@ extension MappedIndex {
 
     var usedBuckets: UInt32 { memory.usedBuckets }
 
-    @inline(__always)
-    func entry(_ number: UInt32) -> EntrySlot<Right>? {
+    @inline(__always) func entry(_ number: UInt32) -> EntrySlot<Right>? {
         guard let address = memory.entryAddress(number) else { return nil }
         return EntrySlot<Right>(address)
     }
 
     // MARK: Live frames of each segment: their bytes in the low 40 bits, their count above
 
-    @inline(__always)
-    func liveFrames(ofSegment segment: UInt32) -> UInt64 {
+    @inline(__always) func liveFrames(ofSegment segment: UInt32) -> UInt64 {
         cp_relaxed64(memory.segmentAddress(segment))
     }
 }
 
 extension ChangingIndex {
-    @inline(__always)
-    func setLiveFrames(ofSegment segment: UInt32, _ word: UInt64) {
+    @inline(__always) func setLiveFrames(ofSegment segment: UInt32, _ word: UInt64) {
         cp_relaxed_store64(memory.segmentAddress(segment), word)
     }
 
@@ -99,8 +92,7 @@ extension ChangingIndex {
         let bytes = IndexLayout.fileBytes(chunks: chunks)
         try removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
         // Entries within the capacity must not be zeroed: a process may have died between the two stores below.
-        let present = IndexLayout.fileBytes(
-            chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
+        let present = IndexLayout.fileBytes(chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)
         try memory.memory.extend(from: min(start, bytes), to: bytes)
         crashPoint(.indexExtended)

@@ -54,7 +54,7 @@ struct RemovalReserve {
     }
 
     /// Returns the space to the file system; `false` if nothing was reserved.
-    func giveUp() -> Bool {
+    func release() -> Bool {
         guard let status = try? folder.status(ofEntry: RemovalReserve.fileName), status.isRegular,
             status.bytes > 0
         else { return false }

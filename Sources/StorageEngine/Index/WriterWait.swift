@@ -33,7 +33,7 @@ final class WriterWait {
     }
 
     /// Waits briefly. Returns `false` if the time is over or waiting is useless.
-    func goesOn() -> Bool {
+    func shouldContinue() -> Bool {
         attempts += 1
         guard attempts > WriterWait.spins else {
             cp_pause()
@@ -42,7 +42,7 @@ final class WriterWait {
         let now = cp_monotonic_time()
         if attempts == WriterWait.spins + 1 { start(now) }
         guard now < end else {
-            if end > begin, bytes.writerState == state { noteInVain(now) }
+            if end > begin, bytes.writerState == state { noteTimeout(now) }
             return false
         }
         if attempts <= WriterWait.yields {
@@ -61,12 +61,12 @@ final class WriterWait {
         end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
     }
 
-    private func noteInVain(_ now: Int64) {
+    private func noteTimeout(_ now: Int64) {
         bytes.memory.stoppedState.store(state, ordering: .relaxed)
         if owner != 0, !isOwn { WriterWait.lastTimeout.store(now, ordering: .relaxed) }
     }
 
-    private var owner: UInt64 { bytes.word64(IndexLayout.sectionOwnerOffset) }
+    private var owner: UInt64 { bytes.word64(IndexLayout.lockOwnerOffset) }
     /// Whether a thread of this process makes the change. It may wait for a processor, but isn't stopped.
     private var isOwn: Bool { owner == UInt64(getpid()) }
 }
@@ -76,7 +76,7 @@ extension IndexBytes {
     fileprivate var writerState: UInt64 {
         var state: UInt64 = 0
         for offset in [
-            IndexLayout.sectionOwnerOffset, IndexLayout.headOffset, IndexLayout.structureOffset,
+            IndexLayout.lockOwnerOffset, IndexLayout.headOffset, IndexLayout.structureOffset,
             IndexLayout.returnsOffset, IndexLayout.touchDrainedOffset, IndexLayout.sequenceOffset,
         ] { state = (state ^ word64(offset)) &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
         return state | 1

@@ -1,7 +1,6 @@
 /// Eviction: counts the victims, names them in a frame, and removes them. Requires drained touches. Order: ``EntryOrder``.
 extension ArchiveSection {
-    @discardableResult
-    func evict(downTo limit: UInt64) throws(StorageError) -> Int {
+    @discardableResult func evict(downTo limit: UInt64) throws(StorageError) -> Int {
         guard index.valueBytes > limit else { return 0 }
         let before = index.entryCount
         let count = try countVictims(toFree: Int(index.valueBytes - limit), sparing: 0)
@@ -40,8 +39,7 @@ extension ArchiveSection {
         }
     }
 
-    @inline(__always)
-    func nameVictims(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
+    @inline(__always) func nameVictims(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
         guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }
         var victims = index.order.victims(sparing: sparing)
         var written = 0
@@ -52,8 +50,7 @@ extension ArchiveSection {
     }
 
     /// Removes the next `count` victims from the index. `events` is the first of `count` claimed event numbers.
-    @inline(__always)
-    func removeVictims(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
+    @inline(__always) func removeVictims(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
         var victims = index.order.victims(sparing: sparing)
         for place in 0..<count {
             guard let (number, slot) = index.order.next(&victims) else { break }

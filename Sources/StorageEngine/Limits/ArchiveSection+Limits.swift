@@ -1,17 +1,21 @@
 /// Limits: keeping them, and changing them together with the rest of the configuration.
 extension ArchiveSection {
     func fit(into limit: UInt64) throws(StorageError) {
-        if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
+        if engine.kind == .log {
+            try MessageWriter(engine).dropMessages(self, downTo: limit)
+        } else {
+            try evict(downTo: limit)
+        }
     }
 
     /// Like ``fit(into:)`` in small parts; drops dead segments, or else the oldest. Requires drained touches.
-    func fitMakingRoom(into limit: UInt64) throws(StorageError) {
+    func fitFreeingSpace(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
         } catch {
             guard case .noSpace = error, engine.kind != .log else { throw error }
         }
-        try giveUpRoom()
+        try freeSpace()
         while index.valueBytes > limit {
             do throws(StorageError) {
                 try fitPartly(into: limit)
@@ -50,7 +54,9 @@ extension ArchiveSection {
     func leaveLongSegment() {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.
-            if index.entryCount == 0, (try? dropAllMessages()) != nil { try? dropDeadSegments() }
+            if index.entryCount == 0, (try? MessageWriter(engine).dropAllMessages(self)) != nil {
+                try? dropDeadSegments()
+            }
             return
         }
         guard isNewestSegmentLong else { return }
@@ -58,8 +64,8 @@ extension ArchiveSection {
     }
 
     /// Applies the descriptor to the index: its last writer may have crashed before doing so. A damaged descriptor changes
-    /// nothing. Evicts excess entries if `mayGiveUpEntries`; otherwise the next writer or, on a full disk, the next put does.
-    func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
+    /// nothing. Evicts excess entries if `mayEvict`; otherwise the next writer or, on a full disk, the next put does.
+    func followDescriptor(mayEvict: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
             if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
@@ -69,10 +75,10 @@ extension ArchiveSection {
             default: throw error
             }
         }
-        guard mayGiveUpEntries, let limit = engine.diskLimit, index.valueBytes > limit else { return }
+        guard mayEvict, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
         do throws(StorageError) {
-            try fitMakingRoom(into: limit)
+            try fitFreeingSpace(into: limit)
         } catch {
             guard case .noSpace = error else { throw error }
         }
@@ -109,7 +115,7 @@ extension ArchiveSection {
             }
         } else {
             isWhole = try removeOldestSegment(next: next)
-            crashPoint(.segmentGivenUp)
+            crashPoint(.segmentDropped)
             dropEntries(of: segment, pin)
         }
         crashPoint(.segmentEmptied)
@@ -130,17 +136,17 @@ extension ArchiveSection {
                     let number = index.table.entry(
                         at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
                 else { return }
-                giveUp(number, .noSpace, key: frame.key)
+                evictWithoutFrame(number, .noSpace, key: frame.key)
             }
         }
         // Remaining entries: tombstoned ones, those that no bucket names, and those with damaged frames.
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-            if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
+            if slot.isTombstoned, !index.marks.unmarkIfRestored(number + 1, slot) {
                 forget(number + 1, slot)
             } else {
-                giveUp(number + 1, .noSpace)
+                evictWithoutFrame(number + 1, .noSpace)
             }
         }
     }
@@ -149,8 +155,8 @@ extension ArchiveSection {
     private func dropMessagesOfFiles(
         before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
-        let (count, bytes) = try dropMessages(
-            before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
+        let (count, bytes) = try MessageWriter(engine).dropMessages(
+            self, before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
         guard count > 0 else { return }
         index.addLocked(.evictions, UInt64(count))
         index.publish(

@@ -2,9 +2,20 @@
 struct FullDisk: ArchiveOperation {
     let engine: ArchiveEngine
 
+    /// Calls `change` of this size in bytes. On a full disk, repeats it after dropping data.
+    func retrying<Result>(
+        bytes: Int, _ change: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try change()
+        } catch {
+            guard case .noSpace = error else { throw error }
+            return try freeingSpace(for: bytes, refusal: error, change)
+        }
+    }
+
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
-    @inline(never)
-    func makingRoom<Result>(
+    @inline(never) func freeingSpace<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         var refusal = refusal
@@ -28,8 +39,8 @@ struct FullDisk: ArchiveOperation {
         let section = try engine.acquire()
         section.drainTouches()
         let before = index.segmentBytes
-        if index.setAsideCount > 0 {
-            try section.giveUpRoom()
+        if index.tombstoneCount > 0 {
+            try section.freeSpace()
             return max(1, before - index.segmentBytes)
         }
         try section.dropDeadSegments()
@@ -43,14 +54,9 @@ struct FullDisk: ArchiveOperation {
     }
 
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        do throws(StorageError) {
-            return try engine.acquire().append(message)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
-            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try engine.acquire().append(message)
-            }
+        let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
+        return try retrying(bytes: bytes) { () throws(StorageError) in
+            try MessageWriter(engine).append(engine.acquire(), message)
         }
     }
 }

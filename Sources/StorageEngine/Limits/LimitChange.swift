@@ -4,7 +4,7 @@ struct LimitChange: ArchiveOperation {
 
     /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash that follows
     /// `publish`, the lock owner stays set, and the next lock holder completes the change
-    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
+    /// (``followDescriptor(mayEvict:)``). If this throws, only evictions remain.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -14,20 +14,19 @@ struct LimitChange: ArchiveOperation {
         let hasOtherLimits =
             configuration.diskLimit != index.diskLimit
             || configuration.memoryLimit ?? .max != index.memoryLimit
-        if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+        if let limit = configuration.diskLimit { try section.fitFreeingSpace(into: limit) }
         try publish()
         section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)
         if hasOtherLimits {
             index.publish(
                 .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
-                location: .none,
-                pid: engine.pid, time: Clock.wall())
+                location: .none, pid: engine.pid, time: Clock.wall())
         }
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
     }
 
     /// Evicts most of the excess in parts, each under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
@@ -47,8 +46,8 @@ struct LimitChange: ArchiveOperation {
                 return
             }
             _ = consume section
-            engine.letOthersIn()
-            try engine.reclaimInSlices()
+            engine.yieldLock()
+            try LogCleaner(engine).reclaimInSlices()
         }
     }
 
@@ -57,13 +56,16 @@ struct LimitChange: ArchiveOperation {
         do throws(StorageError) {
             while index.valueBytes > limit {
                 let before = index.firstMessage
-                try engine.acquire().dropMessages(downTo: limit, most: ArchiveEngine.actionBatch)
+                try MessageWriter(engine).dropMessages(
+                    engine.acquire(), downTo: limit, most: ArchiveEngine.actionBatch)
                 guard index.firstMessage != before else { break }
-                engine.letOthersIn()
+                engine.yieldLock()
             }
         } catch {
             guard case .noSpace = error else { throw error }
         }
-        if engine.hasPendingCompaction { engine.finishPendingCompaction() }
+        if LogCleaner(engine).hasPendingCompaction {
+            LogCleaner(engine).finishPendingCompaction()
+        }
     }
 }

@@ -66,8 +66,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         try key(at: index, presentLine, keyText)
     }
 
-    @inline(__always)
-    package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
+    @inline(__always) package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
     /// Calls `body` with each row's index and key, if any, valid during the call. Returns the count of damaged or unreadable keys.
     package func readPresentKeys(
@@ -100,11 +99,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// Reads the key of a moved entry, except from the unreadable segments `gone`. Returns whether the result is certain.
+    /// Reads the key of a moved entry, except from unreadable segments. Returns whether the result is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        let none = UnsafeRawBufferPointer.empty
         do throws(StorageError) {
             var isLost = false
             let present = { () throws(StorageError) in try self.presentLine(at: index) }
@@ -178,7 +177,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func presentMetadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         if let metadata = try metadata(at: index, wholly: wholly) { return metadata }
         guard let key = try presentKey(at: index) else { return nil }
-        return try StatusReader(engine: engine).metadata(of: key)
+        return try StatusReader(engine).metadata(of: key)
     }
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).

@@ -6,9 +6,7 @@ struct EntryLister {
     func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
 
     /// Every entry of a part, including expired ones; `nil` if there are more than `most`.
-    func liveReferences(
-        allOf part: TagRange?, most: Int = .max
-    ) throws(StorageError) -> [EntryReference]? {
+    func liveReferences(allOf part: TagRange?, most: Int = .max) throws(StorageError) -> [EntryReference]? {
         try engine.index.catchUp()
         return try engine.undisturbed { () throws(StorageError) in try references(allOf: part, most: most) }
     }
@@ -49,9 +47,7 @@ struct EntryLister {
         return references
     }
 
-    private func references(
-        allOf part: TagRange?, most: Int
-    ) throws(StorageError) -> [EntryReference]? {
+    private func references(allOf part: TagRange?, most: Int) throws(StorageError) -> [EntryReference]? {
         let all = part != nil
         let renumberings = engine.index.renumberings
         let isChanging = engine.index.structureVersion & 1 != 0
@@ -122,8 +118,7 @@ private struct ListMoment {
     }
 
     /// `nil` for an entry that has expired or that only an ended process's memory held, unless `evenAbsent`.
-    @inline(__always)
-    func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
+    @inline(__always) func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
         if line.deadline != Deadline.never, now >= line.deadline, !evenAbsent { return nil }
         let isHeld = living != 0 && index.residency[line.number] & living != 0
         guard !line.isMemoryOnly || isHeld || evenAbsent, let use = line.use else { return nil }

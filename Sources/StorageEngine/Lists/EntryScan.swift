@@ -167,8 +167,7 @@ package final class EntryScan {
         return false
     }
 
-    @inline(__always)
-    private func present(_ item: ScanItem) throws(StorageError) -> EntryLine? {
+    @inline(__always) private func present(_ item: ScanItem) throws(StorageError) -> EntryLine? {
         var found = try line(item.number, ofTag: item.tag)
         if found == nil { found = try renumberedLine(of: item) }
         guard let line = found else { return nil }
@@ -187,8 +186,7 @@ package final class EntryScan {
     }
 
     /// The slot to which the entry moved when the index was shrunk, unless the entry was removed or has a separate item.
-    @inline(never)
-    private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
+    @inline(never) private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumbered.before else { return nil }
         for number in index.table.liveEntries(ofTag: item.tag) {
             guard let line = try line(number, ofTag: item.tag),
@@ -200,8 +198,7 @@ package final class EntryScan {
     }
 
     /// Upcoming items are not adjacent in memory, in either order.
-    @inline(__always)
-    private func prefetch(_ ahead: Int) {
+    @inline(__always) private func prefetch(_ ahead: Int) {
         guard ahead < items.count else { return }
         let item = items[ahead]
         if let slot = index.entry(item.number) { slot.prefetch() }
@@ -244,8 +241,7 @@ package final class EntryScan {
 
     /// Reads the entry's frame, or the present one if it was replaced, and verifies its checksum once. Throws if the frame can't
     /// be read now, for lack of descriptors or memory.
-    @inline(__always)
-    package func read() throws(StorageError) -> Reading {
+    @inline(__always) package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
         guard var known = line else { return .gone }
         // Each repetition means that the entry was moved or replaced since the last one, which doesn't continue indefinitely.
@@ -277,7 +273,7 @@ package final class EntryScan {
                     return .damaged
                 }
                 guard let pin = try log.pinIfPresent(place.segment) else {
-                    if engine.isGivenUp(place) { return .gone }
+                    if engine.isDropped(place) { return .gone }
                     try engine.throwIfRemoved()
                     return .damaged
                 }
@@ -325,15 +321,13 @@ package final class EntryScan {
 
     package var ownerTag: UInt32 { line?.owner ?? 0 }
 
-    @inline(__always)
-    private func pinSegment(of location: Location) {
+    @inline(__always) private func pinSegment(of location: Location) {
         guard pin?.segment != location.segment else { return }
         if let pin { log.unpin(pin) }
         pin = log.pin(location.segment)
     }
 
-    @inline(__always)
-    private func validFrame(at location: Location) -> Frame? {
+    @inline(__always) private func validFrame(at location: Location) -> Frame? {
         pinSegment(of: location)
         guard let pin, let frame = log.frame(pin, at: location.offset),
             frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
@@ -344,24 +338,13 @@ package final class EntryScan {
     // The bytes are valid until the next `advance()`; all are empty unless `read()` returned `present`.
 
     package var keyBytes: UnsafeRawBufferPointer {
-        frame?.key ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        frame?.key ?? .empty
     }
     package var valueBuffer: UnsafeRawBufferPointer {
-        frame?.value ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        frame?.value ?? .empty
     }
     package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
     package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }
     package var owner: String? { frame?.ownerName }
     package var sequence: UInt64 { frame?.sequence ?? 0 }
-}
-
-extension Archive {
-    /// A scan of all entries. Costs some ten nanoseconds an entry before the first is visited.
-    package func scan(_ order: ScanOrder) throws(StorageError) -> EntryScan {
-        try EntryScan(engine: try engine(), order: order)
-    }
-
-    package func scan(keys: [String]) throws(StorageError) -> EntryScan {
-        try EntryScan(engine: try engine(), keys: keys)
-    }
 }

@@ -62,22 +62,3 @@ public struct OwnerSummary: Sendable, Hashable {
     /// Number of damaged entries, by the hash of the owner's name; without owner if no intact entry has that hash.
     public var unreadable = 0
 }
-
-extension Archive {
-    /// Keys at this moment, without their values. Leaves no trace and reads no value.
-    ///
-    /// Costs some 100 ns for each entry: a look at its slot in the index and, if it may match, at the beginning of its
-    /// frame. Takes 16 bytes of memory an entry while it runs and, with a limit, space for about twice as many keys as
-    /// the limit. So an archive with more keys than fit into memory can be read page by page (``KeyQuery/after``). In
-    /// the order of recency the search ends when the limit is reached. Throws also `limitReached` if descriptors or
-    /// memory have run out; `invalidOwner` for an empty owner.
-    public func keys(_ query: KeyQuery = KeyQuery()) throws(StorageError) -> KeyPage {
-        if let owner = query.owner { try EntryAttributes.checkNotEmpty(owner: owner) }
-        return try KeySearch(query).run(engine())
-    }
-
-    /// Totals for each owner, and for the entries without one, most bytes first. Names are compared by bytes. Leaves no
-    /// trace. Costs some 100 ns for each entry: a look at its slot in the index and, if it has an owner, at the
-    /// beginning of its frame. Reads no value. Throws also `limitReached` if descriptors or memory have run out.
-    public func owners() throws(StorageError) -> [OwnerSummary] { try engine().owners() }
-}

@@ -75,8 +75,9 @@ struct KeySearch {
     }
 }
 
-extension ArchiveEngine {
-    func owners() throws(StorageError) -> [OwnerSummary] {
+extension OwnerSummary {
+    /// Totals for each owner, most bytes first.
+    static func all(in engine: ArchiveEngine) throws(StorageError) -> [OwnerSummary] {
         var summaries: [[UInt8]: OwnerSummary] = [:]
         var names: [UInt32: [UInt8]] = [0: []]
         var damaged: [UInt32: OwnerSummary] = [:]
@@ -86,7 +87,7 @@ extension ArchiveEngine {
             summary.hits += UInt64(scan.hits)
         }
         let none = OwnerSummary(owner: nil, entries: 0, bytes: 0, hits: 0)
-        let scan = try EntryScan(engine: self, order: .location)
+        let scan = try EntryScan(engine: engine, order: .location)
         while try scan.advance() {
             let tag = scan.ownerTag
             if tag == 0 {

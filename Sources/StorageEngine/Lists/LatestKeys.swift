@@ -2,7 +2,7 @@ package struct LatestKeys: Sendable {
     package var keys: [String] = []
     package var looked = 0
 
-    fileprivate init?(_ section: borrowing ArchiveSection, _ limit: Int) throws(StorageError) {
+    init?(_ section: borrowing ArchiveSection, _ limit: Int) throws(StorageError) {
         let engine = section.engine
         let now = Clock.boot()
         let settled = engine.index.head
@@ -31,19 +31,4 @@ package struct LatestKeys: Sendable {
         }
         return try engine.withFrameIfPresent(at: line.location) { String(decoding: $0.key, as: UTF8.self) }
     }
-}
-
-extension Archive {
-    /// Keys of the `limit` most recently accessed entries that are on disk or in this process's memory, read under the archive's
-    /// lock in time proportional to `limit`. `nil` if removed or expired entries make ``entries(order:)`` cheaper.
-    package func latestKeys(_ limit: Int) throws(StorageError) -> LatestKeys? {
-        let engine = try engine()
-        try engine.requireEntries(to: "list keys")
-        let section = try engine.acquire()
-        section.drainTouches()
-        return try LatestKeys(section, limit)
-    }
-
-    /// Largest limit for ``latestKeys(_:)``; a call with it takes some hundred microseconds.
-    package static var mostLatestKeys: Int { 512 }
 }

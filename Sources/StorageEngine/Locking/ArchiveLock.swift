@@ -32,8 +32,7 @@ final class ArchiveLock: @unchecked Sendable {
     }
 
     /// Waits at most `nanoseconds`. A thread that has waited longer than ``StarvationMark/patience`` has priority.
-    @inline(__always)
-    func acquire(nanoseconds: Int64) -> Outcome {
+    @inline(__always) func acquire(nanoseconds: Int64) -> Outcome {
         if case .robust(let memory) = kind, ArchiveLock.isTaken(cp_mutex_trylock(memory)) {
             // Checked after taking the mutex: its cache line is loaded then, so this costs nothing.
             if !starvation.isSet { return .acquired }
@@ -54,8 +53,7 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    @inline(__always)
-    func release() {
+    @inline(__always) func release() {
         switch kind {
         case .robust(let memory):
             _ = cp_mutex_unlock(memory)
@@ -76,8 +74,7 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    @inline(never)
-    private func acquireSlowly(nanoseconds: Int64) -> Outcome {
+    @inline(never) private func acquireSlowly(nanoseconds: Int64) -> Outcome {
         let start = cp_monotonic_time()
         if starvation.isSet { starvation.standBack(nanoseconds: nanoseconds) }
         switch kind {

@@ -7,8 +7,7 @@ struct LockGate: ~Copyable {
     private let inside = Atomic<Int>(0)
 
     /// Returns `false` once closed. Balance each `true` with ``leave()``.
-    @inline(__always)
-    func enter() -> Bool {
+    @inline(__always) func enter() -> Bool {
         guard inside.add(1, ordering: .acquiring).newValue > 0 else {
             leave()
             return false
@@ -16,8 +15,7 @@ struct LockGate: ~Copyable {
         return true
     }
 
-    @inline(__always)
-    func leave() { inside.subtract(1, ordering: .releasing) }
+    @inline(__always) func leave() { inside.subtract(1, ordering: .releasing) }
 
     var isClosed: Bool { inside.load(ordering: .acquiring) < 0 }
 

@@ -30,8 +30,7 @@ struct StarvationMark: @unchecked Sendable {
 
     var forbids: Bool { isSet && isValid }
 
-    @inline(never)
-    func standBack(nanoseconds: Int64) {
+    @inline(never) func standBack(nanoseconds: Int64) {
         let start = cp_monotonic_time()
         let most = min(nanoseconds, StarvationMark.longestStandBack)
         while isValid, cp_monotonic_time() &- start < most { cp_sleep(1_000_000) }

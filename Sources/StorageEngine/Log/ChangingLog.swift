@@ -8,16 +8,14 @@ struct ChangingLog {
     let log: SegmentLog
 
     /// For a write lock guard only.
-    @inline(__always)
-    init(locked log: SegmentLog) { self.log = log }
+    @inline(__always) init(locked log: SegmentLog) { self.log = log }
 
     /// Requires that the caller has exclusive use of the archive's files.
     init(unshared log: SegmentLog) { self.log = log }
 
     // MARK: Bytes
 
-    @inline(__always)
-    func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
+    @inline(__always) func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
     /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes there could pass for a part of the next batch.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
@@ -32,8 +30,7 @@ struct ChangingLog {
     // MARK: Files
 
     /// The newest segment if this process appends to it (``mapNewest(_:room:)``). It has no pin: under the lock it stays the newest.
-    @inline(__always)
-    func newest(_ segment: UInt32) -> SegmentLog.Pin? {
+    @inline(__always) func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
     }
 
@@ -51,7 +48,7 @@ struct ChangingLog {
             if try isLeftover(number) {
                 try log.folder.unlink(name)
             } else {
-                _ = try DamagedFile.setAside(name, in: log.folder)
+                _ = try DamagedFile.quarantine(name, in: log.folder)
             }
         }
         let file = try log.folder.newFile(named: name)
@@ -100,9 +97,7 @@ struct ChangingLog {
         return pin
     }
 
-    private func beginAppending(
-        to segment: UInt32, _ file: FileDescriptor, _ mapped: inout MappedSegments
-    ) {
+    private func beginAppending(to segment: UInt32, _ file: FileDescriptor, _ mapped: inout MappedSegments) {
         let before = log.appending.exchange(segment, ordering: .relaxed)
         if before != segment { mapped[before]?.file = nil }
         mapped[segment]?.file = KeptFile(file)
@@ -129,8 +124,7 @@ struct ChangingLog {
     }
 
     /// Removes a segment's file, and returns its status; `nil` if it was missing. Pinned bytes stay readable.
-    @discardableResult
-    func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
+    @discardableResult func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
         let status = try log.status(of: segment)
         try log.folder.unlink(SegmentHeader.fileName(segment))
         return status

@@ -13,7 +13,7 @@ enum DamagedFile {
         return candidate
     }
 
-    static func setAside(_ name: String, in folder: FileDescriptor) throws(StorageError) -> String {
+    static func quarantine(_ name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         let kept = try freeName(for: name, in: folder)
         try folder.rename(name, to: kept)
         return kept

@@ -40,9 +40,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
     }
 
     /// Searches a file that may not be this segment, up to a segment's greatest size.
-    convenience init(
-        _ file: FileDescriptor, archive: [UInt8], segment: UInt32
-    ) throws(StorageError) {
+    convenience init(_ file: FileDescriptor, archive: [UInt8], segment: UInt32) throws(StorageError) {
         let seed = SegmentHeader.seed(archive: archive, segment: segment)
         let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
         self.init(file, segment: segment, bytes: bytes, segmentSeed: seed)

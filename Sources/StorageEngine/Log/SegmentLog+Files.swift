@@ -136,8 +136,7 @@ extension SegmentLog {
     }
 
     /// The header of a segment's file. Throws `corrupted` if it isn't one of this archive.
-    @discardableResult
-    func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
+    @discardableResult func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
         return try header(of: file, segment)
     }
@@ -174,9 +173,7 @@ extension SegmentLog {
     /// The count of numbers that a segment, not the newest, uses: by its file's size or, if that is ambiguous, by its frames.
     private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
         let bytes = try fileBytes(of: segment)
-        let (least, most) = (
-            SegmentLayout.slots(forBytes: bytes), SegmentLayout.slots(forFramesTo: bytes)
-        )
+        let (least, most) = (SegmentLayout.slots(forBytes: bytes), SegmentLayout.slots(forFramesTo: bytes))
         guard least < most, Int(next - segment) >= most else { return least }
         do throws(StorageError) {
             guard let pin = try pinIfPresent(segment) else { return least }

@@ -68,8 +68,7 @@ extension SegmentLog {
     }
 
     /// Visits the intact frames and damaged ranges of a mapped segment between two locations (``SegmentReader/scan(from:before:_:)``).
-    @discardableResult
-    func scan(
+    @discardableResult func scan(
         _ pin: Pin, from begin: Location = .none, before end: Location = .last,
         _ body: (SegmentItem) throws(StorageError) -> Void
     ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {

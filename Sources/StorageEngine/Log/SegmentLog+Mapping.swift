@@ -34,8 +34,7 @@ extension SegmentLog {
 
     /// `bytes`: size of the part of the file that belongs to the segment.
     func publish(
-        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int,
-        _ mapped: inout MappedSegments
+        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int, _ mapped: inout MappedSegments
     ) throws(StorageError) {
         let slot = table[segment]
         let present = slot.pointee.number.load(ordering: .relaxed)
@@ -47,21 +46,18 @@ extension SegmentLog {
         mapped[segment] = MappedSegment(ranges: [range], status: status, file: nil)
         slot.pointee.base.store(UInt(bitPattern: range.base), ordering: .relaxed)
         slot.pointee.bytes.store(bytes, ordering: .relaxed)
-        slot.pointee.seed.store(
-            SegmentHeader.seed(archive: identity, segment: segment), ordering: .relaxed)
+        slot.pointee.seed.store(SegmentHeader.seed(archive: identity, segment: segment), ordering: .relaxed)
         slot.pointee.number.store(segment, ordering: .releasing)
     }
 
     /// Maps bytes that another process has appended to a pinned segment; `false` if its file was unlinked, so growth can't be seen.
-    @discardableResult
-    func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
+    @discardableResult func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved { () throws(StorageError) in
             try locked { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) }
         }
     }
 
-    @discardableResult
-    func learnSize(
+    @discardableResult func learnSize(
         _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout MappedSegments
     ) throws(StorageError) -> Bool {
         guard let present = mapped[segment], let range = present.ranges.last else { return false }
@@ -121,13 +117,11 @@ extension SegmentLog {
 
     /// Unmaps at most `most` released segments. The last unmapping of a removed file waits until its pages have been written,
     /// maybe seconds. Not to be called with the archive's lock held, unless memory, addresses or disk space have run out.
-    @inline(__always)
-    func unmapReleased(most: Int = .max) {
+    @inline(__always) func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
     }
 
-    @inline(never)
-    private func unmapSlowly(_ most: Int) {
+    @inline(never) private func unmapSlowly(_ most: Int) {
         let gone = released.withLock { released in
             let gone = Array(released.prefix(most))
             released.removeFirst(gone.count)
@@ -139,13 +133,11 @@ extension SegmentLog {
     }
 
     /// Releases segments before `oldest`, so that their disk space can be reused once they are unmapped.
-    @inline(__always)
-    func releaseSegments(before oldest: UInt32) {
+    @inline(__always) func releaseSegments(before oldest: UInt32) {
         if knownOldest.load(ordering: .relaxed) != oldest { releaseSlowly(before: oldest) }
     }
 
-    @inline(never)
-    private func releaseSlowly(before oldest: UInt32) {
+    @inline(never) private func releaseSlowly(before oldest: UInt32) {
         mapped.withLock { mapped in
             var complete = true
             for segment in mapped.keys.filter({ $0 < oldest }) where !release(segment, &mapped) {

@@ -47,13 +47,11 @@ final class SegmentLog: Sendable {
     }
 
     /// `nil` if the segment isn't part of the log, or, unlike ``SegmentLog/pinIfPresent(_:)``, can't be mapped now.
-    @inline(__always)
-    func pin(_ segment: UInt32) -> Pin? {
+    @inline(__always) func pin(_ segment: UInt32) -> Pin? {
         pinIfMapped(segment) ?? pinSlowly(segment)
     }
 
-    @inline(__always)
-    private func pinIfMapped(_ segment: UInt32) -> Pin? {
+    @inline(__always) private func pinIfMapped(_ segment: UInt32) -> Pin? {
         let slot = table[segment]
         slot.pointee.pins.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if let pin = pinIfNumbered(segment) { return pin }
@@ -62,16 +60,14 @@ final class SegmentLog: Sendable {
     }
 
     /// Like ``pin(_:)``, without counting a pin.
-    @inline(__always)
-    func pinIfNumbered(_ segment: UInt32) -> Pin? {
+    @inline(__always) func pinIfNumbered(_ segment: UInt32) -> Pin? {
         let slot = table[segment]
         // Number 0 marks an empty slot and is no segment, but a damaged index may name it.
         guard segment != 0, slot.pointee.number.load(ordering: .acquiring) == segment else { return nil }
         return Pin(segment: segment, seed: slot.pointee.seed.load(ordering: .relaxed))
     }
 
-    @inline(never)
-    private func pinSlowly(_ segment: UInt32) -> Pin? {
+    @inline(never) private func pinSlowly(_ segment: UInt32) -> Pin? {
         guard segment > 0, (try? map(segment)) != nil else { return nil }
         return pinIfMapped(segment)
     }
@@ -96,24 +92,20 @@ final class SegmentLog: Sendable {
         )
     }
 
-    @inline(__always)
-    func unpin(_ pin: Pin) {
+    @inline(__always) func unpin(_ pin: Pin) {
         table[pin.segment].pointee.pins.wrappingSubtract(1, ordering: .sequentiallyConsistent)
     }
 
     // MARK: Bytes of a pinned segment
 
-    @inline(__always)
-    func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
+    @inline(__always) func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
     /// The frame at `offset`, with lengths checked but not its checksum. `nil` if absent, or unreadable now.
-    @inline(__always)
-    func frame(_ pin: Pin, at offset: Int) -> Frame? {
+    @inline(__always) func frame(_ pin: Pin, at offset: Int) -> Frame? {
         view(pin).frame(at: offset) ?? frameAfterGrowth(pin, at: offset)
     }
 
-    @inline(never)
-    private func frameAfterGrowth(_ pin: Pin, at offset: Int) -> Frame? {
+    @inline(never) private func frameAfterGrowth(_ pin: Pin, at offset: Int) -> Frame? {
         guard (try? learnSize(pin)) != nil else { return nil }
         return view(pin).frame(at: offset)
     }
@@ -163,8 +155,7 @@ final class SegmentLog: Sendable {
     func isSearched(_ pin: Pin) -> Bool { searched.withLock { $0?.segment == pin.segment } }
 
     /// Hints that the frame at this location will be read soon, or with `lines` its beginning. Requires no pin.
-    @inline(__always)
-    func prefetch(_ location: Location, lines: UInt = 4) {
+    @inline(__always) func prefetch(_ location: Location, lines: UInt = 4) {
         SegmentView.prefetch(table[location.segment], at: location.offset, lines: lines)
     }
 }

@@ -37,7 +37,7 @@ extension SegmentReader {
             if !isBlank, let next = try next(after: offset) {
                 try body(.damage(offset..<next))
                 offset = next
-            } else if try !readAgain() {
+            } else if try readAgain() == false {
                 return (offset, isBlank)
             }
         }
@@ -60,8 +60,7 @@ final class MappedSegmentReader: SegmentReader {
 
     var segment: UInt32 { pin.segment }
 
-    @inline(__always)
-    func frame(at offset: Int) throws(StorageError) -> Frame? {
+    @inline(__always) func frame(at offset: Int) throws(StorageError) -> Frame? {
         guard let search, let frame = log.frame(pin, at: offset), frame.bytes > FileWindow.bytes else {
             return log.validFrame(pin, at: offset)
         }

@@ -28,8 +28,7 @@ struct SegmentTable: @unchecked Sendable {
         slots = memory.base.bindMemory(to: SegmentSlot.self, capacity: SegmentLayout.slots)
     }
 
-    @inline(__always)
-    subscript(segment: UInt32) -> UnsafeMutablePointer<SegmentSlot> {
+    @inline(__always) subscript(segment: UInt32) -> UnsafeMutablePointer<SegmentSlot> {
         slots + Int(segment & SegmentLayout.slotMask)
     }
 }
@@ -41,8 +40,7 @@ struct SegmentView {
     let seed: UInt32
     fileprivate let base: UnsafeMutableRawPointer
 
-    @inline(__always)
-    init(_ pin: SegmentLog.Pin, _ slot: UnsafeMutablePointer<SegmentSlot>) {
+    @inline(__always) init(_ pin: SegmentLog.Pin, _ slot: UnsafeMutablePointer<SegmentSlot>) {
         segment = pin.segment
         seed = pin.seed
         // Loaded before the base: see ``SegmentSlot``.
@@ -52,8 +50,7 @@ struct SegmentView {
     }
 
     /// The frame at `offset`, with lengths checked but not its checksum. `nil` if there can't be one.
-    @inline(__always)
-    func frame(at offset: Int) -> Frame? {
+    @inline(__always) func frame(at offset: Int) -> Frame? {
         guard offset >= SegmentHeader.bytes, bytes - offset >= Frame.headerBytes else { return nil }
         return Frame(at: base + offset, available: bytes - offset)
     }
@@ -99,20 +96,17 @@ struct SegmentView {
 struct ChangingSegment {
     private let view: SegmentView
 
-    @inline(__always)
-    init(_ log: ChangingLog, _ pin: SegmentLog.Pin) { view = log.log.view(pin) }
+    @inline(__always) init(_ log: ChangingLog, _ pin: SegmentLog.Pin) { view = log.log.view(pin) }
 
     @inline(__always) var bytes: Int { view.bytes }
 
-    @inline(__always)
-    func isFree(at offset: Int) -> Bool {
+    @inline(__always) func isFree(at offset: Int) -> Bool {
         guard offset >= SegmentHeader.bytes else { return false }
         guard offset + 8 <= view.bytes else { return true }
         return (view.base + offset).load(as: UInt64.self) == 0
     }
 
-    @inline(__always)
-    func write(_ content: FrameContent, at offset: Int) {
+    @inline(__always) func write(_ content: FrameContent, at offset: Int) {
         guard offset >= SegmentHeader.bytes, offset + content.frameBytes <= view.bytes else { return }
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }

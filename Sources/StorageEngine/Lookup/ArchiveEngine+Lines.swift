@@ -20,8 +20,7 @@ struct EntryLine {
         deadline == Deadline.never ? nil : Timestamp(microseconds: Clock.wall(atBoot: deadline))
     }
 
-    @inline(__always)
-    fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
+    @inline(__always) fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
         self.number = number
         self.slot = slot
         self.location = location
@@ -36,12 +35,11 @@ struct EntryLine {
 extension ArchiveEngine {
     /// The line of an entry that look-ups can find; `nil` if absent. Frames before `settled` belong to no unpublished batch: pass
     /// the log tail, read before the first of several lines. With `pending`, includes the last access.
-    @inline(__always)
-    func line(
+    @inline(__always) func line(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
         try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
-            guard !index.marks.isHidden(number, slot), !isGivenUp(named) else { return nil }
+            guard !index.marks.isHidden(number, slot), !isDropped(named) else { return nil }
             var line = EntryLine(number, slot, named)
             if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
             // A batch is declared open before any slot names one of its frames.
@@ -51,8 +49,7 @@ extension ArchiveEngine {
     }
 
     /// Completes a line that a batch or a put may be changing: until the slot is filled, the frame has the content.
-    @inline(never)
-    private func finish(
+    @inline(never) private func finish(
         _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?
     ) throws(StorageError) -> EntryLine? {
         var line = known
@@ -127,8 +124,7 @@ extension ArchiveEngine {
 
     /// Calls `body` with each visible entry's line, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
     /// moves entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers must check for it.
-    @inline(__always)
-    func forEachLine(
+    @inline(__always) func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,
         _ body: (EntryLine) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -149,7 +145,7 @@ extension ArchiveEngine {
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // More undos in a row than a user can start.
         for _ in 0..<200 {
-            let isStopped = isReturnStopped
+            let isStopped = isRestoreStopped
             let returns = index.returns
             let result = try walk()
             if index.returns == returns, isStopped || returns & 1 == 0 { return result }
@@ -158,11 +154,11 @@ extension ArchiveEngine {
     }
 
     /// Whether an undo is in progress whose process was stopped; waits for a running one.
-    var isReturnStopped: Bool {
+    var isRestoreStopped: Bool {
         let returns = index.returns
         guard returns & 1 != 0 else { return false }
         let wait = WriterWait(index)
-        while index.returns == returns { guard wait.goesOn() else { return true } }
+        while index.returns == returns { guard wait.shouldContinue() else { return true } }
         return false
     }
 
@@ -173,5 +169,85 @@ extension ArchiveEngine {
             let line = try line(number, slot, settled: .none, uses: pending), line.tag == tag
         else { return nil }
         return line
+    }
+}
+
+extension ArchiveEngine {
+    func withSoundFrame<Result>(
+        at location: Location, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        try withFrame(at: location, body) { frame, isSound in isSound() ? .meant : .damaged }
+    }
+
+    /// The frame of an entry with this tag. A key with another hash is damaged, which throws, or another entry's (`nil`).
+    func withFrame<Result>(
+        at location: Location, tag: UInt32, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        try withFrame(at: location, body) { frame, isSound in
+            if UInt32(truncatingIfNeeded: hash(frame.key)) == tag { return .meant }
+            return isSound() ? .other : .damaged
+        }
+    }
+
+    /// The frame of a line's entry; verifies owner and size, and with `wholly` the whole frame if it is at most a page.
+    func withFrame<Result>(
+        of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        try withFrame(at: line.location, body) { frame, isSound in
+            let hasKey = UInt32(truncatingIfNeeded: hash(frame.key)) == line.tag
+            let isAsListed =
+                hasKey && ownerTag(frame.owner) == line.owner
+                && (line.isMemoryOnly || frame.valueBytes == Int(line.bytes))
+            if isAsListed, !wholly || frame.bytes > 4096 { return .meant }
+            return !isSound() ? .damaged : hasKey ? .meant : .other
+        }
+    }
+
+    private enum Judgement { case meant, other, damaged }
+
+    private func withFrame<Result>(
+        at location: Location, _ body: (Frame) -> Result, judge: (Frame, _ isSound: () -> Bool) -> Judgement
+    ) throws(StorageError) -> Result? {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return nil }
+        let seed = Frame.seed(segmentSeed: pin.seed, offset: location.offset)
+        switch judge(frame, { frame.passesChecksum(seed: seed) }) {
+        case .meant: return body(frame)
+        case .other: return nil
+        case .damaged: throw log.damagedEntry(at: location)
+        }
+    }
+
+    /// `nil` only if the log has no such frame.
+    func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
+        -> Result?
+    {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        return try log.frameIfPresent(pin, at: location.offset).map(body)
+    }
+
+    /// Like ``withFrameIfPresent(at:_:)``, but `nil` also if the frame can't be read now.
+    func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
+        guard let pin = log.pin(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        return log.frame(pin, at: location.offset).map(body)
+    }
+
+    /// The index's hash of an owner's name; 0 for no owner.
+    func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
+        owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
+    }
+
+    func content(of frame: Frame) -> FrameContent {
+        var content = FrameContent(
+            kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
+            time: frame.time, created: frame.created, key: frame.key, value: frame.value,
+            extensionBytes: frame.extension)
+        guard frame.extensionBytes > 0 else { return content }
+        let traits = frame.traits
+        content.take(traits, ownerTag: ownerTag(traits.owner))
+        return content
     }
 }

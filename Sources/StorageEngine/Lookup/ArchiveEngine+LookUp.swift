@@ -24,8 +24,7 @@ extension ArchiveEngine {
 
     /// Finds the entry of `key` without the lock (F6). A hit is valid: a location always names the same bytes, and a slot that
     /// had to be read still names the frame. A miss is valid only if no chain changed. About two cache misses.
-    @inline(__always)
-    func find(
+    @inline(__always) func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
         let entry = try findFrame(key, tag: tag, forChange: forChange)
@@ -34,8 +33,7 @@ extension ArchiveEngine {
     }
 
     /// Like ``find(_:tag:forChange:)``, but doesn't resolve a frame of a batch.
-    @inline(__always)
-    private func findFrame(
+    @inline(__always) private func findFrame(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
         let before = index.structureVersion
@@ -46,12 +44,10 @@ extension ArchiveEngine {
         }
     }
 
-    @inline(__always)
-    func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
+    @inline(__always) func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
     /// Prefetches what finding such a key will read, before the lock is taken, so that others wait less. Only a hint.
-    @inline(__always)
-    func prefetch(_ tag: UInt32) {
+    @inline(__always) func prefetch(_ tag: UInt32) {
         guard let bucket = index.table.bucket(of: tag) else { return }
         let mark = Bucket.mark(tag)
         for place in 0..<Bucket.cells {
@@ -99,8 +95,7 @@ extension ArchiveEngine {
         return .absent
     }
 
-    @inline(never)
-    private func walkOverflow(
+    @inline(never) private func walkOverflow(
         _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?,
         _ isAstray: inout Bool
     ) -> FoundEntry? {
@@ -131,10 +126,8 @@ extension ArchiveEngine {
     }
 
     /// The entry whose slot and cell name different frames: the process that changes it may have been stopped.
-    @inline(never)
-    private func renamed(
-        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
-        from before: Location,
+    @inline(never) private func renamed(
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, from before: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
         let location = slot.location
@@ -147,8 +140,7 @@ extension ArchiveEngine {
     }
 
     /// The entry, with its segment pinned, if the frame at `location` has this key.
-    @inline(__always)
-    private func compare(
+    @inline(__always) private func compare(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, _ location: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
@@ -158,8 +150,7 @@ extension ArchiveEngine {
         }
         if let frame = log.frame(pin, at: location.offset) {
             if equal(frame.key, key) {
-                return FoundEntry(
-                    number: number, slot: slot, location: location, frame: frame, pin: pin)
+                return FoundEntry(number: number, slot: slot, location: location, frame: frame, pin: pin)
             }
             if slot.tag == tag, isDamaged(frame, pin, location) { unreadable = location }
         } else {
@@ -207,14 +198,14 @@ extension ArchiveEngine {
             }
             // The walk may have missed an entry that was renumbered during it.
             let isSettled = index.structureVersion == version && index.renumberings == renumberings
-            if let place = unreadable, isGivenUp(place) { unreadable = nil }
+            if let place = unreadable, isDropped(place) { unreadable = nil }
             guard let unreadable else {
                 if isSettled { return nil }
                 continue
             }
             // No readable entry with this hash has the key, and one is unreadable or damaged. The result counts if it is stable.
             guard !index.isRemoved else { throw .closed(name: name) }
-            if unreadable == doubted || isSettled && index.sectionOwner == 0 {
+            if unreadable == doubted || isSettled && index.lockOwner == 0 {
                 throw closedIfRemoved(
                     .corrupted(
                         path: log.path(of: unreadable.segment), offset: unreadable.offset,
@@ -242,14 +233,14 @@ extension ArchiveEngine {
                     try index.catchUp()
                     if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
                     // The index names a frame that the log lacks: damage, unless the frame is being moved or dropped.
-                    if location == unreadable, attempt > 50, !isGivenUp(location) { return result }
+                    if location == unreadable, attempt > 50, !isDropped(location) { return result }
                     unreadable = location
                 case .astray:
                     if attempt > 50 { return result }
                 default: return result
                 }
             }
-            guard wait.goesOn() else { break }
+            guard wait.shouldContinue() else { break }
         }
         return .astray
     }
@@ -284,7 +275,7 @@ extension ArchiveEngine {
             guard unreadable != nil else { return .absent }
             if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
             guard slot.location == location else { continue }
-            if isGivenUp(location) { return .absent }
+            if isDropped(location) { return .absent }
             if doubted == location { return .unreadable(location) }
             doubted = location
         }
@@ -292,33 +283,13 @@ extension ArchiveEngine {
     }
 
     /// Whether the location is before the oldest segment, so that its frame no longer exists.
-    @inline(__always)
-    func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
+    @inline(__always) func isDropped(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
     /// Verifies a frame's checksum: damage must cause an error, never a wrong value.
-    @inline(__always)
-    func verify(_ entry: FoundEntry) throws(StorageError) {
+    @inline(__always) func verify(_ entry: FoundEntry) throws(StorageError) {
         let seed = Frame.seed(segmentSeed: entry.pin.seed, offset: entry.location.offset)
         guard entry.frame.passesChecksum(seed: seed) else {
             throw log.damagedEntry(at: entry.location)
         }
-    }
-}
-
-extension ArchiveSection {
-    /// Like ``ArchiveEngine/find(_:tag:forChange:)`` for a caller that will change the entry. Under the lock, a bucket cell and a
-    /// slot that name different frames are damage, and the slot must not be written.
-    @inline(__always)
-    func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
-        guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
-        if entry.slot.location == entry.location, entry.slot.tag == tag {
-            // An unfinished undo restored the entry: clear its mark before the change.
-            if entry.standing != nil, entry.slot.isSetAside {
-                index.marks.unmarkIfBack(entry.number, index.changing(entry.slot))
-            }
-            return entry
-        }
-        engine.unpin(entry)
-        throw index.contradiction(at: 0, "a bucket cell names another entry")
     }
 }

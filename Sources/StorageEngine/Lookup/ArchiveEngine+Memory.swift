@@ -17,8 +17,7 @@ extension ArchiveEngine {
     }
 
     /// Whether an object is still the archive's version. Reads one cache line of the index, without a lock.
-    @inline(__always)
-    func isCurrent(_ held: HeldEntry) -> Bool {
+    @inline(__always) func isCurrent(_ held: HeldEntry) -> Bool {
         guard let slot = index.entry(held.number) else { return false }
         let deadline = slot.deadline
         // Reads the location last: the slot may have been reused for another entry in between.
@@ -28,8 +27,7 @@ extension ArchiveEngine {
     }
 
     /// If this can't be determined now, the caller gets the error when it looks the object up.
-    @inline(never)
-    private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
+    @inline(never) private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 
@@ -101,9 +99,7 @@ extension ArchiveEngine {
     }
 
     /// The entries that the operation `sequence` stored; all if it is `nil`.
-    func entries(
-        _ numbers: [UInt32], ofSequence sequence: UInt64?
-    ) throws(StorageError) -> [UInt32] {
+    func entries(_ numbers: [UInt32], ofSequence sequence: UInt64?) throws(StorageError) -> [UInt32] {
         guard let sequence else { return numbers }
         var found: [UInt32] = []
         for number in numbers where try self.sequence(of: number) == sequence { found.append(number) }
@@ -114,7 +110,7 @@ extension ArchiveEngine {
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
-            guard !slot.isSetAside else { return nil }
+            guard !slot.isTombstoned else { return nil }
             return isFilled ? slot.deadline : withFrame(at: named) { $0.traits.deadline } ?? Deadline.never
         }
         guard let deadline else { return false }
@@ -146,9 +142,7 @@ extension ArchiveEngine {
     }
 
     /// The version's present location; `nil` if the entry was removed.
-    func followMemoryOnly(
-        _ held: HeldEntry, key: UnsafeRawBufferPointer
-    ) throws(StorageError) -> HeldEntry? {
+    func followMemoryOnly(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         for number in memoryOnlyNumbers(of: key, tag: held.tag) where isPresent(number) {
             guard let location = index.entry(number)?.location else { continue }
             let found = try withFrameIfPresent(at: location) { frame -> HeldEntry? in

@@ -9,8 +9,7 @@ extension ArchiveEngine {
     }
 
     /// A batch's frame once published, before that its previous frame; `again` searches again. Unpins `entry` unless returned.
-    @inline(never)
-    func resolve(
+    @inline(never) func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
     ) throws(StorageError) -> FoundEntry? {
         var entry = entry
@@ -94,7 +93,7 @@ extension ArchiveEngine {
     func isUnpublished(_ slot: SlotView, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.batchOpen
         let present = slot.location
-        guard open != .none, present >= open, !slot.isSetAside else { return false }
+        guard open != .none, present >= open, !slot.isTombstoned else { return false }
         return try withFrameIfPresent(at: present) { BatchPart(of: $0)?.previous == location } == true
             && index.batchOpen == open
     }
@@ -131,6 +130,5 @@ extension ArchiveEngine {
         return isHeld(number) ? .memoryOnly : .expired
     }
 
-    @inline(__always)
-    func isExpired(_ entry: FoundEntry) -> Bool { entry.standing == .expired }
+    @inline(__always) func isExpired(_ entry: FoundEntry) -> Bool { entry.standing == .expired }
 }

@@ -4,12 +4,10 @@ struct Compaction: ArchiveOperation {
 
     /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
     /// lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops the compaction.
-    func compact(
-        givingUpUndo: Bool, progress: (Double) -> Bool
-    ) throws(StorageError) {
+    func compact(givingUpUndo: Bool, progress: (Double) -> Bool) throws(StorageError) {
         guard engine.kind != .log else { return try dropDeadMessages() }
-        _ = try EntryRemover(engine: engine).removeExpired()
-        if givingUpUndo { try giveUpUndo() }
+        _ = try EntryRemover(engine).removeExpired()
+        if givingUpUndo { try dropUndoRecords() }
         let first = index.oldestSegment
         // Segments that are created from now on aren't reclaimed.
         let last = index.head.segment
@@ -21,20 +19,20 @@ struct Compaction: ArchiveOperation {
                 break
             }
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
         }
         log.unmapReleased()
     }
 
-    private func giveUpUndo() throws(StorageError) {
+    private func dropUndoRecords() throws(StorageError) {
         while true {
             let section = try engine.acquire()
             section.drainTouches()
-            guard section.forgetSetAside(most: ArchiveEngine.actionBatch, evenReversible: true) else {
+            guard section.dropTombstones(most: ArchiveEngine.actionBatch, evenReversible: true) else {
                 return
             }
             _ = consume section
-            engine.letOthersIn()
+            engine.yieldLock()
         }
     }
 
@@ -45,7 +43,7 @@ struct Compaction: ArchiveOperation {
         if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
             index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
         {
-            _ = try section.dropAllMessages()
+            _ = try MessageWriter(engine).dropAllMessages(section)
         }
         try section.dropDeadSegments()
     }
@@ -53,7 +51,7 @@ struct Compaction: ArchiveOperation {
     func emptyLog() throws(StorageError) -> Removal {
         let section = try engine.acquire()
         section.drainTouches()
-        return try section.dropAllMessages()
+        return try MessageWriter(engine).dropAllMessages(section)
     }
 
     /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.

@@ -25,7 +25,7 @@ struct MaintenanceRun: ArchiveOperation {
             }
             // Every change reads `maintenanceDue` after it, so either this run or the change notices new work.
             engine.maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
-            guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
+            guard index.nextDeadline == Deadline.never, index.tombstoneCount == 0,
                 !engine.isCompactionDue.load(ordering: .relaxed)
             else {
                 engine.maintenanceDue.store(Clock.boot(), ordering: .relaxed)
@@ -49,7 +49,8 @@ struct MaintenanceRun: ArchiveOperation {
     private func runMaintenanceOnce() -> Int64? {
         let isQuiet = sampleWriting()
         guard
-            index.nextDeadline != Deadline.never || index.setAsideCount > 0 || engine.isRoomWasted
+            index.nextDeadline != Deadline.never || index.tombstoneCount > 0
+                || SpaceBudget(engine).isSpaceWasted
                 || engine.isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
@@ -61,12 +62,13 @@ struct MaintenanceRun: ArchiveOperation {
         // Reclaims first: pending compaction of earlier calls, and entries that the last run expired.
         let hasPendingReclaim = engine.maintenance.withLock { $0.hasPendingReclaim }
         let isReclaimed =
-            section.compactPart() || hasPendingReclaim && section.reclaimSome { engine.isReclaimingDue }
+            section.compactPart()
+            || hasPendingReclaim && section.reclaimSome { LogCleaner(engine).isReclaimingDue }
         let expired = isReclaimed ? 0 : try? expireSome(section)
         var isBusy = isReclaimed || expired ?? 0 > 0
         engine.maintenance.withLock { $0.hasPendingReclaim = isBusy }
-        if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
-        if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
+        if !isBusy { isBusy = section.dropTombstones(most: ArchiveEngine.actionBatch) }
+        if !isBusy, isQuiet { isBusy = section.reclaimWhileQuiet() }
         let own = index.appendedBytes &- before
         let hasWritten = index.head != head
         engine.maintenance.withLock { $0.appended &+= own }
@@ -79,7 +81,7 @@ struct MaintenanceRun: ArchiveOperation {
 
     /// Called if the lock is held, or its last holder crashed while holding it. Returns the pause until the next attempt.
     private func recoverAfterCrashedHolder() -> Int64 {
-        guard index.sectionOwner != 0 else { return 10_000_000 }
+        guard index.lockOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
             _ = try engine.acquire(nanoseconds: 0)
             return ArchiveEngine.shortestPause
@@ -121,9 +123,10 @@ struct MaintenanceRun: ArchiveOperation {
     }
 
     private func untilNext(_ section: borrowing ArchiveSection, failed: Bool) -> Int64? {
+        let index = section.index
         if failed { return MaintenanceRun.usualPause }
         var left = Int64.max
-        if engine.isRoomWasted {
+        if SpaceBudget(engine).isSpaceWasted {
             left = MaintenanceRun.usualPause
         } else {
             endPendingCompaction()
@@ -133,8 +136,8 @@ struct MaintenanceRun: ArchiveOperation {
             let nanoseconds = moment.subtractingSaturating(now).multipliedReportingOverflow(by: 1000)
             left = min(left, nanoseconds.overflow ? .max : nanoseconds.partialValue)
         }
-        if section.index.nextDeadline != Deadline.never { wait(until: section.index.nextDeadline) }
-        for line in section.index.undo.lines where line.marked > 0 {
+        if index.nextDeadline != Deadline.never { wait(until: index.nextDeadline) }
+        for line in index.undo.lines where line.marked > 0 {
             wait(until: line.end)
             if line.endBytes != .max { left = min(left, MaintenanceRun.usualPause) }
         }

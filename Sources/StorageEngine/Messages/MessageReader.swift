@@ -228,9 +228,7 @@ struct MessageReader: ArchiveOperation {
 
     /// The sequence that the next message must have if none was dropped: frames that emptied or shortened the ring have sequences
     /// too. `expected`: that of the first frame at or after `place`.
-    private func number(
-        from expected: UInt64, ofMessagesAt place: Location, upTo first: Location
-    ) -> UInt64 {
+    private func number(from expected: UInt64, ofMessagesAt place: Location, upTo first: Location) -> UInt64 {
         var expected = expected
         var place = place
         while place < first {
@@ -265,9 +263,7 @@ struct MessageReader: ArchiveOperation {
     }
 
     /// The cursor before the last `count` undamaged messages, or those before a cursor. Reads the headers of their segments.
-    func cursor(
-        beforeLast count: Int, of last: MessageCursor? = nil
-    ) throws(StorageError) -> MessageCursor {
+    func cursor(beforeLast count: Int, of last: MessageCursor? = nil) throws(StorageError) -> MessageCursor {
         while true {
             let first = index.firstMessage
             do throws(StorageError) {

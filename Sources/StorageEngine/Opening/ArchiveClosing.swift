@@ -61,8 +61,9 @@ struct ArchiveClosing: ArchiveOperation {
     /// Replaces the section.index by a shorter copy with a clean mark, which observers open; `false` if that saves little. Requires that
     /// no other process has the archive open for writing or is opening it.
     func leaveSmallerIndex(_ section: borrowing ArchiveSection) throws(StorageError) -> Bool {
-        let needed = section.index.indexBytes
-        guard let status = try section.index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
+        let index = section.index
+        let needed = index.indexBytes
+        guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
             needed <= status.bytes, status.allocatedBytes > needed + ArchiveClosing.leastSurplus
         else { return false }
         try engine.folder.unlink(ArchiveFile.newIndex)
@@ -70,7 +71,7 @@ struct ArchiveClosing: ArchiveOperation {
         do throws(StorageError) {
             try file.extend(from: 0, to: needed)
             let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
-            try memory.takeContent(of: section.index.memory.memory, bytes: needed)
+            try memory.takeContent(of: index.memory.memory, bytes: needed)
             defer { withExtendedLifetime(memory) {} }
             let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)

@@ -35,11 +35,10 @@ extension ArchiveOpening {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
             let engine = try fill(
                 IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
-                as: .writer(attachment: attachment, slot: nil), evidence: evidence,
-                isRoomy: isRoomy)
+                as: .writer(attachment: attachment, slot: nil), evidence: evidence, isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
-                try section.fitMakingRoom(into: limit)
+                try section.fitFreeingSpace(into: limit)
             }
             section.index.state = .ready
             crashPoint(.indexBuilt)
@@ -95,7 +94,7 @@ extension ArchiveOpening {
         guard engine.index.head != .none else { throw refusal }
         let section = ArchiveSection(unshared: engine)
         section.index.state = .ready
-        if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+        if let limit = descriptor.configuration.diskLimit { try section.fitFreeingSpace(into: limit) }
         if !options.keepsEntriesWithoutIndex {
             try section.dropOldestSegments(forBytes: section.index.indexBytes)
         }

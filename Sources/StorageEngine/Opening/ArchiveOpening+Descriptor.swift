@@ -33,15 +33,14 @@ extension ArchiveOpening {
     /// holds the archive's lock, renames the new descriptor and updates the index. After a crash in between, the next holder
     /// applies the descriptor, so no change is acknowledged under another limit.
     static func changeConfiguration(
-        through engine: ArchiveEngine,
-        _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
+        through engine: ArchiveEngine, _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
         // Evicts first, without the open lock, because that is slow, and again below, because others may change the rest.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()
-        if let limit = wanted.diskLimit { try LimitChange(engine: engine).evictInSlices(downTo: limit) }
+        if let limit = wanted.diskLimit { try LimitChange(engine).evictInSlices(downTo: limit) }
         let openLock = try OpenLock.take(in: folder, archive: engine.name)
         defer { openLock.release() }
         var descriptor = try Descriptor.read(in: folder)
@@ -49,7 +48,7 @@ extension ArchiveOpening {
         try descriptor.configuration.validate()
         let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {
-            try LimitChange(engine: engine).adopt(descriptor.configuration) { () throws(StorageError) in
+            try LimitChange(engine).adopt(descriptor.configuration) { () throws(StorageError) in
                 try next.publish()
             }
         } catch {

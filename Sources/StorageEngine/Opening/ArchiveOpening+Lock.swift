@@ -10,8 +10,7 @@ extension ArchiveOpening {
 
     func makeLock(_ index: IndexView) throws(StorageError) -> ArchiveLock {
         if index.locking == .fileLock {
-            return ArchiveLock(
-                file: try folder.fileMakingIfMissing(named: ArchiveFile.lock), index)
+            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveFile.lock), index)
         }
         return ArchiveLock(of: index)
     }
@@ -46,7 +45,7 @@ extension ArchiveOpening {
     }
 
     func isLeftInterrupted(_ index: IndexView) -> Bool {
-        let owner = index.sectionOwner
+        let owner = index.lockOwner
         guard owner != 0 else { return false }
         let namespace = index.lockNamespace
         if namespace != 0, namespace == Namespaces.processes {

@@ -56,9 +56,8 @@ extension ArchiveOpening {
     ) throws(StorageError) {
         let descriptor = Descriptor(
             identity: try RandomSource.bytes(16, for: folder.path),
-            hashKey: try RandomSource.bytes(16, for: folder.path),
-            created: Clock.wall(),
-            name: name, configuration: configuration)
+            hashKey: try RandomSource.bytes(16, for: folder.path), created: Clock.wall(), name: name,
+            configuration: configuration)
         try replaceDescriptor(descriptor, in: folder)
         if configuration.durability != .process { try synchronizeNames(of: folder) }
     }

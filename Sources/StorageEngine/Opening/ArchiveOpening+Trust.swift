@@ -103,7 +103,7 @@ extension ArchiveOpening {
         }
         if mark == .none, try hasOtherParts(index.view, log) { return false }
         index.cleanMark.remove()
-        let wasInterrupted = index.sectionOwner != 0
+        let wasInterrupted = index.lockOwner != 0
         // If a process crashed while changing the limits, the next holder of the lock completes the change.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         if mark == .right { return true }
@@ -114,7 +114,7 @@ extension ArchiveOpening {
         case .automatic, nil: return false
         }
         let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
-        let soundness = IndexSoundness(engine: engine)
+        let soundness = IndexSoundness(engine)
         guard try soundness.isHeaderSound(wasInterrupted: wasInterrupted) else { return false }
         // After an interrupted change, recovery recomputes totals and links when the lock is taken.
         guard !wasInterrupted else { return true }

@@ -58,7 +58,7 @@ struct ArchiveOpening {
             descriptor, in: folder, memory: memory, log: log, lock: lock, role: role,
             tasks: EngineTasks(
                 recover: { (section) throws(StorageError) in try section.recover() },
-                maintain: { MaintenanceRun(engine: $0).run() }))
+                maintain: { MaintenanceRun($0).run() }))
     }
 
     // MARK: Writers
@@ -88,7 +88,7 @@ struct ArchiveOpening {
     private func handle() throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveFile.attached)
         let isAlone = try attachment.lock(.exclusive, wait: false)
-        let (memory, log, isShared) = try rightIndex(attachment, isAlone: isAlone)
+        let (memory, log, isShared) = try soundIndex(attachment, isAlone: isAlone)
         try adaptLock(of: memory, isAlone: isAlone)
         // If other processes can't see this index, the attachment's exclusive lock keeps them out.
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
@@ -101,12 +101,12 @@ struct ArchiveOpening {
     private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
         section.releaseDeadProcessSlots(isAlone: isAlone)
-        try section.followDescriptor(mayGiveUpEntries: purpose == .writing)
+        try section.followDescriptor(mayEvict: purpose == .writing)
         return section
     }
 
     /// The existing index if it is trusted and sound, otherwise a new one; its log, if known; and whether others see the index.
-    private func rightIndex(
+    private func soundIndex(
         _ attachment: FileDescriptor, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
         var isAlone = wasAlone
@@ -139,8 +139,7 @@ struct ArchiveOpening {
     }
 
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
-        try IndexMemory(
-            file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
+        try IndexMemory(file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
     }
 
     // MARK: Observers and copies
@@ -150,25 +149,25 @@ struct ArchiveOpening {
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         // Takes no open lock for an index that would be removed again.
-        if mayWrite, try mayLeaveIndex(), (try? putIndexRight()) != nil, let engine = try observe() {
+        if mayWrite, try mayKeepIndex(), (try? repairIndex()) != nil, let engine = try observe() {
             return engine
         }
         return try readIntoMemory()
     }
 
-    private func mayLeaveIndex() throws(StorageError) -> Bool {
+    private func mayKeepIndex() throws(StorageError) -> Bool {
         if try trustedIndex(writable: false) != nil { return true }
         let isJustWritten = try isLogJustWritten()
         return !isJustWritten
     }
 
-    private func putIndexRight() throws(StorageError) {
-        let engine = try enterToLook()
+    private func repairIndex() throws(StorageError) {
+        let engine = try enterForReading()
         // Takes the open lock again, to set the index's clean mark.
-        ArchiveClosing(engine: engine).close()
+        ArchiveClosing(engine).close()
     }
 
-    private func enterToLook() throws(StorageError) -> ArchiveEngine {
+    private func enterForReading() throws(StorageError) -> ArchiveEngine {
         let openLock = try OpenLock.take(in: folder, archive: descriptor.name, nanoseconds: 0)
         defer { openLock.release() }
         let (engine, isAlone) = try handle()

@@ -59,7 +59,7 @@ struct PriorIndexEvidence {
             $0 == oldest || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
         }
         let isLog = descriptor.configuration.kind == .log
-        let isQuiet = index.sectionOwner == 0
+        let isQuiet = index.lockOwner == 0
         gaps = isLog && isQuiet ? absent : []
         messages = gaps.isEmpty ? 0 : index.entryCount
         self.memory = keepsIndex ? memory : nil

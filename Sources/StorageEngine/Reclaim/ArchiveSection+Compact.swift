@@ -3,7 +3,7 @@ import CPlatform
 /// Shrinks the index after many entries have been removed, so that disk usage keeps S3.
 extension ArchiveSection {
     private var usedLines: Int {
-        (engine.kind == .log ? 0 : index.entryCount) + Int(index.setAsideCount)
+        (engine.kind == .log ? 0 : index.entryCount) + Int(index.tombstoneCount)
     }
 
     /// Whether the index has many more slots than entries, and exceeds its share of disk usage because of that.
@@ -11,14 +11,14 @@ extension ArchiveSection {
         let used = Int(index.entryHighWater)
         let needed = usedLines
         guard used > needed + needed / 8 + 2 * IndexLayout.chunkEntries else { return false }
-        return engine.leastSegmentBytes > engine.grantedSegmentBytes
+        return SpaceBudget(engine).leastSegmentBytes > SpaceBudget(engine).grantedSegmentBytes
     }
 
     /// Whether the index has far more capacity than it ever used, and exceeds its share because of that.
     private var isRoomy: Bool {
         let used = Int(index.entryHighWater)
         return Int(index.entryCapacity) > used + used / 8 + 2 * IndexLayout.chunkEntries
-            && index.segmentBytes > engine.grantedSegmentBytes
+            && index.segmentBytes > SpaceBudget(engine).grantedSegmentBytes
     }
 
     func compactAfterRebuild() {
@@ -27,23 +27,21 @@ extension ArchiveSection {
     }
 
     /// Compacts in proportion to the entries removed under this hold of the lock. Requires drained touches.
-    @inline(__always)
-    func compactIfSparse(removed: Int = 1) {
+    @inline(__always) func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }
     }
 
-    @inline(never)
-    private func compact(chunks: Int) {
+    @inline(never) private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
         // Other threads may be waiting for the lock: the rest becomes pending compaction.
-        if isSparse { engine.deferCompaction() }
+        if isSparse { LogCleaner(engine).deferCompaction() }
     }
 
     func compactSome() -> Bool { releaseSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Drops undo records, removes the oldest dead segments, and shrinks the index. Requires drained touches.
-    func giveUpRoom() throws(StorageError) {
-        forgetSetAside(most: .max, evenReversible: true)
+    func freeSpace() throws(StorageError) {
+        dropTombstones(most: .max, evenReversible: true)
         try dropDeadSegments()
         while vacateLastChunk() {}
         releaseSpareChunks()
@@ -51,7 +49,8 @@ extension ArchiveSection {
 
     func dropDeadSegment() -> Bool {
         let oldest = index.oldestSegment
-        guard index.isReady, engine.isOldestDead, !engine.isNeededToUndo(oldest),
+        guard index.isReady, SpaceBudget(engine).isOldestDead,
+            !UndoWindow(engine).isNeededToUndo(oldest),
             let next = try? segment(behind: oldest)
         else { return false }
         dropSegments(before: next)
@@ -76,8 +75,7 @@ extension ArchiveSection {
     /// less than half a millisecond. Requires drained touches. Readers without the lock find an entry by its location, which
     /// doesn't change, and trust no miss during the move. Pending touches of old numbers are dropped. After a crash in between,
     /// two slots may name one entry; recovery keeps one.
-    @inline(never)
-    func vacateLastChunk() -> Bool {
+    @inline(never) func vacateLastChunk() -> Bool {
         let used = index.usedEntries
         guard used > 0 else { return false }
         let last = (used - 1) / UInt32(IndexLayout.chunkEntries) * UInt32(IndexLayout.chunkEntries)
@@ -113,7 +111,9 @@ extension ArchiveSection {
     }
 
     func releaseSomeSpareChunks() -> Bool {
-        guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
+        guard engine.kind != .log, index.isReady, SpaceBudget(engine).isIndexWasted else {
+            return false
+        }
         if mergeSpareBuckets() { return true }
         let capacity = Int(index.entryCapacity)
         let most = ArchiveSection.chunksAtOnce * IndexLayout.chunkEntries

@@ -4,20 +4,20 @@ import SystemC
 /// Copies the oldest segment's live frames to the log tail, then removes its file. Always the oldest: frames that delete or evict
 /// in it can't concern an older one. Costs are proportional to the bytes appended: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
-    @inline(__always)
-    func reclaim(forAppended bytes: Int) {
+    @inline(__always) func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
-        if used > engine.grantedSegmentBytes, used > engine.leastSegmentBytes {
+        if used > SpaceBudget(engine).grantedSegmentBytes,
+            used > SpaceBudget(engine).leastSegmentBytes
+        {
             reclaimSlowly(share: 8 * bytes + 1024)
         }
     }
 
-    @inline(never)
-    private func reclaimSlowly(share: Int) {
+    @inline(never) private func reclaimSlowly(share: Int) {
         // A damaged index may count live frames as dead.
         guard index.isReady else { return }
-        if index.setAsideCount > 0 { forgetSetAside(most: 64) }
-        let allowed = engine.allowedSegmentBytes
+        if index.tombstoneCount > 0 { dropTombstones(most: 64) }
+        let allowed = SpaceBudget(engine).allowedSegmentBytes
         let most = max(share, ArchiveSection.workAtOnce)
         // One pass over the whole log frees all space that can be freed.
         let last = index.head.segment
@@ -25,7 +25,7 @@ extension ArchiveSection {
         while true {
             let used = index.segmentBytes
             guard used > allowed, index.oldestSegment < last else { return }
-            let isOverbooked = engine.isOverbooked(used)
+            let isOverbooked = LogCleaner(engine).isOverbooked(used)
             guard work < share || isOverbooked && work < most else { break }
             guard let done = reclaimStep(share: isOverbooked ? ArchiveSection.workAtOnce : share) else {
                 return
@@ -33,7 +33,11 @@ extension ArchiveSection {
             work += done
         }
         // Other threads may be waiting for the lock: the rest becomes pending compaction, unless a thread is already doing it.
-        if engine.isOverbooked(index.segmentBytes), !engine.isCompactionClaimed { engine.deferCompaction() }
+        if LogCleaner(engine).isOverbooked(index.segmentBytes),
+            !LogCleaner(engine).isCompactionClaimed
+        {
+            LogCleaner(engine).deferCompaction()
+        }
     }
 
     func reclaimSome(while isWanted: () -> Bool) -> Bool {
@@ -56,7 +60,7 @@ extension ArchiveSection {
             return reclaimNextFrames(of: segment, share: share)
         }
         // Checked when a segment is empty: once for most segments, and at each change for a segment that an undo still needs.
-        guard !engine.isNeededToUndo(segment),
+        guard !UndoWindow(engine).isNeededToUndo(segment),
             let next = try? self.segment(behind: segment)
         else { return nil }
         dropSegments(before: next)
@@ -70,17 +74,18 @@ extension ArchiveSection {
     func compactPart() -> Bool {
         let owner = engine.compactionOwner.load(ordering: .relaxed)
         guard owner != 0 else { return false }
-        let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
+        let reclaims = reclaimSome { LogCleaner(engine).isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
         // Compaction becomes pending under the lock, so this clears no newer request.
         _ = engine.compactionOwner.compareExchange(expected: owner, desired: 0, ordering: .relaxed)
         return false
     }
 
-    func giveRoomBack() -> Bool {
+    func reclaimWhileQuiet() -> Bool {
         guard engine.kind != .log else { return false }
-        return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
-            || releaseSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
+        return reclaimSome { index.segmentBytes > SpaceBudget(engine).quietSegmentBytes }
+            || releaseSomeSpareChunks()
+            || index.isReady && SpaceBudget(engine).isIndexWasted && vacateLastChunk()
     }
 
     private struct Candidate {
@@ -142,8 +147,8 @@ extension ArchiveSection {
                         return nil
                     }
                     let isKept =
-                        slot.isSetAside
-                        ? carryOn(candidate.frame, candidate.number, slot)
+                        slot.isTombstoned
+                        ? moveTombstone(candidate.frame, candidate.number, slot)
                         : move(candidate.frame, candidate.number, slot, kept: nil)
                     guard isKept else { return nil }
                 }
@@ -154,8 +159,7 @@ extension ArchiveSection {
         }
     }
 
-    @inline(__always)
-    private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
+    @inline(__always) private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
         guard let kind = candidate.frame.kind, kind.storesEntry || kind == .kept else { return nil }
         return index.table.entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }
@@ -180,8 +184,7 @@ extension ArchiveSection {
         var content = FrameContent(
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
             sequence: frame.sequence, recency: max(slot.recency, frame.recency), time: slot.accessed,
-            created: frame.created,
-            key: frame.key, value: frame.value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            created: frame.created, key: frame.key, value: frame.value)
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }
@@ -206,8 +209,8 @@ extension ArchiveSection {
         crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
-        if slot.isSetAside {
-            index.marks.resizeSetAside(number, slot, to: UInt32(bytes))
+        if slot.isTombstoned {
+            index.marks.resizeTombstone(number, slot, to: UInt32(bytes))
         } else {
             slot.frameBytes = UInt32(bytes)
         }
@@ -251,14 +254,14 @@ extension ArchiveSection {
         if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-                if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
+                if slot.isTombstoned, !index.marks.unmarkIfRestored(number + 1, slot) {
                     forget(number + 1, slot)
                     continue
                 }
                 switch rescue(number + 1, slot) {
                 case .moved: continue
                 case .noRoom: return false
-                case .gone: giveUp(number + 1, .damage)
+                case .gone: evictWithoutFrame(number + 1, .damage)
                 }
             }
         }
@@ -335,12 +338,12 @@ extension ArchiveSection {
     }
 
     /// Copies or drops a tombstoned entry of a segment that is being reclaimed. `false`: no space for the copy.
-    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
-        if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
+    func moveTombstone(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        if index.marks.unmarkIfRestored(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
-        guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
+        guard mark.isSet, !mark.isOverwritten, UndoWindow(engine).isReversible(line) else {
             forget(number, slot)
             return true
         }
@@ -355,95 +358,5 @@ extension ArchiveSection {
         var bytes = 0
         for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
         index.segmentBytes = bytes
-    }
-}
-
-extension ArchiveEngine {
-    /// Whether the segments use about as much space as allowed, also after the bound shrank (S3). True half a segment early: a
-    /// segment being copied and its copy both use space, and a put must not reclaim too much at once.
-    var isReclaimingDue: Bool {
-        kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
-    }
-
-    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never true for a log.
-    fileprivate func isOverbooked(_ used: Int) -> Bool {
-        kind != .log && used > allowedSegmentBytes + segmentTarget
-    }
-
-    /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
-    func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
-
-    /// Makes the current call finish, before it returns, the compaction that exceeds one hold of the lock.
-    func deferCompaction() {
-        compactionOwner.store(ArchiveEngine.thread, ordering: .relaxed)
-        isCompactionDue.store(true, ordering: .relaxed)
-    }
-
-    var hasPendingCompaction: Bool { compactionOwner.load(ordering: .relaxed) == ArchiveEngine.thread }
-
-    fileprivate var isCompactionClaimed: Bool {
-        let owner = compactionOwner.load(ordering: .relaxed)
-        return owner != 0 && owner != ArchiveEngine.thread && owner != ArchiveEngine.noThread
-    }
-
-    /// Leaves the current call's pending compaction to the next change or to maintenance.
-    func leaveCompaction() {
-        let (isLeft, _) = compactionOwner.compareExchange(
-            expected: ArchiveEngine.thread, desired: ArchiveEngine.noThread, ordering: .relaxed)
-        // If no thread can be started, the next change continues it.
-        if isLeft { try? startMaintenance() }
-    }
-
-    /// In place of a thread: the pending compaction is left to the next change or to maintenance.
-    private static let noThread = UInt.max
-
-    private static var thread: UInt {
-        #if canImport(Darwin)
-        UInt(bitPattern: pthread_self())
-        #else
-        UInt(pthread_self())
-        #endif
-    }
-
-    /// Does the pending compaction in slices, each under one hold of the lock, so that S3 holds when the call returns.
-    @inline(never)
-    func finishPendingCompaction() {
-        defer {
-            // No effect if another thread has taken the compaction over.
-            _ = compactionOwner.compareExchange(
-                expected: ArchiveEngine.thread, desired: 0, ordering: .relaxed)
-        }
-        dropDeadSegments()
-        if isOverbooked(index.segmentBytes) {
-            // The sum of the segments' sizes may be wrong.
-            guard let section = try? acquire(), (try? section.recountSegments()) != nil else { return }
-            _ = consume section
-            try? reclaimInSlices { isOverbooked(index.segmentBytes) }
-        }
-        while true {
-            letOthersIn()
-            guard let section = try? acquire() else { return }
-            section.drainTouches()
-            guard section.compactSome() else { return }
-        }
-    }
-
-    private func dropDeadSegments() {
-        // Waits for the medium without the lock.
-        if isOldestDead, index.durability != .process { try? synchronize(upTo: index.head) }
-        while isOldestDead {
-            letOthersIn()
-            guard let section = try? acquire(), section.dropDeadSegment() else { return }
-        }
-    }
-
-    private func reclaimInSlices(while isDue: () -> Bool) throws(StorageError) {
-        let last = index.head.segment
-        while isDue(), index.oldestSegment < last {
-            letOthersIn()
-            let section = try acquire()
-            section.drainTouches()
-            guard section.reclaimSome(while: isDue) else { return }
-        }
     }
 }

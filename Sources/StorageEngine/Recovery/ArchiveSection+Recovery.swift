@@ -8,19 +8,19 @@ extension ArchiveSection {
         index.beginStructureChange()
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try refill(slot) }
-        if engine.kind == .log { try recountMessages() }
+        if engine.kind == .log { try MessageWriter(engine).recountMessages(self) }
         index.renumberings &+= 1
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
-        try recountDeadlineActions()
+        try UndoLog(engine).recountDeadlineActions(self)
         try replayBehindHead()
         // If a batch is still open, some of its frames are missing, and no slot names one of them.
         index.batchOpen = .none
         crashPoint(.repairReplayed)
         index.touches.drainAll()
         // Last, because replayed frames are more recent than touches that were still pending.
-        index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         crashPoint(.repairSorted)
         // The crashed process may have been changing the configuration.
         try followDescriptor()
@@ -39,11 +39,11 @@ extension ArchiveSection {
         index.clearLists()
         index.liveFrameBytes = 0
         index.deadlines.clear()
-        beginRecountOfSetAside()
+        beginRecountOfTombstones()
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
             // A crash during a renumbering leaves an entry in two slots.
-            guard try keeps(slot), recountSetAside(number + 1, slot),
+            guard try keeps(slot), recountTombstones(number + 1, slot),
                 index.table.entry(at: slot.location, tag: slot.tag) == nil
             else {
                 index.marks.set(number + 1, .none)
@@ -54,8 +54,8 @@ extension ArchiveSection {
             index.adjustLive(slot.location, by: Int(slot.frameBytes))
             index.table.insert(number + 1, slot)
             linked.append((slot.recency, number + 1))
-            guard !slot.isSetAside else {
-                countSetAside(number + 1, slot)
+            guard !slot.isTombstoned else {
+                countTombstones(number + 1, slot)
                 continue
             }
             live += 1
@@ -69,14 +69,14 @@ extension ArchiveSection {
         index.valueBytes = UInt64(valueBytes)
         if let newest = linked.last { index.touches.raiseStamps(above: newest.recency) }
         for line in index.undo.lines where line.state == .returning { line.state = .reversible }
-        index.endReturn()
+        index.endRestore()
     }
 
     // MARK: Tombstoned entries, and their number for each action
 
-    private func beginRecountOfSetAside() {
-        index.setAsideCount = 0
-        index.setAsideBytes = 0
+    private func beginRecountOfTombstones() {
+        index.tombstoneCount = 0
+        index.tombstoneBytes = 0
         for line in index.undo.lines {
             line.pendingEntries = 0
             line.pendingBytes = 0
@@ -90,29 +90,29 @@ extension ArchiveSection {
     }
 
     /// Makes an entry's flag and mark agree. Returns `false` if the entry is tombstoned without an action.
-    private func recountSetAside(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+    private func recountTombstones(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = index.marks[number]
-        guard slot.isSetAside else {
+        guard slot.isTombstoned else {
             if mark != .none { index.marks.set(number, .none) }
             return true
         }
         let line = index.undo[mark.place]
         guard mark.isSet, line.group != 0 else { return false }
-        guard line.isBack else { return true }
-        guard !mark.isSuperseded else { return false }
+        guard line.isRestored else { return true }
+        guard !mark.isOverwritten else { return false }
         slot.frameBytes = slot.frameBytes
         index.marks.set(number, .none)
         return true
     }
 
-    private func countSetAside(_ number: UInt32, _ slot: ChangingSlot) {
+    private func countTombstones(_ number: UInt32, _ slot: ChangingSlot) {
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         line.marked += 1
         line.frameBytes &+= UInt64(slot.frameBytes)
-        index.setAsideCount &+= 1
-        index.setAsideBytes += Int(slot.frameBytes)
-        if !mark.isSuperseded {
+        index.tombstoneCount &+= 1
+        index.tombstoneBytes += Int(slot.frameBytes)
+        if !mark.isOverwritten {
             line.pendingEntries += 1
             line.pendingBytes &+= UInt64(slot.valueBytes)
         }
@@ -140,8 +140,8 @@ extension ArchiveSection {
         } else {
             slot.valueBytes = UInt32(frame.valueBytes)
         }
-        if slot.isSetAside {
-            slot.markSetAside(frameBytes: UInt32(frame.bytes))
+        if slot.isTombstoned {
+            slot.markTombstoned(frameBytes: UInt32(frame.bytes))
         } else {
             slot.frameBytes = UInt32(frame.bytes)
         }
@@ -238,5 +238,71 @@ extension ArchiveSection {
         batch.publish(self, pin)
         // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
+    }
+}
+
+extension ArchiveSection {
+    /// Whether a copy is of an overwritten state of its key. `present`: sequence of the key's entry; `nil`: no entry.
+    func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
+        if let present { return present > copy.sequence }
+        let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }
+        if removal?.all == true { return true }
+        guard let place = removal?.place else { return false }
+        return try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(copy.key) } ?? false
+    }
+
+    /// Records that a frame removed an entry, for later copies. `place`: of a frame with its key.
+    func noteRemoval(_ tag: UInt32, at place: Location, by frame: Frame) {
+        let sequence = frame.sequence
+        engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
+    }
+
+    /// Includes an action's missing entries in its total, so that an undo reports them as skipped. Reclaiming drops them
+    /// if they are overwritten, or if the action's record is discarded.
+    func countMissingEntries() {
+        for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
+            line.entries &+= UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
+        }
+    }
+
+    /// Permanently voids the copies that had no effect in a rebuild: the frames that make them outdated may be reclaimed first.
+    /// Requires a complete log, as a missing part may restore their entries, and no other mapping.
+    func voidOutdatedCopies() throws(StorageError) {
+        let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
+        for (segment, places) in Dictionary(grouping: places, by: \.segment) {
+            guard let pin = try log.pinIfPresent(segment) else { continue }
+            defer { log.unpin(pin) }
+            try segments.reserveBlocks(pin)
+            for place in places { segments.view(pin).void(at: place.offset) }
+            // Before the frames that make them outdated are removed.
+            try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
+        }
+    }
+}
+
+/// Slots of the process table. Processes release their slots at closing; other processes release those of crashed ones.
+extension ArchiveSection {
+    /// Clears the slots of processes that ended without closing, or all with `isAlone`, and removes entries that only these held.
+    func releaseDeadProcessSlots(isAlone: Bool) {
+        let liveness = engine.liveness
+        for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }
+    }
+
+    func leave(_ slot: ProcessSlot) {
+        if slot.memoryBytes != 0 || index.residency.isUsed {
+            for number in 1...max(1, index.usedEntries)
+            where index.residency[number] & 1 << UInt64(slot.line) != 0 {
+                index.residency.unmark(number, line: slot.line)
+                guard let entry = index.entry(number), entry.isLive, entry.isMemoryOnly,
+                    index.residency[number] == 0
+                else { continue }
+                let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
+                remove(number)
+                index.publish(
+                    .expiry, .processEnded, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+                    time: Clock.wall())
+            }
+        }
+        index.detach(slot)
     }
 }

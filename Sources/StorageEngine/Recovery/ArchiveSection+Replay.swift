@@ -1,28 +1,8 @@
 import CPlatform
 
-/// Damage that a rebuild of the index has found.
-struct ReplayFindings {
-    /// Number of damaged places.
-    var damaged = 0
-    var isWhole = true
-    /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
-    private var atEnd: [Location] = []
-
-    mutating func add(at place: Location, isNewest: Bool) {
-        if isNewest { atEnd.append(place) } else { damaged += 1 }
-    }
-
-    mutating func endLog(cut: Location?) {
-        damaged += atEnd.count { place in cut.map { place < $0 } ?? true }
-        atEnd = []
-    }
-}
-
-extension ArchiveEngine {
-    fileprivate static let sampleBytes = 4 << 20
-}
-
 extension ArchiveSection {
+    private static let sampleBytes = 4 << 20
+
     /// Applies a frame of the log to the index. Idempotent, so a crash during recovery needs no special recovery (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch frame.change(in: engine.kind, at: location) {
@@ -44,17 +24,18 @@ extension ArchiveSection {
         case .setDeadline(let note): try replayDeadline(frame, note, at: location, tag: tag)
         case .tombstone(let note): try replayTombstone(frame, note, at: location, tag: tag)
         case .restore(let note):
-            if let note { try bringBack(note, time: frame.time) }
+            if let note { try UndoLog(engine).replayRestore(self, note, time: frame.time) }
             engine.replayedRemovals.withLock { $0?.forgetAll() }
-        case .append(let oldest): try replayMessage(frame, at: location, oldest: oldest)
-        case .shorten(let oldest): try replayShortening(at: location, oldest: oldest)
+        case .append(let oldest):
+            try MessageWriter(engine).replayMessage(self, frame, at: location, oldest: oldest)
+        case .shorten(let oldest):
+            try MessageWriter(engine).replayShortening(self, at: location, oldest: oldest)
         case .none: break
         }
         countReplayed(frame)
     }
 
-    @inline(__always)
-    private func replayStore(
+    @inline(__always) private func replayStore(
         _ frame: Frame, at location: Location, tag: UInt32, isCopy: Bool
     ) throws(StorageError) {
         try removeEntries(namedIn: frame, undo: nil, location)
@@ -87,7 +68,7 @@ extension ArchiveSection {
         if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
             remove(number)
         }
-        if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
+        if index.tombstoneCount != 0 { markOverwritten(frame.key, tag: tag) }
         noteRemoval(tag, at: location, by: frame)
     }
 
@@ -134,7 +115,7 @@ extension ArchiveSection {
         guard let note, !slot.isMemoryOnly else { return remove(number) }
         let tag = slot.tag
         _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
-        setAsideInReplay(number, slot, note, place)
+        tombstoneInReplay(number, slot, note, place)
     }
 
     func number(at location: Location) throws(StorageError) -> UInt32? {
@@ -174,34 +155,34 @@ extension ArchiveSection {
         let line = index.undo.line(of: note.group)
         let known = (entries: line?.entries ?? 0, bytes: line?.bytes ?? 0)
         var isCounted = line?.isOfDeadlines ?? false
-        for (number, slot) in hidden(frame.key, tag: tag) where !index.marks[number].isSuperseded {
+        for (number, slot) in hidden(frame.key, tag: tag) where !index.marks[number].isOverwritten {
             let sequence = try engine.withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
             if sequence == frame.sequence {
                 isCounted = isCounted || index.marks[number].place == line?.place
                 forget(number, slot)
             }
-            if sequence < frame.sequence { index.marks.supersede(number, slot) }
+            if sequence < frame.sequence { index.marks.markOverwritten(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
         }
         forgetFormer(frame.key, tag: tag, of: note.group)
         try index.numbers.reserve()
         // Applied like a put followed by its removal.
         let number = applyPut(
-            engine.content(of: frame), tag: tag, number: 0, at: location, supersedes: false)
+            engine.content(of: frame), tag: tag, number: 0, at: location, overwrites: false)
         guard let slot = index.entry(number) else { return }
-        setAsideInReplay(number, slot, note, location)
+        tombstoneInReplay(number, slot, note, location)
         if isCounted, let line, line.group == note.group {
             line.entries = known.entries
             line.bytes = known.bytes
         }
         if !isCounted { engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: -1) } }
-        if isOlder { index.marks.supersede(number, slot) }
+        if isOlder { index.marks.markOverwritten(number, slot) }
     }
 
-    private func setAsideInReplay(
+    private func tombstoneInReplay(
         _ number: UInt32, _ slot: ChangingSlot, _ note: RemovalNote, _ location: Location
     ) {
-        setAside(number, slot, note: note, at: location)
+        tombstone(number, slot, note: note, at: location)
         engine.replayedMarks.withLock {
             if !$0.isEmpty { $0[IndexLayout.undoPlace(of: note.group)].append(number) }
         }
@@ -209,7 +190,7 @@ extension ArchiveSection {
 
     /// An action has at most one entry of a key: the one tombstoned last.
     private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
-        guard index.setAsideCount != 0 else { return }
+        guard index.tombstoneCount != 0 else { return }
         for (number, slot) in hidden(key, tag: tag)
         where index.marks[number].place == IndexLayout.undoPlace(of: group) {
             forget(number, slot)
@@ -281,10 +262,10 @@ extension ArchiveSection {
         findings.isWhole = try log.missing(among: numbers).isEmpty
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
-        index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         countMissingEntries()
-        judgeGraces()
-        forgetSetAside(most: .max)
+        applyUndoBudget()
+        dropTombstones(most: .max)
         compactAfterRebuild()
         return findings
     }
@@ -307,7 +288,7 @@ extension ArchiveSection {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             var offset = SegmentHeader.bytes
-            while offset < ArchiveEngine.sampleBytes, let frame = log.validFrame(pin, at: offset) {
+            while offset < ArchiveSection.sampleBytes, let frame = log.validFrame(pin, at: offset) {
                 if frame.kind == .put || frame.kind == .move { keys.insert(engine.hash(frame.key)) }
                 offset += frame.bytes
                 frameBytes += frame.bytes

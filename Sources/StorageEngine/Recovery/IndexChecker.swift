@@ -9,7 +9,7 @@ struct IndexChecker {
     private var standing: [Standing]
 
     private enum Standing: UInt8 {
-        case free, live, setAside
+        case free, live, tombstoned
         case listed, reached
         case accounted
     }
@@ -25,10 +25,10 @@ struct IndexChecker {
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
-        checkSetAside(counts.setAside)
+        checkTombstones(counts.tombstoned)
         // Tombstoned entries stay in their buckets and in the order.
-        checkRecency(counts.live + counts.setAside)
-        checkBuckets(counts.live + counts.setAside)
+        checkRecency(counts.live + counts.tombstoned)
+        checkBuckets(counts.live + counts.tombstoned)
         checkDeadlines()
         checkFree()
     }
@@ -37,9 +37,9 @@ struct IndexChecker {
 
     // MARK: Entries, totals and counts of segments
 
-    private mutating func checkEntries(_ engine: ArchiveEngine) -> (live: Int, setAside: Int) {
+    private mutating func checkEntries(_ engine: ArchiveEngine) -> (live: Int, tombstoned: Int) {
         var live = 0
-        var setAside = 0
+        var tombstoned = 0
         var values: UInt64 = 0
         var frames: UInt64 = 0
         var segments = [UInt64](repeating: 0, count: SegmentLayout.slots)
@@ -52,12 +52,12 @@ struct IndexChecker {
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
                 1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
-            if slot.isSetAside != index.marks[UInt32(number)].isSet {
+            if slot.isTombstoned != index.marks[UInt32(number)].isSet {
                 add("entry \(number) is tombstoned without a mark, or marked but not tombstoned")
             }
             if index.marks.isHidden(UInt32(number), slot) {
-                standing[number] = .setAside
-                setAside += 1
+                standing[number] = .tombstoned
+                tombstoned += 1
             } else {
                 standing[number] = .live
                 live += 1
@@ -74,7 +74,7 @@ struct IndexChecker {
         for (place, word) in segments.enumerated() where index.liveFrames(ofSegment: UInt32(place)) != word {
             add("the count of live frames is wrong for the segments of slot \(place)")
         }
-        return (live, setAside)
+        return (live, tombstoned)
     }
 
     // MARK: Lists
@@ -85,7 +85,7 @@ struct IndexChecker {
         var stamp = UInt64.max
         var number = index.recencyFirst
         while let slot = index.entry(number), seen <= live {
-            guard standing(of: number) == .live || standing(of: number) == .setAside else {
+            guard standing(of: number) == .live || standing(of: number) == .tombstoned else {
                 add("the recency list has entry \(number), which is free or listed twice")
                 break
             }
@@ -123,7 +123,7 @@ struct IndexChecker {
 
     private mutating func meet(_ number: UInt32, in bucket: UInt32) -> Int {
         switch standing(of: number) {
-        case .live, .setAside, .listed: standing[Int(number)] = .reached
+        case .live, .tombstoned, .listed: standing[Int(number)] = .reached
         case .reached: add("entry \(number) is in buckets twice")
         default: add("bucket \(bucket) has the free entry \(number)")
         }
@@ -135,20 +135,20 @@ struct IndexChecker {
         return 1
     }
 
-    private mutating func checkSetAside(_ count: Int) {
+    private mutating func checkTombstones(_ count: Int) {
         var pending: [Int: (entries: UInt64, bytes: UInt64)] = [:]
         var marks = [UInt64](repeating: 0, count: IndexLayout.undoLines)
         var flagged = 0
         for number in 1..<standing.count {
             let mark = index.marks[UInt32(number)]
             if mark.isSet { marks[mark.place] += 1 }
-            guard let slot = index.entry(UInt32(number)), slot.location != .none, slot.isSetAside else {
+            guard let slot = index.entry(UInt32(number)), slot.location != .none, slot.isTombstoned else {
                 continue
             }
             flagged += 1
-            guard standing[number] == .setAside else { continue }
+            guard standing[number] == .tombstoned else { continue }
             if index.undo[mark.place].group == 0 { add("entry \(number) is tombstoned without an action") }
-            guard !mark.isSuperseded else { continue }
+            guard !mark.isOverwritten else { continue }
             pending[mark.place, default: (0, 0)].entries += 1
             pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
         }
@@ -170,9 +170,9 @@ struct IndexChecker {
                 )
             }
         }
-        if marked != UInt64(index.setAsideCount) || flagged != Int(index.setAsideCount) {
+        if marked != UInt64(index.tombstoneCount) || flagged != Int(index.tombstoneCount) {
             add(
-                "\(flagged) entries are tombstoned; the index counts \(index.setAsideCount), the undo table \(marked)"
+                "\(flagged) entries are tombstoned; the index counts \(index.tombstoneCount), the undo table \(marked)"
             )
         }
     }
@@ -209,7 +209,7 @@ struct IndexChecker {
         let index = engine.index
         func state() -> [UInt64] {
             [
-                index.sectionOwner, index.head.raw,
+                index.lockOwner, index.head.raw,
                 index.structureVersion, index.touches.taken, index.touches.drained,
                 index.events.head,
             ]
@@ -217,7 +217,7 @@ struct IndexChecker {
         let wait = WriterWait(index)
         for attempt in 0..<5 {
             if attempt > 0 { cp_sleep(1_000_000 << Int64(attempt)) }
-            while index.sectionOwner != 0 { guard wait.goesOn() else { return nil } }
+            while index.lockOwner != 0 { guard wait.shouldContinue() else { return nil } }
             let before = state()
             guard before[0] == 0 else { continue }
             let found = IndexChecker(engine).found

@@ -77,7 +77,7 @@ struct IndexSoundness: ArchiveOperation {
     func addsUp() throws(StorageError) -> Bool {
         if engine.kind == .log {
             guard index.structureVersion & 1 == 0 else { return false }
-            return try MessageReader(engine: engine).addUp()
+            return try MessageReader(engine).addUp()
         }
         return IndexChecker(engine, most: 1).found.isEmpty
     }

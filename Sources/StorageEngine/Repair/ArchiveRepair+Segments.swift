@@ -20,7 +20,7 @@ extension ArchiveRepair {
                 // A segment whose header was never written held nothing that was acknowledged.
                 if number == numbers.last, try log.isUnwritten(number) { continue }
                 guard try log.holdsFrames(number) else {
-                    try setAside(SegmentHeader.fileName(number), reason)
+                    try quarantine(SegmentHeader.fileName(number), reason)
                     continue
                 }
                 try writeHeader(number, oldest: min(oldest, number), reason)
@@ -28,7 +28,7 @@ extension ArchiveRepair {
             try giveOwnLength(log, number)
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
-                goesOn: number != numbers.last || endsDamaged,
+                shouldContinue: number != numbers.last || endsDamaged,
                 without: dropped.filter { $0.first.segment == number })
         }
     }
@@ -36,7 +36,7 @@ extension ArchiveRepair {
     /// If segments are too far apart for one log, keeps those near its known end, or those with the most frame bytes.
     private mutating func quarantineForeignSegments(_ log: SegmentLog) throws(StorageError) {
         let names = try log.segmentNames()
-        for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
+        for stray in names.strays { try quarantine(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
         let named = names.numbers
         guard !SegmentLayout.isSpan(named) else { return }
         var segments: [(number: UInt32, frameBytes: Int)] = []
@@ -79,7 +79,7 @@ extension ArchiveRepair {
             staying = (sum, numbers[first...last])
         }
         for number in numbers where !staying.numbers.contains(number) {
-            try setAside(
+            try quarantine(
                 SegmentHeader.fileName(number),
                 "its number is too far from the other segments, which have more of the archive"
             )
@@ -104,9 +104,9 @@ extension ArchiveRepair {
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 
-    private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
+    private mutating func quarantine(_ file: String, _ reason: String) throws(StorageError) {
         let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
-        let kept = try DamagedFile.setAside(file, in: folder)
+        let kept = try DamagedFile.quarantine(file, in: folder)
         report(
             "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))not part of the log (\(reason)); renamed to \(kept)"
         )
@@ -117,8 +117,7 @@ extension ArchiveRepair {
     ) throws(StorageError) {
         let file = try folder.file(named: SegmentHeader.fileName(number), writable: true)
         let keeper = try keep([(0, try file.read(atMost: SegmentHeader.bytes))], of: number)
-        let header = SegmentHeader(
-            archive: identity, segment: number, oldest: oldest, created: Clock.wall())
+        let header = SegmentHeader(archive: identity, segment: number, oldest: oldest, created: Clock.wall())
         try file.write(header.encoded)
         try file.synchronize()
         salvagedFrom[number] = 0
@@ -139,7 +138,7 @@ extension ArchiveRepair {
     }
 
     private mutating func mendFrames(
-        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, goesOn: Bool,
+        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, shouldContinue: Bool,
         without dropped: [DroppedBatch]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
@@ -162,7 +161,7 @@ extension ArchiveRepair {
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
-        if goesOn, endsInBatch, tail != nil || isNewest {
+        if shouldContinue, endsInBatch, tail != nil || isNewest {
             // Zeros would mean that the rest of the batch was never written, and end the batch.
             let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
@@ -224,12 +223,9 @@ extension ArchiveRepair {
                 rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
             zeros.withUnsafeBytes { value in
-                let none = UnsafeRawBufferPointer(start: nil, count: 0)
                 segments.view(pin).write(
-                    FrameContent(
-                        kind: .void, sequence: 0, recency: 0, time: now, created: now, key: none,
-                        value: value,
-                        extensionBytes: none), at: offset)
+                    FrameContent(kind: .void, sequence: 0, recency: 0, time: now, created: now, value: value),
+                    at: offset)
             }
             offset += size
         }

@@ -20,7 +20,7 @@ struct ArchiveRepair {
         var conflicts: [String] = []
         for conflict in try NameConflict.all(in: folder) {
             if let refusal = conflict.refusal { throw refusal }
-            let kept = try DamagedFile.setAside(conflict.name, in: folder)
+            let kept = try DamagedFile.quarantine(conflict.name, in: folder)
             conflicts.append(conflict.description + "; renamed to \(kept)")
         }
         let openLock = try OpenLock.take(in: folder, archive: name)
@@ -35,8 +35,7 @@ struct ArchiveRepair {
         defer { attachment.unlock() }
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
         var repair = ArchiveRepair(
-            folder: folder, name: name, identity: descriptor.identity,
-            kind: descriptor.configuration.kind,
+            folder: folder, name: name, identity: descriptor.identity, kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
             evidence: try PriorIndexEvidence(folder, descriptor, keepsIndex: true))
         for conflict in conflicts { repair.report(conflict) }
@@ -48,8 +47,7 @@ struct ArchiveRepair {
             repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
         try repair.mendSegments(progress)
-        return try repair.finish(
-            ArchiveOpening(folder: folder, options: options), attachment: attachment)
+        return try repair.finish(ArchiveOpening(folder: folder, options: options), attachment: attachment)
     }
 
     private init(
@@ -106,7 +104,7 @@ struct ArchiveRepair {
         var kept = ""
         if try folder.hasEntry(named: file) {
             bytes = try folder.status(ofEntry: file)?.bytes ?? 0
-            kept = "; the old file is kept as \(try DamagedFile.setAside(file, in: folder))"
+            kept = "; the old file is kept as \(try DamagedFile.quarantine(file, in: folder))"
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
         report(
@@ -139,9 +137,7 @@ struct ArchiveRepair {
         }
         try index.cleanMark.set()
         return RepairReport(
-            entries: entries,
-            valueBytes: index.valueBytes, damaged: found.damaged,
-            salvaged: salvaged,
+            entries: entries, valueBytes: index.valueBytes, damaged: found.damaged, salvaged: salvaged,
             problems: found.problems)
     }
 }
@@ -188,8 +184,7 @@ struct ArchiveIdentities {
             }
         }
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
-        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(
-            atMost: 32)
+        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(atMost: 32)
         let evidence = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }
         if let descriptor,

@@ -60,7 +60,7 @@ struct SnapshotBuilder {
     /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `missingIsLost`: an absent
     /// segment not older than the log is lost and not reclaimed; reading its entries throws.
     private func attemptOnce(_ isDamaged: inout Bool, missingIsLost: Bool) throws(StorageError) -> Result? {
-        let isStopped = engine.isReturnStopped
+        let isStopped = engine.isRestoreStopped
         let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
@@ -71,7 +71,7 @@ struct SnapshotBuilder {
         // Frames in older segments were either moved, as later frames show, or dropped on a full disk, which no frame shows.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
-            isDamaged = index.sectionOwner == 0 && engine.index.head == begin
+            isDamaged = index.lockOwner == 0 && engine.index.head == begin
             return nil
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
@@ -80,7 +80,7 @@ struct SnapshotBuilder {
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
             // The index names frames of a log that it declares empty.
-            isDamaged = begin == .none && index.sectionOwner == 0 && engine.index.head == .none
+            isDamaged = begin == .none && index.lockOwner == 0 && engine.index.head == .none
             return nil
         }
         var overlay = SnapshotOverlay(engine, found.items, segments)
@@ -140,7 +140,7 @@ struct SnapshotBuilder {
         // No slot shows a batch that only deletes. When it is finished, the log tail is after it.
         if index.batchOpen == .none {
             let done = index.batchDone
-            if index.sectionOwner != 0 { last = max(last, done) }
+            if index.lockOwner != 0 { last = max(last, done) }
         }
         return (items, last)
     }
@@ -149,7 +149,7 @@ struct SnapshotBuilder {
         var isSettled = true
         // If the wait times out, the holder of the lock was stopped, or is busy with another change.
         _ = becomesTrue {
-            let isQuiet = index.sectionOwner == 0
+            let isQuiet = index.lockOwner == 0
             isSettled = engine.index.head == end
             return isQuiet || !isSettled
         }
@@ -159,7 +159,7 @@ struct SnapshotBuilder {
     /// Repeats the check until it is true, or the running operation takes too long.
     private func becomesTrue(_ condition: () -> Bool) -> Bool {
         let wait = WriterWait(index)
-        while !condition() { guard wait.goesOn() else { return false } }
+        while !condition() { guard wait.shouldContinue() else { return false } }
         return true
     }
 
@@ -168,7 +168,7 @@ struct SnapshotBuilder {
         let before = engine.index.head
         var head = before
         let isOver = becomesTrue {
-            let isQuiet = index.sectionOwner == 0
+            let isQuiet = index.lockOwner == 0
             head = engine.index.head
             return (isQuiet || head != before) && (last < head || last == .none)
         }
@@ -235,7 +235,7 @@ struct SnapshotBuilder {
                 reason: "one or more messages fail their checksums")
         }
         // If the last frames are all zero, only the index's count shows it, unless a process changes it or died while doing so.
-        if result.damaged.isEmpty, items.count < counted, index.sectionOwner == 0, engine.index.head == end,
+        if result.damaged.isEmpty, items.count < counted, index.lockOwner == 0, engine.index.head == end,
             engine.index.firstMessage == begin, counted == engine.index.entryCount
         {
             result.damaged.append(

@@ -40,8 +40,7 @@ struct SnapshotCopier: ArchiveOperation {
         traits.deadline = item.deadline
         var content = FrameContent(
             kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: item.recency,
-            time: item.accessed, created: frame.created, key: frame.key, value: frame.value,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            time: item.accessed, created: frame.created, key: frame.key, value: frame.value)
         let size = traits.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
         try section.withExtension(bytes: size) { (writer) throws(StorageError) in
             traits.write(to: &writer)
@@ -54,13 +53,11 @@ struct SnapshotCopier: ArchiveOperation {
     }
 
     private func copy(_ section: borrowing ArchiveSection, message frame: Frame) throws(StorageError) {
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
         try appendCopy(
             section,
             FrameContent(
                 kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
-                created: Int64(bitPattern: section.index.firstMessage.raw), key: none, value: frame.value,
-                extensionBytes: none))
+                created: Int64(bitPattern: section.index.firstMessage.raw), value: frame.value))
     }
 
     private func appendCopy(_ section: borrowing ArchiveSection, _ content: FrameContent) throws(StorageError)

@@ -122,7 +122,7 @@ extension Store {
         defer { copy.close() }
         let engine = try copy.engine()
         var damaged = RepeatedLines(snapshot.damagedPlaces.map(\.description))
-        let isDone = try SnapshotCopier(engine: engine).copy(snapshot) {
+        let isDone = try SnapshotCopier(engine).copy(snapshot) {
             damaged.add($0.description)
         } progress: { done in
             progress(BackupProgress(archive: archive.name, done: done, total: snapshot.count))

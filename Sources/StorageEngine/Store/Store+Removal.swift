@@ -32,7 +32,8 @@ extension Store {
         // Runs also if the removal failed halfway.
         defer { if isRemoved { forget(archive) } }
         // Keeps this process from creating the archive again in the meantime.
-        isRemoved = try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
+        isRemoved = try openedHere.value.openingLock(of: ExactText(name)).withLock {
+            (_) throws(StorageError) in
             // Keeps other processes from opening the archive: they would use removed files.
             let folderName = ArchiveName.folder(for: name)
             let openLock = try OpenLock.take(in: folder.folder(named: folderName), archive: name)

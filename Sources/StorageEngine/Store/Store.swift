@@ -51,8 +51,7 @@ public final class Store: Sendable {
         switch try StoreMarker.state(in: folder) {
         case .right: break
         case .version(let version):
-            throw .unsupportedVersion(
-                path: path + "/" + StoreMarker.fileName, found: version, supported: 1)
+            throw .unsupportedVersion(path: path + "/" + StoreMarker.fileName, found: version, supported: 1)
         case .damaged(let reason):
             throw .notAStore(
                 path: path,
@@ -136,7 +135,7 @@ public final class Store: Sendable {
         }
         var line = "\(file): rewritten (it was missing)"
         if case .damaged(let reason) = state {
-            let kept = try DamagedFile.setAside(StoreMarker.fileName, in: folder)
+            let kept = try DamagedFile.quarantine(StoreMarker.fileName, in: folder)
             line = "\(file): rewritten, because it \(reason); the old file is kept as \(kept)"
         }
         try StoreMarker.make(in: folder)
@@ -145,7 +144,7 @@ public final class Store: Sendable {
 
     /// Like ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is recreated after its removal. If the
     /// removal also removes the new marker but leaves archives, restores the marker and calls `remark`.
-    package static func openAnew(
+    package static func reopen(
         at path: String, createIfMissing: Bool = true, remark: (String) -> Void
     ) throws(StorageError) -> Store {
         do throws(StorageError) {
@@ -334,7 +333,7 @@ public final class Store: Sendable {
         _ name: String, prepare: () throws(StorageError) -> Void
     ) throws(StorageError) -> Archive {
         if let archive = openArchive(name) { return archive }
-        return try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
+        return try openedHere.value.openingLock(of: ExactText(name)).withLock { (_) throws(StorageError) in
             if let archive = openArchive(name) { return archive }
             archives.withLock { $0.removeValue(forKey: ExactText(name)) }?.end()
             try prepare()
@@ -411,15 +410,15 @@ public final class Store: Sendable {
 final class OpenedArchives: Sendable {
     let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
     /// One lock for each archive name; held while the archive opens, which another process may delay.
-    private let turns = GuardedReference(
+    private let openingLocks = GuardedReference(
         OrderedTable<ExactText, GuardedReference<Void>>(by: ExactText.precedes))
 
-    func turn(of name: ExactText) -> GuardedReference<Void> {
-        turns.withLock { turns in
-            if let turn = turns[name] { return turn }
-            let turn = GuardedReference(())
-            turns[name] = turn
-            return turn
+    func openingLock(of name: ExactText) -> GuardedReference<Void> {
+        openingLocks.withLock { locks in
+            if let lock = locks[name] { return lock }
+            let lock = GuardedReference(())
+            locks[name] = lock
+            return lock
         }
     }
 }

@@ -4,8 +4,7 @@ import Synchronization
 /// The wall clock, for dates, and the boot clock, which can't be set, for expiry times (S8): Durability, "Clocks".
 package enum Clock {
     /// Microseconds since 1970, accurate to a few milliseconds; costs a few nanoseconds.
-    @inline(__always)
-    static func wall() -> Int64 {
+    @inline(__always) static func wall() -> Int64 {
         #if DEBUG
         hand?.wall.load(ordering: .relaxed) ?? cp_coarse_time()
         #else
@@ -14,8 +13,7 @@ package enum Clock {
     }
 
     /// Microseconds since the machine was started, including sleep.
-    @inline(__always)
-    static func boot() -> Int64 {
+    @inline(__always) static func boot() -> Int64 {
         #if DEBUG
         hand?.boot.load(ordering: .relaxed) ?? cp_boot_time()
         #else

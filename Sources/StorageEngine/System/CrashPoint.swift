@@ -22,7 +22,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
     case batchEntryFilled, batchVictimRemoved, batchHeadMoved
     // Removing many entries, and tombstoning
-    case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
+    case removalFrameWritten, tombstoneMarked, tombstoneLinked, tombstoneDropped, overwritten
     // Restoring
     case restoreFrameWritten, returnBegun, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
     // Expiry times, and memory-only entries
@@ -33,7 +33,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case compactMoved, bucketMerged, compactEmptied, indexShrunk
     // Segments
     case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
-    case segmentUnlinked, segmentGivenUp, segmentEmptied, keptWritten, keptApplied
+    case segmentUnlinked, segmentDropped, segmentEmptied, keptWritten, keptApplied
     // Durability
     case segmentsSynced, headSynced
     // Opening and recovery
@@ -53,13 +53,11 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     private static let isArmed = Atomic<Bool>(false)
     private static let armed = Guarded<(point: CrashPoint, left: Int, signal: Int32)?>(nil)
 
-    @inline(__always)
-    fileprivate static func pass(_ point: CrashPoint) {
+    @inline(__always) fileprivate static func pass(_ point: CrashPoint) {
         if isArmed.load(ordering: .relaxed) { count(point) }
     }
 
-    @inline(never)
-    private static func count(_ point: CrashPoint) {
+    @inline(never) private static func count(_ point: CrashPoint) {
         let signal: Int32? = armed.withLock { armed in
             guard let present = armed, present.point == point else { return nil }
             armed?.left -= 1
@@ -75,8 +73,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
 }
 
 /// Marks a crash point; compiles to nothing in release builds.
-@inline(__always)
-func crashPoint(_ point: CrashPoint) {
+@inline(__always) func crashPoint(_ point: CrashPoint) {
     #if DEBUG
     CrashPoint.pass(point)
     #endif

@@ -12,7 +12,7 @@ extension FileDescriptor {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StorageError) -> Int {
         var filled = 0
         while filled < buffer.count {
-            let got = SystemDoor.transfer(.read, count: buffer.count - filled, path: path) {
+            let got = SystemCall.read.transfer(count: buffer.count - filled, path: path) {
                 pread(descriptor, buffer.baseAddress! + filled, $0, off_t(offset + filled))
             }
             guard got.code == 0 else { throw .fromErrno(got.code, operation: "read", path: path) }
@@ -32,7 +32,7 @@ extension FileDescriptor {
         var written = 0
         while written < count {
             let put = bytes.withUnsafeBytes { buffer in
-                SystemDoor.transfer(.write, count: count - written, path: path) {
+                SystemCall.write.transfer(count: count - written, path: path) {
                     pwrite(descriptor, buffer.baseAddress! + written, $0, off_t(offset + written))
                 }
             }
@@ -43,8 +43,7 @@ extension FileDescriptor {
 
     /// Truncates the file. Never call it on a file that any process has mapped (F4).
     func truncate(to bytes: Int) throws(StorageError) {
-        let result = SystemDoor.perform(.write, path: path) { Int(ftruncate(descriptor, off_t(bytes))) }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "truncate", path: path) }
+        try SystemCall.write.run("truncate", path: path) { Int(ftruncate(descriptor, off_t(bytes))) }
     }
 
     /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on: writing the zeros brings the
@@ -72,29 +71,27 @@ extension FileDescriptor {
     /// Allocates blocks, also in holes, so that writing the first `bytes` bytes through a mapping can't raise SIGBUS (F4).
     func reserveBlocks(_ bytes: Int) throws(StorageError) {
         try checkLength(bytes)
-        let result = SystemDoor.perform(.allocate, path: path) {
+        try SystemCall.allocate.run("extend", path: path) {
             let failure = cp_preallocate(descriptor, off_t(bytes))
             errno = failure
             return failure == 0 ? 0 : -1
         }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
     }
 
     /// Returns once the file's bytes (or a folder's names), also `mapped`, are on the medium. Success after a failure proves
     /// nothing.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
-        let result = SystemDoor.perform(.sync, path: path) {
+        try SystemCall.sync.run("sync", path: path) {
             Int(cp_synchronize(descriptor, mapped?.baseAddress, mapped?.count ?? 0))
         }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "sync", path: path) }
         SystemFaults.tell(.synced(path: path))
     }
 
     /// Returns when this folder's names are on the medium, as far as the file system supports that.
     func synchronizeNames() throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
-        let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }
+        let result = SystemCall.sync.perform(path: path) { Int(cp_synchronize_names(descriptor)) }
         guard result.code == 0 || result.code == EINVAL else {
             throw .fromErrno(result.code, operation: "sync", path: path)
         }

@@ -11,25 +11,23 @@ extension FileDescriptor {
 
     /// Calls `body` with each name except `.` and `..`, and whether it is a regular file; `nil`: not known.
     func forEachName(_ body: (UnsafeRawBufferPointer, _ isRegular: Bool?) -> Void) throws(StorageError) {
-        let copy = SystemDoor.perform(.open, path: path) {
+        let copy = try SystemCall.open.run("list", path: path) {
             Int(cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         }
-        guard copy.code == 0 else { throw .fromErrno(copy.code, operation: "list", path: path) }
-        guard let stream = fdopendir(Int32(copy.value)) else {
+        guard let stream = fdopendir(Int32(copy)) else {
             let code = errno
-            _ = close(Int32(copy.value))
+            _ = close(Int32(copy))
             throw .fromErrno(code, operation: "list", path: path)
         }
         defer { closedir(stream) }
         while true {
             // The end and a failure differ only in errno; a truncated list must not pass for a complete one.
             var next: UnsafeMutablePointer<dirent>?
-            let result = SystemDoor.perform(.list, path: path) {
+            try SystemCall.list.run("list", path: path) {
                 errno = 0
                 next = readdir(stream)
                 return next == nil && errno != 0 ? -1 : 0
             }
-            guard result.code == 0 else { throw .fromErrno(result.code, operation: "list", path: path) }
             guard let entry = next else { break }
             let type = Int(entry.pointee.d_type)
             withUnsafeBytes(of: &entry.pointee.d_name) { room in
@@ -42,7 +40,7 @@ extension FileDescriptor {
 
     /// Whether an entry of that name exists. Throws if that is unknown: "no" would create an archive over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
-        let result = SystemDoor.perform(.exists, path: path + "/" + name) {
+        let result = SystemCall.exists.perform(path: path + "/" + name) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
         }
         switch result.code {
@@ -52,10 +50,9 @@ extension FileDescriptor {
         }
     }
 
-    @discardableResult
-    func makeFolder(named name: String) throws(StorageError) -> Bool {
+    @discardableResult func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
-        let made = SystemDoor.perform(.makeFolder, path: full) { Int(mkdirat(descriptor, name, 0o700)) }
+        let made = SystemCall.makeFolder.perform(path: full) { Int(mkdirat(descriptor, name, 0o700)) }
         guard made.code == 0 || made.code == EEXIST else {
             throw .fromErrno(made.code, operation: "make folder", path: full)
         }
@@ -64,7 +61,7 @@ extension FileDescriptor {
     }
 
     func rename(_ old: String, to new: String) throws(StorageError) {
-        let result = SystemDoor.perform(.rename, path: path + "/" + old) {
+        let result = SystemCall.rename.perform(path: path + "/" + old) {
             Int(renameat(descriptor, old, descriptor, new))
         }
         guard result.code == 0 else {
@@ -102,18 +99,15 @@ extension FileDescriptor {
     }
 
     func link(_ name: String, as second: String) throws(StorageError) {
-        let result = SystemDoor.perform(.rename, path: path + "/" + name) {
+        try SystemCall.rename.run("give another name to", path: path + "/" + name) {
             Int(linkat(descriptor, name, descriptor, second, 0))
-        }
-        guard result.code == 0 else {
-            throw .fromErrno(result.code, operation: "give another name to", path: path + "/" + name)
         }
         SystemFaults.tell(.created(path: path + "/" + second))
     }
 
     /// Removes a name; not an error if it is missing.
     func unlink(_ name: String, isFolder: Bool = false) throws(StorageError) {
-        let result = SystemDoor.perform(.unlink, path: path + "/" + name) {
+        let result = SystemCall.unlink.perform(path: path + "/" + name) {
             SystemFaults.tell(.unlinked(path: path + "/" + name))
             return Int(unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0))
         }
@@ -177,7 +171,7 @@ extension FileDescriptor {
 
     /// Returns 0 or an errno.
     private static func makeFolder(at path: String) -> Int32 {
-        let made = SystemDoor.perform(.makeFolder, path: path) { Int(mkdir(path, 0o700)) }
+        let made = SystemCall.makeFolder.perform(path: path) { Int(mkdir(path, 0o700)) }
         if made.code == 0 { SystemFaults.tell(.madeFolder(path: path)) }
         return made.code
     }

@@ -71,11 +71,10 @@ final class FileDescriptor: Sendable {
     // MARK: Opening
 
     static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> FileDescriptor {
-        let opened = SystemDoor.perform(.open, path: path) {
+        let opened = try SystemCall.open.run("open", path: path) {
             Int(cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         }
-        guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        let folder = FileDescriptor(descriptor: Int32(opened.value), path: path, trust: trust)
+        let folder = FileDescriptor(descriptor: Int32(opened), path: path, trust: trust)
         try folder.requireTrust(trust)
         return folder
     }
@@ -145,7 +144,7 @@ final class FileDescriptor: Sendable {
         _ name: String, flags: Int32, path known: String? = nil, trust: FileTrust = .anyone
     ) throws(StorageError) -> FileDescriptor {
         let full = known ?? path + "/" + name
-        let opened = SystemDoor.perform(.open, path: full) {
+        let opened = SystemCall.open.perform(path: full) {
             Int(cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600))
         }
         guard opened.code == 0 else {
@@ -161,8 +160,7 @@ final class FileDescriptor: Sendable {
 
     func status() throws(StorageError) -> Status {
         var facts = stat()
-        let result = SystemDoor.perform(.status, path: path) { Int(fstat(descriptor, &facts)) }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "examine", path: path) }
+        try SystemCall.status.run("examine", path: path) { Int(fstat(descriptor, &facts)) }
         return Status(facts)
     }
 
@@ -170,7 +168,7 @@ final class FileDescriptor: Sendable {
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()
         let full = path + "/" + name
-        let result = SystemDoor.perform(.status, path: full) {
+        let result = SystemCall.status.perform(path: full) {
             Int(fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW))
         }
         switch result.code {

@@ -37,7 +37,7 @@ final class MappedRange: @unchecked Sendable {
         _ bytes: Int, _ protection: Int32, _ flags: Int32, _ descriptor: Int32, _ path: String
     ) throws(StorageError) -> UnsafeMutableRawPointer {
         var place: UnsafeMutableRawPointer?
-        let result = SystemDoor.perform(.map, path: path) {
+        let result = SystemCall.map.perform(path: path) {
             place = mmap(nil, bytes, protection, flags, descriptor, 0)
             return place == MAP_FAILED ? -1 : 0
         }

@@ -26,8 +26,7 @@ struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    @discardableResult
-    mutating func removeValue(forKey key: Key) -> Value? {
+    @discardableResult mutating func removeValue(forKey key: Key) -> Value? {
         let (place, isThere) = place(of: key)
         return isThere ? rows.remove(at: place).value : nil
     }

@@ -76,7 +76,7 @@ enum BootIdentity {
 enum RandomSource {
     static func bytes(_ count: Int, for path: String) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        let result = SystemDoor.perform(.random, path: path) {
+        let result = SystemCall.random.perform(path: path) {
             let failure = cp_random(&bytes, count)
             errno = failure
             return failure == 0 ? 0 : -1

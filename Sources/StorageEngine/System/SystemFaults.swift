@@ -63,7 +63,7 @@ package enum SystemEvent: Sendable, Hashable {
     case unlinked(path: String)
 }
 
-/// The hook for tests in ``SystemDoor``, process-wide; one relaxed load in system calls.
+/// The hook for tests in ``SystemCall``, process-wide; one relaxed load in system calls.
 package enum SystemFaults {
     private struct Hooks {
         var plans: [FaultPlan] = []
@@ -111,8 +111,7 @@ package enum SystemFaults {
         withExtendedLifetime(ended) {}
     }
 
-    @inline(__always)
-    fileprivate static func effect(
+    @inline(__always) fileprivate static func effect(
         on call: SystemCall, path: () -> String, shortens: Bool = false
     ) -> FaultPlan.Effect? {
         guard isArmed.load(ordering: .relaxed) else { return nil }
@@ -125,8 +124,7 @@ package enum SystemFaults {
         return nil
     }
 
-    @inline(__always)
-    static func tell(_ event: @autoclosure () -> SystemEvent) {
+    @inline(__always) static func tell(_ event: @autoclosure () -> SystemEvent) {
         guard isArmed.load(ordering: .relaxed) else { return }
         let event = event()
         let path =
@@ -146,38 +144,42 @@ struct SystemResult {
     var code: Int32
 }
 
-enum SystemDoor {
+extension SystemCall {
     /// Bounds the repetitions, for a timer may fire faster than the call can run.
     private static let mostInterruptions = 1000
 
     /// Makes a call that returns -1 and sets errno if it fails.
-    @inline(__always)
-    static func perform(
-        _ call: SystemCall, path: @autoclosure () -> String, _ body: () -> Int
-    ) -> SystemResult {
-        var result = once(call, path: path, body)
+    @inline(__always) func perform(path: @autoclosure () -> String, _ body: () -> Int) -> SystemResult {
+        var result = once(path: path, body)
         var attempts = 1
-        while result.code == EINTR, attempts < mostInterruptions {
-            result = once(call, path: path, body)
+        while result.code == EINTR, attempts < SystemCall.mostInterruptions {
+            result = once(path: path, body)
             attempts += 1
         }
         return result
     }
 
-    /// Reads or writes at most `count` bytes. Transferring fewer is no failure.
-    static func transfer(
-        _ call: SystemCall, count: Int, path: @autoclosure () -> String, _ body: (Int) -> Int
-    ) -> SystemResult {
-        var allowed = count
-        if count > 1, case .isShort? = SystemFaults.effect(on: call, path: path, shortens: true) {
-            allowed = 1
-        }
-        return perform(call, path: path()) { body(allowed) }
+    /// Like ``perform(path:_:)``. Returns the call's result; throws an error about `operation` if it fails.
+    @inline(__always) @discardableResult
+    func run(
+        _ operation: String, path: @autoclosure () -> String, _ body: () -> Int
+    ) throws(StorageError) -> Int {
+        let result = perform(path: path(), body)
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: operation, path: path()) }
+        return result.value
     }
 
-    @inline(__always)
-    private static func once(_ call: SystemCall, path: () -> String, _ body: () -> Int) -> SystemResult {
-        if case .fails(let code)? = SystemFaults.effect(on: call, path: path) {
+    /// Reads or writes at most `count` bytes. Transferring fewer is no failure.
+    func transfer(count: Int, path: @autoclosure () -> String, _ body: (Int) -> Int) -> SystemResult {
+        var allowed = count
+        if count > 1, case .isShort? = SystemFaults.effect(on: self, path: path, shortens: true) {
+            allowed = 1
+        }
+        return perform(path: path()) { body(allowed) }
+    }
+
+    @inline(__always) private func once(path: () -> String, _ body: () -> Int) -> SystemResult {
+        if case .fails(let code)? = SystemFaults.effect(on: self, path: path) {
             return SystemResult(value: -1, code: code)
         }
         let value = body()

@@ -11,14 +11,12 @@ struct ChainWalk<Right> {
     /// Whether the walk ended early, at a cycle, a missing entry or an unmapped one. The chain may have further entries.
     private(set) var isBroken = false
 
-    @inline(__always)
-    init(_ index: MappedIndex<Right>, from first: UInt32) {
+    @inline(__always) init(_ index: MappedIndex<Right>, from first: UInt32) {
         self.index = index
         self.first = first
     }
 
-    @inline(__always)
-    mutating func next() -> EntrySlot<Right>? {
+    @inline(__always) mutating func next() -> EntrySlot<Right>? {
         let number = slot?.chainNext ?? first
         guard let slot = index.entry(number), number != remembered else {
             isBroken = number != 0

@@ -12,9 +12,6 @@ struct Deadlines<Right> {
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// No entry expires before this moment on the boot clock; 0: no entry expires.
-    var next: Int64 { index.nextDeadline }
-
     // MARK: Addresses of bounds
 
     private func row(_ row: Int, ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
@@ -178,7 +175,7 @@ extension Deadlines where Right == Changing {
         search.rows -= 1
         var earliest = Deadline.never
         forEach(row, ofChunk: chunk) { number, slot in
-            guard !slot.isSetAside || index.marks.unmarkIfBack(number, slot) else { return }
+            guard !slot.isTombstoned || index.marks.unmarkIfRestored(number, slot) else { return }
             // An expired entry stays in the bound until it is removed, because removing it may fail.
             earliest = earlier(earliest, slot.deadline)
             if slot.deadline <= search.now { search.found.append(number) }

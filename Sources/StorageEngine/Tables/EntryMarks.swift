@@ -12,20 +12,20 @@ struct EntryMark: Equatable {
     var isSet: Bool { raw & EntryMark.set != 0 }
     var place: Int { Int(raw) & EntryMark.placeBits }
     /// Whether the key has been stored again since. Then the entry is never restored, even after the newer entry is removed.
-    var isSuperseded: Bool {
-        get { raw & EntryMark.superseded != 0 }
-        set { raw = newValue ? raw | EntryMark.superseded : raw & ~EntryMark.superseded }
+    var isOverwritten: Bool {
+        get { raw & EntryMark.overwritten != 0 }
+        set { raw = newValue ? raw | EntryMark.overwritten : raw & ~EntryMark.overwritten }
     }
 
     private static let set: UInt8 = 0x80
-    private static let superseded: UInt8 = 0x40
+    private static let overwritten: UInt8 = 0x40
     private static let placeBits = 0x3f
 }
 
 /// The tombstoned entries (S12), and their actions. A tombstoned entry stays in its bucket and order: its slot has a flag, its
 /// cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides whether the entry is
 /// hidden. So one word restores an action's entries for every process; flags and marks are cleared later
-/// (``unmarkIfBack(_:_:)``).
+/// (``unmarkIfRestored(_:_:)``).
 ///
 /// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the flag and
 /// cleared after it (F5). At most one entry of a key is neither overwritten nor hidden by a visible one. The sums in ``UndoLine``
@@ -33,8 +33,7 @@ struct EntryMark: Equatable {
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
-    @inline(__always)
-    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
+    @inline(__always) fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
     /// The mark of an entry; none for numbers beyond the capacity.
     subscript(number: UInt32) -> EntryMark {
@@ -48,22 +47,19 @@ struct EntryMarks<Right> {
     }
 
     /// Whether look-ups must not find the entry although its bucket names it.
-    @inline(__always)
-    func isHidden(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
-        slot.isSetAside && isHiddenSlowly(number, slot)
+    @inline(__always) func isHidden(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+        slot.isTombstoned && isHiddenSlowly(number, slot)
     }
 
-    @inline(__always)
-    func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+    @inline(__always) func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.read { (_, _) in !isHidden(number, slot) } ?? false
     }
 
-    @inline(never)
-    private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+    @inline(never) private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         let mark = self[number]
-        if mark.isSet, !mark.isSuperseded, index.undo[mark.place].isBack { return false }
+        if mark.isSet, !mark.isOverwritten, index.undo[mark.place].isRestored { return false }
         // The flag may have been cleared between the two reads.
-        return slot.isSetAside
+        return slot.isTombstoned
     }
 
     /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (one bit each).
@@ -104,34 +100,33 @@ extension EntryMarks where Right == Changing {
     }
 
     /// Whether the entry is visible, for a caller that will change it: first clears the mark of an undone action.
-    @inline(__always)
-    func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
-        slot.isLive || slot.location != .none && unmarkIfBack(number, slot)
+    @inline(__always) func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        slot.isLive || slot.location != .none && unmarkIfRestored(number, slot)
     }
 
     // MARK: Tombstoning
 
     /// Marks the entry as tombstoned. The caller adjusts the archive's totals.
-    func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
+    func tombstone(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
         line.marked += 1
         line.frameBytes &+= UInt64(bytes)
         line.pendingEntries += 1
         line.pendingBytes &+= UInt64(slot.valueBytes)
-        index.setAsideBytes += Int(bytes)
-        index.setAsideCount &+= 1
+        index.tombstoneBytes += Int(bytes)
+        index.tombstoneCount &+= 1
         set(number, EntryMark(place: line.place))
-        crashPoint(.setAsideMarked)
-        slot.markSetAside(frameBytes: bytes)
+        crashPoint(.tombstoneMarked)
+        slot.markTombstoned(frameBytes: bytes)
         // From now on the cell sends look-ups to the slot.
         index.table.setLocation(number, slot, slot.location)
     }
 
     /// Called when the entry's key was stored again: an undo must not restore the entry.
-    func supersede(_ number: UInt32, _ slot: ChangingSlot) {
+    func markOverwritten(_ number: UInt32, _ slot: ChangingSlot) {
         var mark = self[number]
-        guard mark.isSet, !mark.isSuperseded else { return }
-        mark.isSuperseded = true
+        guard mark.isSet, !mark.isOverwritten else { return }
+        mark.isOverwritten = true
         set(number, mark)
         let line = index.undo[mark.place]
         line.pendingEntries -= min(line.pendingEntries, 1)
@@ -140,8 +135,8 @@ extension EntryMarks where Right == Changing {
 
     func readmit(_ number: UInt32, _ slot: ChangingSlot) {
         var mark = self[number]
-        guard mark.isSet, mark.isSuperseded else { return }
-        mark.isSuperseded = false
+        guard mark.isSet, mark.isOverwritten else { return }
+        mark.isOverwritten = false
         set(number, mark)
         let line = index.undo[mark.place]
         line.pendingEntries += 1
@@ -149,12 +144,11 @@ extension EntryMarks where Right == Changing {
     }
 
     /// Clears flag and mark of an undone action's entry. Returns `false` if the entry is still tombstoned.
-    @discardableResult
-    func unmarkIfBack(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+    @discardableResult func unmarkIfRestored(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = self[number]
-        guard slot.isSetAside, mark.isSet, !mark.isSuperseded else { return false }
+        guard slot.isTombstoned, mark.isSet, !mark.isOverwritten else { return false }
         let line = index.undo[mark.place]
-        guard line.isBack else { return false }
+        guard line.isRestored else { return false }
         if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number) }
         let bytes = slot.frameBytes
         slot.frameBytes = bytes
@@ -174,7 +168,7 @@ extension EntryMarks where Right == Changing {
         let mark = self[number]
         guard mark.isSet else { return }
         let line = index.undo[mark.place]
-        if !mark.isSuperseded, !line.isBack {
+        if !mark.isOverwritten, !line.isRestored {
             line.pendingEntries -= min(line.pendingEntries, 1)
             line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
         }
@@ -185,17 +179,17 @@ extension EntryMarks where Right == Changing {
     private func countOut(_ line: ChangingUndoLine, frameBytes: UInt32) {
         line.marked -= min(line.marked, 1)
         line.frameBytes -= min(line.frameBytes, UInt64(frameBytes))
-        index.setAsideBytes -= min(index.setAsideBytes, Int(frameBytes))
-        index.setAsideCount &-= min(index.setAsideCount, 1)
-        if index.setAsideCount == 0 { index.leastVisible = 0 }
+        index.tombstoneBytes -= min(index.tombstoneBytes, Int(frameBytes))
+        index.tombstoneCount &-= min(index.tombstoneCount, 1)
+        if index.tombstoneCount == 0 { index.leastVisible = 0 }
     }
 
-    func resizeSetAside(_ number: UInt32, _ slot: ChangingSlot, to bytes: UInt32) {
+    func resizeTombstone(_ number: UInt32, _ slot: ChangingSlot, to bytes: UInt32) {
         let before = UInt64(slot.frameBytes)
-        slot.markSetAside(frameBytes: bytes)
+        slot.markTombstoned(frameBytes: bytes)
         let line = index.undo[self[number].place]
         line.frameBytes = line.frameBytes &- min(line.frameBytes, before) &+ UInt64(bytes)
-        index.setAsideBytes += Int(bytes) - min(index.setAsideBytes, Int(before))
+        index.tombstoneBytes += Int(bytes) - min(index.tombstoneBytes, Int(before))
     }
 }
 

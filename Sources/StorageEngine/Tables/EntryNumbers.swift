@@ -6,12 +6,10 @@
 struct EntryNumbers {
     private let index: ChangingIndex
 
-    @inline(__always)
-    fileprivate init(_ index: ChangingIndex) { self.index = index }
+    @inline(__always) fileprivate init(_ index: ChangingIndex) { self.index = index }
 
     /// Ensures that the file has a slot for the next ``allocate()``.
-    @inline(__always)
-    func reserve() throws(StorageError) {
+    @inline(__always) func reserve() throws(StorageError) {
         let free = index.freeHead
         if free != 0 {
             if let slot = index.entry(free), slot.location == .none { return }
@@ -33,8 +31,7 @@ struct EntryNumbers {
     }
 
     /// Takes an entry number after ``reserve()``, and splits a bucket if there are many entries.
-    @inline(__always)
-    func allocate() -> UInt32 {
+    @inline(__always) func allocate() -> UInt32 {
         let free = index.freeHead
         if free != 0, let slot = index.entry(free) {
             index.freeHead = slot.chainNext
@@ -47,8 +44,7 @@ struct EntryNumbers {
         return next
     }
 
-    @inline(__always)
-    func free(_ number: UInt32, _ slot: ChangingSlot) {
+    @inline(__always) func free(_ number: UInt32, _ slot: ChangingSlot) {
         slot.clear()
         let next = index.freeHead
         slot.chainNext = next

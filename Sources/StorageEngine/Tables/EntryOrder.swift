@@ -8,18 +8,16 @@ import CPlatform
 struct EntryOrder {
     private let index: ChangingIndex
 
-    @inline(__always)
-    fileprivate init(_ index: ChangingIndex) { self.index = index }
+    @inline(__always) fileprivate init(_ index: ChangingIndex) { self.index = index }
 
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
     @inline(__always) var leastRecent: UInt32 {
-        index.setAsideCount == 0 ? oldEnd : leastVisible()
+        index.tombstoneCount == 0 ? oldEnd : leastVisible()
     }
 
     /// Resumes where the last search ended, so hidden entries are skipped once. Invariant: no entry behind that one is visible.
-    @inline(never)
-    private func leastVisible() -> UInt32 {
+    @inline(never) private func leastVisible() -> UInt32 {
         let known = index.leastVisible
         let found = visible(from: known == 0 ? oldEnd : known)
         index.leastVisible = found
@@ -29,7 +27,7 @@ struct EntryOrder {
     private func visible(from number: UInt32) -> UInt32 {
         var number = number
         var steps: UInt32 = 0
-        while let slot = index.entry(number), slot.isSetAside, !index.marks.unmarkIfBack(number, slot),
+        while let slot = index.entry(number), slot.isTombstoned, !index.marks.unmarkIfRestored(number, slot),
             steps <= index.usedEntries
         {
             number = slot.newer
@@ -40,14 +38,12 @@ struct EntryOrder {
 
     // MARK: Prefetching
 
-    @inline(__always)
-    func prefetchNeighbours(of slot: ChangingSlot) {
+    @inline(__always) func prefetchNeighbours(of slot: ChangingSlot) {
         if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
         if let neighbour = index.entry(slot.older) { neighbour.prefetch() }
     }
 
-    @inline(__always)
-    func prefetchVictim() {
+    @inline(__always) func prefetchVictim() {
         guard let victim = index.entry(leastRecent) else { return }
         index.table.prefetch(victim.tag)
         if let next = index.entry(victim.newer) { next.prefetch() }
@@ -55,15 +51,13 @@ struct EntryOrder {
 
     // MARK: Touches
 
-    @inline(__always)
-    func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
+    @inline(__always) func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
         guard mostRecent != number else { return }
         unlink(number, slot)
         linkAsMostRecent(number, slot)
     }
 
-    @inline(__always)
-    func linkAsMostRecent(_ number: UInt32, _ slot: ChangingSlot) {
+    @inline(__always) func linkAsMostRecent(_ number: UInt32, _ slot: ChangingSlot) {
         let first = mostRecent
         slot.newer = 0
         slot.older = first
@@ -75,8 +69,7 @@ struct EntryOrder {
         index.recencyFirst = number
     }
 
-    @inline(__always)
-    func unlink(_ number: UInt32, _ slot: ChangingSlot) {
+    @inline(__always) func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         let newer = slot.newer
         let older = slot.older
         if index.leastVisible == number {
@@ -150,20 +143,18 @@ struct EntryOrder {
     }
 
     /// A walk over the entries in the order of eviction. `sparing` is the number of an entry that stays, or 0.
-    @inline(__always)
-    func victims(sparing: UInt32 = 0) -> Victims {
+    @inline(__always) func victims(sparing: UInt32 = 0) -> Victims {
         Victims(sparing: sparing, number: leastRecent, left: Int(index.usedEntries))
     }
 
     /// The next victim. Skips memory-only entries, because they use no disk space.
-    @inline(__always)
-    func next(_ victims: inout Victims) -> (number: UInt32, slot: ChangingSlot)? {
+    @inline(__always) func next(_ victims: inout Victims) -> (number: UInt32, slot: ChangingSlot)? {
         while victims.left > 0, let slot = index.entry(victims.number) {
             let found = victims.number
             victims.number = slot.newer
             victims.left -= 1
             if found != victims.sparing, !slot.isMemoryOnly,
-                !slot.isSetAside || index.marks.unmarkIfBack(found, slot)
+                !slot.isTombstoned || index.marks.unmarkIfRestored(found, slot)
             {
                 return (found, slot)
             }

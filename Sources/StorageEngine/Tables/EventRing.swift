@@ -38,7 +38,7 @@ struct EventNote {
     var pid: Int32
     var time: Int64
     /// May be empty if the caller doesn't have the key; then readers take it from the frame at `location`.
-    var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    var key = UnsafeRawBufferPointer.empty
 }
 
 /// The ring of recent events (S13): OnDiskFormat, "The event ring". A view of the mapped index, without a lock. Invariants: ``head``
@@ -47,11 +47,9 @@ struct EventNote {
 struct EventRing {
     private let index: UnsafeMutableRawPointer
 
-    @inline(__always)
-    fileprivate init(_ memory: IndexBytes) { index = memory.base }
+    @inline(__always) fileprivate init(_ memory: IndexBytes) { index = memory.base }
 
-    @inline(__always)
-    private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
+    @inline(__always) private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
         index + IndexLayout.eventRingOffset
             + Int(sequence & UInt64(IndexLayout.events - 1)) * IndexLayout.eventBytes
     }
@@ -61,8 +59,7 @@ struct EventRing {
 
     // MARK: Writing
 
-    @inline(__always)
-    func prefetch(_ count: UInt64) {
+    @inline(__always) func prefetch(_ count: UInt64) {
         let head = cp_relaxed64(index + IndexLayout.eventHeadOffset)
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
@@ -72,8 +69,7 @@ struct EventRing {
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
     /// Fills the cell of a claimed number. Returns `true` if a process waits for events: then call ``callWaiters(_:)``.
-    @inline(__always)
-    func publish(_ sequence: UInt64, _ note: EventNote) -> Bool {
+    @inline(__always) func publish(_ sequence: UInt64, _ note: EventNote) -> Bool {
         let cell = cell(sequence)
         cp_relaxed_store64(cell, 0)
         cp_store_fence()
@@ -137,8 +133,7 @@ struct EventRing {
     }
 
     /// Rings, then clears the mark. A crash in between only causes one extra wake-up.
-    @inline(never)
-    func callWaiters(_ doorbell: Doorbell?) {
+    @inline(never) func callWaiters(_ doorbell: Doorbell?) {
         let word = index + IndexLayout.eventWaitersOffset
         let mark = cp_load32(word)
         guard mark & 1 != 0, doorbell?.ring() == true else { return }
@@ -150,10 +145,9 @@ extension MappedIndex {
     @inline(__always) var events: EventRing { EventRing(memory) }
 
     /// Publishes an event. With an empty `key`, readers take the key from the frame at `location`.
-    @inline(__always)
-    func publish(
+    @inline(__always) func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
-        time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        time: Int64, key: UnsafeRawBufferPointer = .empty
     ) {
         publishEvent(
             events.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
@@ -161,11 +155,9 @@ extension MappedIndex {
     }
 
     /// Fills the cell of a claimed number, and wakes waiting followers.
-    @inline(__always)
-    func publishEvent(
+    @inline(__always) func publishEvent(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
-        location: Location, pid: Int32, time: Int64,
-        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer = .empty
     ) {
         let note = EventNote(
             kind: kind, cause: cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,

@@ -6,7 +6,7 @@ extension HashTable {
             let before = index.structureVersion
             let found = chainedEntries(ofTag: tag)
             if let found, before & 1 == 0, index.structureVersion == before { return found }
-        } while wait.goesOn()
+        } while wait.shouldContinue()
         return (0..<index.usedEntries).map { $0 + 1 }.filter { isLive($0, tag) }
     }
 

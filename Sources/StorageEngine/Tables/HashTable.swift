@@ -7,18 +7,14 @@ struct Bucket {
 
     private let base: UnsafeMutableRawPointer
 
-    @inline(__always)
-    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+    @inline(__always) init(_ base: UnsafeMutableRawPointer) { self.base = base }
 
     /// 0: the cell is free.
-    @inline(__always)
-    func cell(_ place: Int) -> UInt64 { cp_load64(base + 8 * place) }
+    @inline(__always) func cell(_ place: Int) -> UInt64 { cp_load64(base + 8 * place) }
     @inline(__always)
     fileprivate func setCell(_ place: Int, _ cell: UInt64) { cp_store64(base + 8 * place, cell) }
-    @inline(__always)
-    func number(_ place: Int) -> UInt32 { cp_relaxed32(base + 40 + 4 * place) }
-    @inline(__always)
-    fileprivate func setNumber(_ place: Int, _ number: UInt32) {
+    @inline(__always) func number(_ place: Int) -> UInt32 { cp_relaxed32(base + 40 + 4 * place) }
+    @inline(__always) fileprivate func setNumber(_ place: Int, _ number: UInt32) {
         cp_relaxed_store32(base + 40 + 4 * place, number)
     }
     /// The first entry of the overflow chain; 0: the chain is empty.
@@ -32,40 +28,33 @@ struct Bucket {
         overflow = 0
     }
 
-    @inline(__always)
-    func place(of number: UInt32) -> Int? {
+    @inline(__always) func place(of number: UInt32) -> Int? {
         for place in 0..<Bucket.cells where self.number(place) == number && cell(place) != 0 { return place }
         return nil
     }
 
-    @inline(__always)
-    func prefetch() { cp_prefetch(base) }
+    @inline(__always) func prefetch() { cp_prefetch(base) }
 
     /// The bit of a cell that sends look-ups to the entry's slot: the entry expires, is memory-only, or is tombstoned.
     static let look: UInt64 = 1 << 63
 
     /// Bits 48 to 62 of a cell: hash bits that the bucket's number doesn't imply.
-    @inline(__always)
-    static func mark(_ tag: UInt32) -> UInt64 { UInt64((tag &* 0x9E37_79B1) >> 17) }
+    @inline(__always) static func mark(_ tag: UInt32) -> UInt64 { UInt64((tag &* 0x9E37_79B1) >> 17) }
 
-    @inline(__always)
-    static func mark(in cell: UInt64) -> UInt64 { (cell << 1) >> 49 }
+    @inline(__always) static func mark(in cell: UInt64) -> UInt64 { (cell << 1) >> 49 }
 
     /// The mark, 25 bits of the segment's number, and 23 bits of the offset divided by 8. That suffices: a frame begins in the
     /// first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
-    @inline(__always)
-    static func cell(tag: UInt32, location: Location) -> UInt64 {
+    @inline(__always) static func cell(tag: UInt32, location: Location) -> UInt64 {
         mark(tag) << 48 | UInt64(location.segment & 0x1ff_ffff) << 23 | location.raw & 0x7f_ffff
     }
 
-    @inline(__always)
-    static func cell<Right>(of slot: EntrySlot<Right>, at location: Location) -> UInt64 {
+    @inline(__always) static func cell<Right>(of slot: EntrySlot<Right>, at location: Location) -> UInt64 {
         cell(tag: slot.tag, location: location) | (slot.needsLook ? look : 0)
     }
 
     /// The location in a cell, given the number of a segment that exists at about the same time.
-    @inline(__always)
-    static func location(in cell: UInt64, near segment: UInt32) -> Location {
+    @inline(__always) static func location(in cell: UInt64, near segment: UInt32) -> Location {
         let low = UInt32(truncatingIfNeeded: cell >> 23) & 0x1ff_ffff
         let above = segment &+ UInt32(SegmentLayout.slots)
         let segment = above &- ((above &- low) & 0x1ff_ffff)
@@ -83,11 +72,9 @@ struct Bucket {
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 
-    @inline(__always)
-    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
+    @inline(__always) fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    @inline(__always)
-    func number(of tag: UInt32, count: UInt32) -> UInt32 {
+    @inline(__always) func number(of tag: UInt32, count: UInt32) -> UInt32 {
         guard count > 1 else { return 0 }
         let mask = UInt32.max >> UInt32((count - 1).leadingZeroBitCount)
         let bucket = tag & mask
@@ -98,8 +85,7 @@ struct HashTable<Right> {
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 
-    @inline(__always)
-    func prefetch(_ tag: UInt32) { bucket(of: tag)?.prefetch() }
+    @inline(__always) func prefetch(_ tag: UInt32) { bucket(of: tag)?.prefetch() }
 
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
@@ -120,8 +106,7 @@ struct HashTable<Right> {
 extension MappedIndex {
     @inline(__always) var table: HashTable<Right> { HashTable(self) }
 
-    @inline(__always)
-    func bucket(_ number: UInt32) -> Bucket? {
+    @inline(__always) func bucket(_ number: UInt32) -> Bucket? {
         guard let address = memory.bucketAddress(number) else { return nil }
         return Bucket(address)
     }
@@ -138,15 +123,13 @@ extension HashTable where Right == Changing {
 
     // MARK: Entries in buckets. All but the last two must be inside a structure change.
 
-    @inline(__always)
-    func insert(_ number: UInt32, _ slot: ChangingSlot) {
+    @inline(__always) func insert(_ number: UInt32, _ slot: ChangingSlot) {
         // Look-ups would not find an entry without a bucket: the next opening rebuilds the index.
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         insert(number, slot, into: bucket)
     }
 
-    @inline(__always)
-    private func insert(_ number: UInt32, _ slot: ChangingSlot, into bucket: Bucket) {
+    @inline(__always) private func insert(_ number: UInt32, _ slot: ChangingSlot, into bucket: Bucket) {
         for place in 0..<Bucket.cells where bucket.cell(place) == 0 {
             bucket.setNumber(place, number)
             bucket.setCell(place, Bucket.cell(of: slot, at: slot.location))
@@ -156,8 +139,7 @@ extension HashTable where Right == Changing {
         bucket.overflow = number
     }
 
-    @inline(__always)
-    func remove(_ number: UInt32, _ slot: ChangingSlot) {
+    @inline(__always) func remove(_ number: UInt32, _ slot: ChangingSlot) {
         guard let bucket = bucket(of: slot.tag) else { return }
         if let place = bucket.place(of: number) {
             if bucket.cell(place) & ~Bucket.look != Bucket.cell(tag: slot.tag, location: slot.location) {
@@ -187,8 +169,7 @@ extension HashTable where Right == Changing {
     }
 
     /// Readers see the old or the new frame, so this is no structure change.
-    @inline(__always)
-    func setLocation(_ number: UInt32, _ slot: ChangingSlot, _ location: Location) {
+    @inline(__always) func setLocation(_ number: UInt32, _ slot: ChangingSlot, _ location: Location) {
         let before = slot.location
         slot.location = location
         setCell(of: number, slot, location, replacing: before)
@@ -210,8 +191,7 @@ extension HashTable where Right == Changing {
     private static var mostPendingSplits: Int { IndexLayout.chunkBuckets }
 
     /// Distributes the entries of one bucket over it and a new one.
-    @inline(never)
-    func splitNext() {
+    @inline(never) func splitNext() {
         let buckets = index.bucketCount
         // A bucket in use must not become the new one. A process that died before its split leaves one bucket too few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
@@ -230,8 +210,7 @@ extension HashTable where Right == Changing {
         if let next = index.bucket((buckets &+ 1) & half) { prefetchEntries(of: next) }
     }
 
-    @inline(__always)
-    private func prefetchEntries(of bucket: Bucket) {
+    @inline(__always) private func prefetchEntries(of bucket: Bucket) {
         for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
             index.entry(bucket.number(place))?.prefetch()
         }

@@ -28,8 +28,7 @@ extension TouchRing {
         return lastUse(slot, touches, pending)
     }
 
-    @inline(never)
-    private func lastUse(
+    @inline(never) private func lastUse(
         _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
     ) -> LastUse {
         // A touch sets the stamp first; `drained` advances last. Lower touches are in the slot, unless a newer one is being applied.
@@ -39,7 +38,7 @@ extension TouchRing {
             let use = LastUse(slot)
             let isWhole = use.recency < applied && slot.recency == use.recency
             // If the process that applies the touches was stopped, the hits of this entry may lack one.
-            if isWhole || !pending.wait.goesOn() { return use.adding(touches, tag: slot.tag) }
+            if isWhole || !pending.wait.shouldContinue() { return use.adding(touches, tag: slot.tag) }
         }
     }
 
@@ -66,8 +65,7 @@ struct PendingTouches {
 
     var numbers: Dictionary<UInt32, [PendingTouch]>.Keys { touches.keys }
 
-    @inline(__always)
-    subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
+    @inline(__always) subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
 
     fileprivate mutating func append(_ touch: PendingTouch, of number: UInt32) {
         touches[number, default: []].append(touch)

@@ -9,8 +9,7 @@ struct ProcessSlot: Sendable {
     /// Position in the table, which is the process's bit in the words of ``Residency``.
     let line: Int
 
-    @inline(__always)
-    private var base: UnsafeMutableRawPointer {
+    @inline(__always) private var base: UnsafeMutableRawPointer {
         UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
     }
 

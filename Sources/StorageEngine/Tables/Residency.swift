@@ -7,8 +7,7 @@ import CPlatform
 struct Residency<Right> {
     private let index: MappedIndex<Right>
 
-    @inline(__always)
-    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
+    @inline(__always) fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
     @inline(__always)
     private func word(_ number: UInt32) -> UnsafeMutableRawPointer? { index.memory.residencyAddress(number) }
@@ -35,8 +34,7 @@ struct Residency<Right> {
 
 extension Residency where Right == Changing {
     /// Called when an entry's value is no longer the one that processes hold.
-    @inline(__always)
-    func forget(_ number: UInt32) {
+    @inline(__always) func forget(_ number: UInt32) {
         if isUsed, let word = word(number) { cp_relaxed_store64(word, 0) }
     }
 

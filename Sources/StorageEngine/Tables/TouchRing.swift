@@ -11,11 +11,9 @@ import CPlatform
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 
-    @inline(__always)
-    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
+    @inline(__always) fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    @inline(__always)
-    func cell(_ stamp: UInt64) -> TouchCell {
+    @inline(__always) func cell(_ stamp: UInt64) -> TouchCell {
         TouchCell(index.memory.touchAddress(Int(truncatingIfNeeded: stamp)), stamp)
     }
 
@@ -27,8 +25,7 @@ struct TouchRing<Right> {
     /// All touches with lower stamps are applied.
     @inline(__always) var drained: UInt64 { index.memory.word64(IndexLayout.touchDrainedOffset) }
 
-    @inline(__always)
-    func record(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
+    @inline(__always) func record(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
         while true {
             if taken &- drained >= UInt64(IndexLayout.touchCells) { return .ringFull }
             let stamp = nextStamp()
@@ -44,8 +41,7 @@ struct TouchRing<Right> {
     }
 
     /// Whether few enough touches are pending that the touch of `stamp` can be applied later.
-    @inline(__always)
-    func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
+    @inline(__always) func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
 
 enum Touch {
@@ -69,8 +65,7 @@ struct TouchCell {
     /// The high half of the first word once the cell belongs to this stamp.
     let lap: UInt64
 
-    @inline(__always)
-    init(_ base: UnsafeMutableRawPointer, _ stamp: UInt64) {
+    @inline(__always) init(_ base: UnsafeMutableRawPointer, _ stamp: UInt64) {
         self.base = base
         lap = (stamp / UInt64(IndexLayout.touchCells) + 1) << 32
     }
@@ -81,19 +76,16 @@ struct TouchCell {
     @inline(__always) var mark: UInt64 { cp_relaxed64(base + 8) }
     @inline(__always) var time: Int64 { Int64(bitPattern: cp_relaxed64(base + 16)) }
 
-    @inline(__always)
-    func fill(mark: UInt64, time: Int64) {
+    @inline(__always) func fill(mark: UInt64, time: Int64) {
         cp_relaxed_store64(base + 8, mark)
         cp_relaxed_store64(base + 16, UInt64(bitPattern: time))
     }
 
-    @inline(__always)
-    func publish(_ number: UInt32, over previous: UInt64) -> Bool {
+    @inline(__always) func publish(_ number: UInt32, over previous: UInt64) -> Bool {
         cp_cas64(base, previous, lap | UInt64(number))
     }
 
-    @inline(__always)
-    func publish(_ number: UInt32) { cp_store64(base, lap | UInt64(number)) }
+    @inline(__always) func publish(_ number: UInt32) { cp_store64(base, lap | UInt64(number)) }
 }
 
 extension TouchRing where Right == Changing {
@@ -102,8 +94,7 @@ extension TouchRing where Right == Changing {
     }
 
     /// The stamp of a change made now, after all earlier touches have been applied.
-    @inline(__always)
-    func takeStampAndDrain() -> UInt64 {
+    @inline(__always) func takeStampAndDrain() -> UInt64 {
         let stamp = nextStamp()
         finish(stamp)
         return stamp
@@ -125,15 +116,13 @@ extension TouchRing where Right == Changing {
     }
 
     /// Applies all touches before `stamp`, which the caller took for a change of its own.
-    @inline(__always)
-    func finish(_ stamp: UInt64) {
+    @inline(__always) func finish(_ stamp: UInt64) {
         drain(before: stamp)
         setDrained(stamp &+ 1)
     }
 
     /// Records a put of entry `number` under `stamp`, applied later, so that the put doesn't read the cache lines of its neighbours.
-    @inline(__always)
-    func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
+    @inline(__always) func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)
         cell.fill(mark: UInt64(tag) | Touch.stored, time: time)
         cell.publish(number)
@@ -182,8 +171,7 @@ extension TouchRing where Right == Changing {
         }
     }
 
-    @inline(__always)
-    private func apply(_ stamp: UInt64) {
+    @inline(__always) private func apply(_ stamp: UInt64) {
         let cell = cell(stamp)
         var word = cell.word
         while word < cell.lap {

@@ -74,7 +74,7 @@ struct UndoLine<Right> {
     /// Storing this one word makes all the action's removals visible again.
     var state: UndoState { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
     /// Whether look-ups find the entries that the action removed.
-    var isBack: Bool { state == .undone || state == .returning }
+    var isRestored: Bool { state == .undone || state == .returning }
     /// When the action began, microseconds since 1970.
     var time: Int64 { signed(line + 8) }
     /// When the action can no longer be undone, in microseconds on the boot clock.
@@ -96,8 +96,6 @@ struct UndoLine<Right> {
     /// Sum of the sizes of the frames of all entries whose marks name this line, in bytes.
     var frameBytes: UInt64 { cp_relaxed64(sums + 16) }
     var marked: UInt64 { cp_relaxed64(sums + 24) }
-    /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
-    var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
     /// When the action was undone, in microseconds since 1970, and by which process.
     var undone: Int64 { signed(sums + 40) }
     var undoer: UInt32 { cp_relaxed32(sums + 48) }
@@ -154,6 +152,7 @@ extension ChangingUndoLine {
         get { cp_relaxed64(sums + 24) }
         nonmutating set { cp_relaxed_store64(sums + 24, newValue) }
     }
+    /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
     var lastAppended: UInt64 {
         get { cp_relaxed64(sums + 32) }
         nonmutating set { cp_relaxed_store64(sums + 32, newValue) }

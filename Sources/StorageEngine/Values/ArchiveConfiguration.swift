@@ -38,6 +38,8 @@ public struct ArchiveConfiguration: Sendable, Hashable {
 
     /// Largest ``diskLimit`` in bytes: 200 GiB.
     public static let maximumDiskLimit: UInt64 = 200 << 30
+    /// Largest size of a value in bytes.
+    static let maximumValueBytes = 1 << 30
 
     /// A configuration with a disk limit of two million bytes; a collection has none.
     public init(

@@ -45,8 +45,7 @@ extension Durability {
     func validate() throws(StorageError) {
         guard case .interval(let seconds) = self else { return }
         guard seconds >= 0.1, seconds <= 6553 else {
-            throw .invalidConfiguration(
-                reason: "syncing every \(seconds) seconds; use 0.1 to 6,553")
+            throw .invalidConfiguration(reason: "syncing every \(seconds) seconds; use 0.1 to 6,553")
         }
     }
 }

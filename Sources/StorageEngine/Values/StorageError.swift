@@ -121,9 +121,9 @@ extension StorageError: CustomStringConvertible {
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
             "no space left for \(path); free some space or inodes, and try again (nothing stored before is lost)"
-        case .valueTooLarge(let bytes, UInt64(Frame.maximumValueBytes), _)
-        where bytes > Frame.maximumValueBytes:
-            "a value of \(bytes) bytes is larger than the \(Frame.maximumValueBytes) that a value can have; "
+        case .valueTooLarge(let bytes, UInt64(ArchiveConfiguration.maximumValueBytes), _)
+        where bytes > ArchiveConfiguration.maximumValueBytes:
+            "a value of \(bytes) bytes is larger than the \(ArchiveConfiguration.maximumValueBytes) that a value can have; "
                 + "store it in parts (nothing was evicted)"
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "

@@ -46,8 +46,7 @@ extension ArchiveSection {
         {
             return
         }
-        throw index.contradiction(
-            at: IndexLayout.headOffset, "the index's log tail is before the last frame")
+        throw index.contradiction(at: IndexLayout.headOffset, "the index's log tail is before the last frame")
     }
 
     private func isInsideFrame(_ place: Location, _ pin: SegmentLog.Pin) throws(StorageError) -> Bool {
@@ -66,14 +65,12 @@ extension ArchiveSection {
     }
 
     /// Moves the log tail past the frame. A `copy`, made by reclaiming, isn't counted as written, because that would shorten undo.
-    @inline(__always)
-    func commit(_ location: Location, bytes: Int, copy: Bool = false) {
+    @inline(__always) func commit(_ location: Location, bytes: Int, copy: Bool = false) {
         index.head = location.advanced(by: bytes)
         if !copy { index.appendedBytes &+= UInt64(bytes) }
     }
 
-    @inline(__always)
-    func nextSequence() -> UInt64 {
+    @inline(__always) func nextSequence() -> UInt64 {
         let sequence = index.sequence &+ 1
         index.sequence = sequence
         return sequence
@@ -90,8 +87,7 @@ extension ArchiveSection {
 
     /// - Parameter isRemoval: whether the frame frees space. On a full disk it then needs as few bytes as possible, and uses the
     /// archive's removal reserve. A put drops undo records instead.
-    @inline(never)
-    private func extend(
+    @inline(never) private func extend(
         _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, isRemoval: Bool = false
     ) throws(StorageError) -> ChangingSegment {
         // Another process may have extended the file.
@@ -121,13 +117,12 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.extend(pin, to: bytes)
         } catch {
-            guard case .noSpace = error, index.removalReserve?.giveUp() == true else { throw error }
+            guard case .noSpace = error, index.removalReserve?.release() == true else { throw error }
             try segments.extend(pin, to: bytes)
         }
     }
 
-    @inline(never)
-    private func appendToNewSegment(
+    @inline(never) private func appendToNewSegment(
         _ content: FrameContent, bytes: Int, target: Int
     ) throws(StorageError) -> Location {
         let pin = try beginSegment(bytes: bytes, target: target)
@@ -158,12 +153,12 @@ extension ArchiveSection {
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
         if index.oldestSegment == 0 { index.oldestSegment = number }
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
         return pin
     }
 
     /// Space for consecutive frames of `bytes`, as in ``append(_:inNewSegment:)``. The caller commits them and unpins the segment.
-    func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
+    func spaceForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
         let place = index.head
         let target = engine.segmentTarget
         if place == .none || place.offset + SegmentLayout.reserveBytes >= target
@@ -178,21 +173,14 @@ extension ArchiveSection {
                 .corrupted(
                     path: log.path(of: place.segment), offset: 0, reason: "the newest segment is missing"))
         }
-        if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
-            do throws(StorageError) {
+        do throws(StorageError) {
+            if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
                 _ = try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
-            } catch {
-                log.unpin(pin)
-                throw error
             }
-        }
-        if !segments.view(pin).isFree(at: place.offset) {
-            do throws(StorageError) {
-                try requireNoFrame(behind: place, pin)
-            } catch {
-                log.unpin(pin)
-                throw error
-            }
+            if !segments.view(pin).isFree(at: place.offset) { try requireNoFrame(behind: place, pin) }
+        } catch {
+            log.unpin(pin)
+            throw error
         }
         return (place, pin)
     }
@@ -226,8 +214,7 @@ extension ArchiveSection {
 
     // MARK: Frames with an extension and no value
 
-    @inline(__always)
-    func withExtension(
+    @inline(__always) func withExtension(
         bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void
     ) throws(StorageError) {
         let result = withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 8) { buffer in
@@ -239,16 +226,14 @@ extension ArchiveSection {
 
     /// Appends a frame without a value, applies it and commits it. `apply` gets its location and time, by default its `created`.
     func appendBare(
-        _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        created: Int64? = nil, inNewSegment: Bool = false,
+        _ kind: FrameKind, key: UnsafeRawBufferPointer = .empty,
+        extensionBytes: UnsafeRawBufferPointer = .empty, created: Int64? = nil, inNewSegment: Bool = false,
         apply: (_ location: Location, _ time: Int64) -> Void
     ) throws(StorageError) {
         let now = Clock.wall()
         let content = FrameContent(
             kind: kind, sequence: nextSequence(), recency: index.touches.drained, time: now,
-            created: created ?? now, key: key,
-            value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
+            created: created ?? now, key: key, value: .empty, extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
         crashPoint(.bareFrameWritten)
         apply(location, now)

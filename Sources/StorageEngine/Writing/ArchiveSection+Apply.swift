@@ -3,10 +3,9 @@ extension ArchiveSection {
     /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the touch
     /// ring updates the order later. A frame with the entry's stamp is no access (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
-    @inline(__always)
-    func applyPut(
+    @inline(__always) func applyPut(
         _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
-        isTouchPending: Bool = false, supersedes: Bool = true
+        isTouchPending: Bool = false, overwrites: Bool = true
     ) -> UInt32 {
         let frameBytes = content.frameBytes
         var number = number
@@ -36,7 +35,7 @@ extension ArchiveSection {
                 index.order.linkAsMostRecent(number, slot)
             }
         } else {
-            if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
+            if overwrites, index.tombstoneCount != 0 { markOverwritten(content.key, tag: tag) }
             index.beginStructureChange()
             // Space was reserved before the frame was written.
             number = index.numbers.allocate()
@@ -70,8 +69,7 @@ extension ArchiveSection {
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
-    @inline(__always)
-    func remove(_ number: UInt32) {
+    @inline(__always) func remove(_ number: UInt32) {
         guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }
         engine.countHandled(entries: 1)
         if !slot.isPlausible { index.declareDamaged() }
@@ -93,10 +91,7 @@ extension ArchiveSection {
     }
 
     /// Removes an entry without a frame, and publishes the cause.
-    func giveUp(
-        _ number: UInt32, _ cause: EventCause,
-        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
-    ) {
+    func evictWithoutFrame(_ number: UInt32, _ cause: EventCause, key: UnsafeRawBufferPointer = .empty) {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
@@ -119,13 +114,13 @@ extension ArchiveSection {
         index.table.clear()
         index.entryHighWater = 0
         index.clearLists()
-        index.setAsideCount = 0
+        index.tombstoneCount = 0
         index.firstMessage = .none
         index.bucketCount = IndexLayout.firstBuckets
         index.entryCount = 0
         index.valueBytes = 0
         index.liveFrameBytes = 0
-        index.setAsideBytes = 0
+        index.tombstoneBytes = 0
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         index.undo.clear()
         index.endStructureChange()
@@ -137,9 +132,25 @@ extension ArchiveSection {
         let needed = Int(index.entryHighWater) + count
         // Taking a free slot can't fail, because the free list is in the mapped file; but the list's length isn't stored.
         if needed > Int(index.entryCapacity),
-            Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
+            Int(index.usedEntries) - index.entryCount - Int(index.tombstoneCount) < count
         {
             try index.grow(toHold: needed)
         }
+    }
+
+    /// Like ``ArchiveEngine/find(_:tag:forChange:)`` for a caller that will change the entry. Under the lock, a bucket cell and a
+    /// slot that name different frames are damage, and the slot must not be written.
+    @inline(__always)
+    func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
+        guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
+        if entry.slot.location == entry.location, entry.slot.tag == tag {
+            // An unfinished undo restored the entry: clear its mark before the change.
+            if entry.standing != nil, entry.slot.isTombstoned {
+                index.marks.unmarkIfRestored(entry.number, index.changing(entry.slot))
+            }
+            return entry
+        }
+        engine.unpin(entry)
+        throw index.contradiction(at: 0, "a bucket cell names another entry")
     }
 }

@@ -111,7 +111,7 @@ extension ArchivesFactory {
                 }
                 let store =
                     try opened.store
-                    ?? Store.openAnew(at: opened.path) {
+                    ?? Store.reopen(at: opened.path) {
                         logger.warning(
                             "vellum: the store's marker file was missing", metadata: ["reason": "\($0)"])
                     }

@@ -17,7 +17,7 @@ import Testing
     static let halfway: [(CrashPoint, passing: Int)] = [
         (.deadlineWritten, 7), (.deadlineSet, 5), (.deadlineSet, 8), (.restoreCommitted, 10),
         (.restoreSettled, 20),
-        (.setAsideLinked, 30), (.keptApplied, 3), (.compactMoved, 10), (.messageCounted, 200),
+        (.tombstoneLinked, 30), (.keptApplied, 3), (.compactMoved, 10), (.messageCounted, 200),
         (.batchEntryChanged, 9), (.batchEntryFilled, 12), (.batchHeadMoved, 3), (.batchWritten, 4),
     ]
 
@@ -152,7 +152,7 @@ import Testing
     func interruptedRemoval() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let worker = try Worker(
-            ["crash", folder.store, "A", "run", CrashPoint.segmentGivenUp.rawValue, "1", "robust"], in: folder
+            ["crash", folder.store, "A", "run", CrashPoint.segmentDropped.rawValue, "1", "robust"], in: folder
         )
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
         let store = try Store.open(at: folder.store, mode: .readOnly)
@@ -178,7 +178,7 @@ import Testing
         #expect(try archive.carryOut(.delete, on: planned).action?.entries == 100)
         archive.close()
         let worker = try Worker(
-            ["discard", folder.store, "A", "1", CrashPoint.setAsideForgotten.rawValue, "50"], in: folder)
+            ["discard", folder.store, "A", "1", CrashPoint.tombstoneDropped.rawValue, "50"], in: folder)
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
         let again = try Store.open(at: folder.store).archive(named: "A")
         let undone = try again.undo()?.entries

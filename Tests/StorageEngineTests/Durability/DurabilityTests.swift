@@ -119,46 +119,50 @@ import Testing
             try archive.put([UInt8(round)], forKey: "a")
             #expect(try await eventually(within: 10) { log.syncedSegments >= round }, "sync \(round)")
         }
-        #expect(Upkeep.shared.isActive)
+        #expect(BackgroundThread.shared.isActive)
         store.close()
     }
 
     @Test("a background task that is hastened while it runs runs again") func hastenedTask() async throws {
-        let state = Mutex<(ticket: Upkeep.Ticket?, runs: Int)>((nil, 0))
-        let ticket = try Upkeep.shared.register(after: 0) {
+        let state = Mutex<(ticket: BackgroundThread.Ticket?, runs: Int)>((nil, 0))
+        let ticket = try BackgroundThread.shared.register(after: 0) {
             while state.withLock({ $0.ticket }) == nil { usleep(100) }
             return state.withLock {
                 $0.runs += 1
-                if $0.runs == 1, let ticket = $0.ticket { Upkeep.shared.hasten(ticket, to: 1_000_000) }
+                if $0.runs == 1, let ticket = $0.ticket {
+                    BackgroundThread.shared.hasten(ticket, to: 1_000_000)
+                }
                 return 3_600_000_000_000
             }
         }
         state.withLock { $0.ticket = ticket }
-        defer { Upkeep.shared.cancel(ticket, within: 0) }
+        defer { BackgroundThread.shared.cancel(ticket, within: 0) }
         #expect(try await eventually(within: 10) { state.withLock { $0.runs } == 2 }, "second run")
     }
 
     @Test("cancelling a background task waits for its current run") func cancelWaits() async throws {
         let state = Mutex((hasBegun: false, mayEnd: false, hasEnded: false))
-        let ticket = try Upkeep.shared.register(after: 0) {
+        let ticket = try BackgroundThread.shared.register(after: 0) {
             state.withLock { $0.hasBegun = true }
             while !state.withLock({ $0.mayEnd }) { usleep(100) }
             state.withLock { $0.hasEnded = true }
             return nil
         }
         #expect(try await eventually(within: 10) { state.withLock { $0.hasBegun } }, "first run")
-        #expect(!Upkeep.shared.cancel(ticket, within: 1_000_000), "still running")
+        #expect(!BackgroundThread.shared.cancel(ticket, within: 1_000_000), "still running")
         state.withLock { $0.mayEnd = true }
-        #expect(Upkeep.shared.cancel(ticket, within: 60_000_000_000))
+        #expect(BackgroundThread.shared.cancel(ticket, within: 60_000_000_000))
         #expect(state.withLock { $0.hasEnded })
     }
 
     @Test("a background task cancels itself without waiting") func cancelFromTask() async throws {
-        let state = Mutex<(ticket: Upkeep.Ticket?, runs: Int, hasWaited: Bool?)>((nil, 0, nil))
-        let ticket = try Upkeep.shared.register(after: 0) {
+        let state = Mutex<(ticket: BackgroundThread.Ticket?, runs: Int, hasWaited: Bool?)>((nil, 0, nil))
+        let ticket = try BackgroundThread.shared.register(after: 0) {
             while state.withLock({ $0.ticket }) == nil { usleep(100) }
             let begin = ContinuousClock.now
-            if let own = state.withLock({ $0.ticket }) { Upkeep.shared.cancel(own, within: 60_000_000_000) }
+            if let own = state.withLock({ $0.ticket }) {
+                BackgroundThread.shared.cancel(own, within: 60_000_000_000)
+            }
             let hasWaited = begin.duration(to: .now) > .seconds(50)
             state.withLock {
                 $0.runs += 1

@@ -170,15 +170,15 @@ import Testing
         try FileManager.default.removeItem(at: marker)
         var remarks: [String] = []
         #expect(throws: StorageError.self) {
-            try Store.openAnew(at: folder.store, createIfMissing: false) { remarks.append($0) }
+            try Store.reopen(at: folder.store, createIfMissing: false) { remarks.append($0) }
         }
         #expect(remarks.isEmpty)
-        let store = try Store.openAnew(at: folder.store) { remarks.append($0) }
+        let store = try Store.reopen(at: folder.store) { remarks.append($0) }
         #expect(try store.archive(named: "A").peek("a") == [1])
         #expect(remarks.count == 1 && remarks[0].contains("rewritten"))
         // A damaged one may belong to another format.
         try Data("hello\n".utf8).write(to: marker)
-        #expect(throws: StorageError.self) { try Store.openAnew(at: folder.store) { remarks.append($0) } }
+        #expect(throws: StorageError.self) { try Store.reopen(at: folder.store) { remarks.append($0) } }
         #expect(remarks.count == 1)
     }
 

@@ -9,10 +9,10 @@ extension WorkerCommand {
         let store = try Store.open(at: arguments.storePath)
         try store.archive(named: arguments.archiveName, orCreate: ArchiveConfiguration()).put(
             [1], forKey: "a")
-        say("open \(Upkeep.shared.isActive)")
+        say("open \(BackgroundThread.shared.isActive)")
         store.close()
-        for _ in 0..<1000 where Upkeep.shared.isActive { usleep(10_000) }
-        say("closed \(Upkeep.shared.isActive)")
+        for _ in 0..<1000 where BackgroundThread.shared.isActive { usleep(10_000) }
+        say("closed \(BackgroundThread.shared.isActive)")
     }
 
     /// `cut STORE ARCHIVE 0 ROUNDS`: truncates the index right after the archive is closed, whose entries expire in the

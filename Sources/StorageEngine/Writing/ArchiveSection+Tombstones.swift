@@ -3,15 +3,15 @@ import CPlatform
 /// Tombstoning the entries that a reversible action removes, and dropping them (S12): `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
-    func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
+    func tombstone(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
         guard index.marks.isLive(number, slot) else { return }
         engine.countHandled(entries: 1)
         countRemoval(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
-        index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
+        index.marks.tombstone(number, slot, by: index.undo.lineToBe(of: removal.group))
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
         index.adjust(.entryCount, by: -1)
-        crashPoint(.setAsideLinked)
+        crashPoint(.tombstoneLinked)
     }
 
     func countRemoval(_ removal: RemovalNote, first: Location, bytes: UInt64) {
@@ -20,7 +20,7 @@ extension ArchiveSection {
         if line.group != removal.group || line.state == .undone {
             // An action can no longer be undone after 64 later actions.
             line.end = 0
-            giveUp(line)
+            dropTombstones(of: line)
             begin(line, removal, first: first)
         }
         // An entry that expires because of an action was counted when its expiry time was set.
@@ -31,14 +31,15 @@ extension ArchiveSection {
 
     private func begin(_ line: ChangingUndoLine, _ removal: RemovalNote, first: Location) {
         let now = Clock.read()
-        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
+        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), UndoWindow.microseconds)
         let appended = index.appendedBytes
         line.group = 0
         line.clearSums()
         line.state = .reversible
-        line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
+        line.end = now.boot.addingSaturating(UndoWindow.microseconds - past)
         // A change of expiry times keeps the whole log from its first frame on; a removal keeps only its entries' frames.
-        line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
+        line.endBytes =
+            removal.kind == .deadline ? appended &+ UndoWindow(engine).deadlineBytes : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
@@ -52,7 +53,7 @@ extension ArchiveSection {
     }
 
     /// Runs a part of an action. Its own writes don't shorten the undo window.
-    func withinGrace<Result>(
+    func keepingUndoWindow<Result>(
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard group != 0 else { return try body() }
@@ -79,20 +80,20 @@ extension ArchiveSection {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
         }
-        if !engine.undoCost.fits(engine.undoLimits) { bound(line) }
+        if !UndoWindow(engine).undoCost.fits(UndoWindow(engine).undoLimits) { bound(line) }
     }
 
     private func bound(_ line: ChangingUndoLine) {
-        let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? index.valueBytes) / 20)
+        let room = max(UndoWindow.leastBytes, (engine.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
     /// After a replay, decides again which actions fit into the budget, oldest first.
-    func judgeGraces() {
+    func applyUndoBudget() {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
         var used = UndoCost()
-        let limits = engine.undoLimits
+        let limits = UndoWindow(engine).undoLimits
         for line in lines.reversed() {
             let sum = used.with(line)
             if sum.fits(limits) { used = sum } else { bound(line) }
@@ -102,11 +103,10 @@ extension ArchiveSection {
     // MARK: Overwritten entries
 
     /// Marks the key's tombstoned entries as overwritten before the key is stored: no undo restores them (S12).
-    @inline(never)
-    func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
+    @inline(never) func markOverwritten(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
-            index.marks.supersede(number, slot)
-            crashPoint(.superseded)
+            index.marks.markOverwritten(number, slot)
+            crashPoint(.overwritten)
         }
     }
 
@@ -134,15 +134,14 @@ extension ArchiveSection {
 
     /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
     /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.
-    @discardableResult
-    func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
+    @discardableResult func dropTombstones(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
             // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
             if evenReversible { line.end = 0 }
-            if line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
+            if line.isRestored || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
@@ -166,7 +165,7 @@ extension ArchiveSection {
                 number = 0
                 continue
             }
-            if !index.marks.unmarkIfBack(found, slot) { forget(found, slot) }
+            if !index.marks.unmarkIfRestored(found, slot) { forget(found, slot) }
             left -= 1
         }
         index.undoSweep = number >= index.usedEntries ? 0 : number
@@ -176,13 +175,13 @@ extension ArchiveSection {
 
     /// Drops a tombstoned entry. A mark on another entry is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
-        guard slot.isSetAside else { return index.declareDamaged() }
+        guard slot.isTombstoned else { return index.declareDamaged() }
         engine.countHandled(entries: 1)
         index.beginStructureChange()
         index.table.remove(number, slot)
         index.order.unlink(number, slot)
         index.marks.unmark(number, slot)
-        crashPoint(.setAsideForgotten)
+        crashPoint(.tombstoneDropped)
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
         index.numbers.free(number, slot)
         index.endStructureChange()
@@ -198,12 +197,12 @@ extension ArchiveSection {
         return replayed ?? (line.marked > 0 ? index.marks.marked(by: line) : [])
     }
 
-    func giveUp(_ line: ChangingUndoLine) {
+    func dropTombstones(of line: ChangingUndoLine) {
         let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
         for number in numbers {
             guard index.marks[number].isSet, index.marks[number].place == line.place,
-                let slot = index.entry(number), !index.marks.unmarkIfBack(number, slot)
+                let slot = index.entry(number), !index.marks.unmarkIfRestored(number, slot)
             else { continue }
             forget(number, slot)
         }
@@ -220,87 +219,4 @@ extension ArchiveSection {
         index.nextGroup = group == .max ? 1 : group + 1
         return group
     }
-}
-
-extension ArchiveEngine {
-    /// Whether an undo needs this segment: an action's former expiry times, which are never copied, begin in it or before.
-    func isNeededToUndo(_ segment: UInt32) -> Bool {
-        index.undo.lines.contains { line in
-            line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
-        }
-    }
-
-    /// The action that let an entry expire; 0: none.
-    func action(
-        expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
-    ) throws(StorageError) -> UInt32 {
-        guard let slot = index.entry(number), let action = actions[slot.deadline],
-            let sequence = try withFrameIfPresent(at: slot.location, { $0.sequence }),
-            sequence < action.sequence
-        else { return 0 }
-        return action.group
-    }
-
-    /// The expiry times that reversible actions have set. An entry with one belongs to that action, unless recorded later.
-    func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
-        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
-        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
-            let found = try withFrameIfPresent(at: line.first) { ($0.deadline(.deadline), $0.sequence) }
-            guard let (deadline, sequence) = found, deadline != Deadline.never else { continue }
-            groups[deadline] = (line.group, sequence)
-        }
-        return groups
-    }
-
-    /// Whether an action can still be undone. Former expiry times are only in the log.
-    func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
-        line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
-            && (line.endBytes == .max || index.appendedBytes < line.endBytes)
-            && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
-    }
-
-    static let graceMicroseconds: Int64 = 600_000_000
-    fileprivate static let leastGraceBytes: UInt64 = 64 << 10
-    static let setAsideLineBytes: UInt64 = 128
-
-    // MARK: The budget
-
-    /// The undo budget in addition to the limit: a whole archive's values, unless keys and overhead need far more space.
-    fileprivate var undoLimits: UndoCost {
-        // A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
-        let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
-        let limit = min(
-            diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
-        return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
-    }
-
-    fileprivate var undoCost: UndoCost {
-        index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(UndoCost()) { $0.with($1) }
-    }
-
-    var undoBudget: UndoBudget {
-        let limits = undoLimits
-        let used = undoCost
-        return UndoBudget(
-            values: limits.values, room: limits.room,
-            valuesLeft: limits.values - min(limits.values, used.values),
-            roomLeft: limits.room - min(limits.room, used.room))
-    }
-
-    /// Bytes that may be written until a change of expiry times can't be undone: it keeps the log from its first frame on.
-    fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
-}
-
-/// Bytes of tombstoned values, and bytes that their entries use on disk and in the index.
-private struct UndoCost {
-    var values: UInt64 = 0
-    var room: UInt64 = 0
-
-    func with<Right>(_ line: UndoLine<Right>) -> UndoCost {
-        UndoCost(
-            values: values &+ line.pendingBytes,
-            room: room &+ line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked)
-    }
-
-    func fits(_ limits: UndoCost) -> Bool { values <= limits.values && room <= limits.room }
 }

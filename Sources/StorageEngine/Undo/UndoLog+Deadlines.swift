@@ -8,7 +8,7 @@ private struct DeadlineChange {
 }
 
 /// Undoing changes of expiry times (S12). The former expiry times are in the log.
-extension ArchiveEngine {
+extension UndoLog {
     /// Restores the expiry times that an action changed, unless they or the entries changed again. Releases the lock after every
     /// few hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
     func undoDeadlines(
@@ -25,9 +25,9 @@ extension ArchiveEngine {
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
             let part = changes[done..<done + ArchiveEngine.actionBatch]
-            guard try acquire().undo(part, of: line, group, &missed, &outcome) else { return outcome }
+            guard try undo(engine.acquire(), part, of: line, group, &missed, &outcome) else { return outcome }
             done += ArchiveEngine.actionBatch
-            letOthersIn()
+            engine.yieldLock()
             guard progress(Double(done) / Double(changes.count)) else { return outcome }
         }
         // Other processes may have removed more of its entries as expired; the last part drops the rest of the tombstoned ones.
@@ -36,11 +36,11 @@ extension ArchiveEngine {
             if !isReturned {
                 guard try returnExpired(of: line, group, &outcome) else { return outcome }
             }
-            let section = try acquire()
-            guard line.group == group, isReversible(line) else { return outcome }
+            let section = try engine.acquire()
+            guard line.group == group, UndoWindow(engine).isReversible(line) else { return outcome }
             isReturned = line.pendingEntries == 0
             guard isReturned else { continue }
-            try section.finish(missed + changes[done...], of: line, &outcome)
+            try finish(section, missed + changes[done...], of: line, &outcome)
             outcome.isComplete = true
             return outcome
         }
@@ -55,16 +55,16 @@ extension ArchiveEngine {
             outcome.evicted += back.evicted
             outcome.displaced += back.displaced
         }
-        guard try commitReturn(of: line, group, isAll: false, Coming(index, line), &back) else {
+        guard try commitRestore(of: line, group, isAll: false, PendingRestore(index, line), &back) else {
             return false
         }
         crashPoint(.restoreCommitted)
-        try finishReturn(of: line, group) { _ in }
+        try finishRestore(of: line, group) { _ in }
         return true
     }
 
     /// The changes of expiry times of these actions, by action number. Reads the log up to its tail once for all of them.
-    fileprivate func deadlineChanges<Right>(
+    private func deadlineChanges<Right>(
         of lines: [UndoLine<Right>]
     ) throws(StorageError) -> [UInt32: [DeadlineChange]] {
         var changes: [UInt32: [DeadlineChange]] = [:]
@@ -78,7 +78,7 @@ extension ArchiveEngine {
             defer { log.unpin(pin) }
             try log.scan(pin, from: first, before: end) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item,
-                    case .setDeadline(let note?) = frame.change(in: kind, at: location),
+                    case .setDeadline(let note?) = frame.change(in: engine.kind, at: location),
                     groups.contains(note.group)
                 else { return }
                 changes[note.group, default: []].append(
@@ -89,42 +89,43 @@ extension ArchiveEngine {
         }
         return changes
     }
-}
 
-extension ArchiveSection {
-    fileprivate func undo(
-        _ part: ArraySlice<DeadlineChange>, of line: UndoView, _ group: UInt32,
-        _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
+    private func undo(
+        _ section: borrowing ArchiveSection, _ part: ArraySlice<DeadlineChange>, of line: UndoView,
+        _ group: UInt32, _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
-        drainTouches()
-        guard line.group == group, engine.isReversible(line) else { return false }
+        section.drainTouches()
+        guard line.group == group, UndoWindow(engine).isReversible(line) else { return false }
         for change in part {
-            let isUndone = try undo(change, &outcome)
+            let isUndone = try undo(section, change, &outcome)
             if !isUndone { missed.append(change) }
         }
         return true
     }
 
     /// Completes the undo. Requires that no entry to be restored is still tombstoned.
-    fileprivate func finish(
+    private func finish(
+        _ section: borrowing ArchiveSection,
         _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {
-        drainTouches()
+        section.drainTouches()
         for change in changes {
-            let isUndone = try undo(change, &outcome)
+            let isUndone = try undo(section, change, &outcome)
             if !isUndone { outcome.skip(change.key) }
         }
         // Entries that didn't fit are counted as displaced.
         outcome.skippedCount -= min(outcome.skippedCount, outcome.displaced)
-        if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
-        giveUp(index.changing(line))
-        try restore(index.changing(line), isAll: true)
+        if let limit = engine.diskLimit { outcome.evicted += try section.evict(downTo: limit) }
+        section.dropTombstones(of: section.index.changing(line))
+        try restore(section, section.index.changing(line), isAll: true)
         crashPoint(.restoreCommitted)
-        reclaim(forAppended: 0)
+        section.reclaim(forAppended: 0)
     }
 
     /// `false` if the entry isn't as the action left it. An entry that already has its former expiry time counts as restored.
-    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
+    private func undo(
+        _ section: borrowing ArchiveSection, _ change: DeadlineChange, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
                 return nil
@@ -136,7 +137,7 @@ extension ArchiveSection {
             guard isThere, deadline == change.new || deadline == change.old else { return nil }
             if deadline != change.old {
                 guard
-                    try changeDeadline(
+                    try section.changeDeadline(
                         of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true) == .deleted
                 else { return nil }
             }
@@ -153,9 +154,11 @@ extension ArchiveSection {
     }
 
     /// Recounts changes of expiry times: a crashed process may have counted a frame that is replayed. Requires valid buckets.
-    func recountDeadlineActions() throws(StorageError) {
-        let lines = index.undo.lines.filter { $0.isOfDeadlines && engine.isReversible($0) }
-        let changes = try engine.deadlineChanges(of: lines)
+    func recountDeadlineActions(_ section: borrowing ArchiveSection) throws(StorageError) {
+        let lines = section.index.undo.lines.filter {
+            $0.isOfDeadlines && UndoWindow(engine).isReversible($0)
+        }
+        let changes = try deadlineChanges(of: lines)
         for line in lines {
             line.entries = 0
             line.bytes = 0

@@ -46,8 +46,8 @@ struct EntryRemover: ArchiveOperation {
             removal.bytes += part.bytes
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
-            engine.letOthersIn()
-            try engine.reclaimInSlices()
+            engine.yieldLock()
+            try LogCleaner(engine).reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
         return (removal, group)
@@ -58,8 +58,8 @@ struct EntryRemover: ArchiveOperation {
         while let part = try removeSomeExpired() {
             removal.entries += part.entries
             removal.bytes += part.bytes
-            engine.letOthersIn()
-            try engine.reclaimInSlices()
+            engine.yieldLock()
+            try LogCleaner(engine).reclaimInSlices()
         }
         return removal
     }
@@ -81,8 +81,7 @@ struct EntryRemover: ArchiveOperation {
     static let rowsAtOnce = 512
 
     /// Removes an entry that a look-up found expired, if the lock is free; otherwise a later call does (F6).
-    @inline(never)
-    func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
+    @inline(never) func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
         guard let section = engine.tryAcquire() else { return }
         section.drainTouches()
         // The expiry time may have changed since.
@@ -97,7 +96,7 @@ struct EntryRemover: ArchiveOperation {
         section.reclaim(forAppended: 0)
         _ = consume section
         // The look-up doesn't wait for the remaining compaction.
-        engine.leaveCompaction()
+        LogCleaner(engine).leaveCompaction()
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6).
@@ -163,29 +162,30 @@ struct EntryRemover: ArchiveOperation {
         section.index.add(.deletes)
         section.reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         section.compactIfSparse()
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
         return .deleted
     }
 
     private func deleteAll(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
+        let index = section.index
         section.drainTouches()
-        let removal = Removal(entries: section.index.entryCount, bytes: section.index.valueBytes)
-        guard removal.entries > 0 || section.index.setAsideCount > 0 else { return removal }
+        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
+        guard removal.entries > 0 || index.tombstoneCount > 0 else { return removal }
         // In a new segment, so that all older ones can be removed at once.
         try section.appendBare(.deleteAll, inNewSegment: true) { location, time in
             section.clearEntries()
-            section.index.publish(
+            index.publish(
                 .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: engine.pid,
                 time: time
             )
         }
-        section.index.add(.deletes, UInt64(removal.entries))
-        engine.deferCompaction()
+        index.add(.deletes, UInt64(removal.entries))
+        LogCleaner(engine).deferCompaction()
         return removal
     }
 
     /// Deletes the memory-only entries of a key, or with `sequence` only that operation's. Requires drained touches.
-    func deleteMemoryOnly(
+    private func deleteMemoryOnly(
         _ section: borrowing ArchiveSection,
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {

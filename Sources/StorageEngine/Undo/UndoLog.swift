@@ -1,19 +1,20 @@
 import CPlatform
 
-/// Undoing reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
-extension ArchiveEngine {
+/// Undoes reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
+struct UndoLog: ArchiveOperation {
+    let engine: ArchiveEngine
+
     func describe<Right>(_ line: UndoLine<Right>) -> ReversibleAction {
         let appended = index.appendedBytes
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
             time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
-            pid: Int32(bitPattern: line.pid),
-            end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
+            pid: Int32(bitPattern: line.pid), end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
             bytesLeft: line.endBytes == .max ? nil : line.endBytes > appended ? line.endBytes - appended : 0)
     }
 
     func reversibleActions() -> [ReversibleAction] {
-        index.undo.lines.filter { isReversible($0) }.map { describe($0) }
+        index.undo.lines.filter { UndoWindow(engine).isReversible($0) }.map { describe($0) }
     }
 
     /// Undoes an action, or the latest if `group` is `nil`; `nil`: no such action. Removed entries are restored in one step for
@@ -21,9 +22,9 @@ extension ArchiveEngine {
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
-        let lines = index.undo.lines.filter { isReversible($0) }
+        let lines = index.undo.lines.filter { UndoWindow(engine).isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
-        defer { EntryRemover(engine: self).keepRemovalReserve() }
+        defer { EntryRemover(engine).keepRemovalReserve() }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
         if line.isOfDeadlines {
@@ -34,7 +35,7 @@ extension ArchiveEngine {
 
     /// A `restore` frame leaves out keys recorded before it: if those aren't on the medium, a replay would restore deleted entries.
     func synchronizeBeforeRestoring() throws(StorageError) {
-        if index.durability != .process { try synchronize(upTo: index.head) }
+        if index.durability != .process { try engine.synchronize(upTo: index.head) }
     }
 
     // MARK: Removed entries
@@ -42,15 +43,15 @@ extension ArchiveEngine {
     private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
-        let coming = Coming(index, line)
-        guard try commitReturn(of: line, group, isAll: true, coming, &outcome) else { return nil }
+        let coming = PendingRestore(index, line)
+        guard try commitRestore(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
         // Entries dropped for space are counted already.
         let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
         outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
         outcome.entries -= outcome.expired - gone
         outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
-        try finishReturn(of: line, group) { outcome.skip($0) }
+        try finishRestore(of: line, group) { outcome.skip($0) }
         // Reclaiming may have dropped entries since, together with their keys.
         outcome.skippedCount = max(
             outcome.skippedCount,
@@ -60,50 +61,55 @@ extension ArchiveEngine {
     }
 
     /// Frees space for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
-    func commitReturn(
-        of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
+    func commitRestore(
+        of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: PendingRestore,
+        _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
-        var order: ReturnOrder?
+        var order: RestoreOrder?
         var isOrderWanted = false
         while true {
             // Sorts all of them without holding the lock.
-            if isOrderWanted { order = ReturnOrder(index, line) }
-            let section = try acquire()
+            if isOrderWanted { order = RestoreOrder(index, line) }
+            let section = try engine.acquire()
             section.drainTouches()
-            guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
+            guard line.group == group, line.state == .reversible,
+                UndoWindow(engine).isReversible(line)
+            else { return false }
             // The action may have continued in the meantime.
-            guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
+            guard coming.covers(line) || PendingRestore(index, line).covers(line) else {
+                throw section.miscounted()
+            }
             let wanted = index.valueBytes &+ line.pendingBytes
-            if let limit = diskLimit, wanted > limit {
+            if let limit = engine.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
                 // The largest value would displace all other entries and still not fit.
                 if known.largestValue > limit {
-                    throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: name)
+                    throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: engine.name)
                 }
-                order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
+                order = try evictForRestore(section, wanted - limit, for: line, known, &outcome)
                 _ = consume section
-                letOthersIn()
+                engine.yieldLock()
                 continue
             }
             try synchronizeBeforeRestoring()
             outcome.entries += Int(clamping: line.pendingEntries)
             outcome.bytes &+= line.pendingBytes
             if isAll || line.pendingEntries > 0 {
-                try section.restore(section.index.changing(line), isAll: isAll)
+                try restore(section, section.index.changing(line), isAll: isAll)
             }
             return true
         }
     }
 
     /// Whether no present entry has the key of a tombstoned one. `false` if the tombstoned entry can't be read.
-    fileprivate func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
+    private func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
         do throws(StorageError) {
-            guard let present = try find(frame.key, tag: slot.tag) else { return true }
-            unpin(present)
+            guard let present = try engine.find(frame.key, tag: slot.tag) else { return true }
+            engine.unpin(present)
             return false
         } catch {
             guard case .corrupted = error else { throw error }
@@ -112,14 +118,14 @@ extension ArchiveEngine {
     }
 
     /// Clears the marks of restored entries in slices. Look-ups find these anyway; after a crash, changes or maintenance continue.
-    func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
+    func finishRestore(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
         var renumberings = index.renumberings
         var isDone = false
         while !isDone {
-            let section = try acquire()
-            guard line.group == group, line.isBack else { return }
+            let section = try engine.acquire()
+            guard line.group == group, line.isRestored else { return }
             if index.renumberings != renumberings { next = 0 }
             renumberings = index.renumberings
             for _ in 0..<ArchiveEngine.actionBatch {
@@ -129,37 +135,40 @@ extension ArchiveEngine {
                     isDone = next >= index.usedEntries
                     break
                 }
-                countHandled(entries: 1)
-                if section.index.marks.unmarkIfBack(found, slot) { continue }
-                skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
+                engine.countHandled(entries: 1)
+                if section.index.marks.unmarkIfRestored(found, slot) { continue }
+                skip(engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }
             if isDone, line.state == .returning { section.index.changing(line).state = .reversible }
             _ = consume section
-            letOthersIn()
+            engine.yieldLock()
         }
-        try reclaimInSlices()
+        try LogCleaner(engine).reclaimInSlices()
     }
-}
 
-extension ArchiveSection {
     /// Logs and publishes an action's restored entries. Unless `isAll`, the undo can be repeated if this process crashes.
-    func restore(_ line: ChangingUndoLine, isAll: Bool) throws(StorageError) {
+    func restore(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine, isAll: Bool)
+        throws(StorageError)
+    {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
-        try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
+        try section.withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
             (writer) throws(StorageError) in
             writer.append(note)
-            try appendBare(.restore, extensionBytes: writer.written) { _, time in
+            try section.appendBare(.restore, extensionBytes: writer.written) { _, time in
                 crashPoint(.restoreFrameWritten)
-                finishRestore(line, isAll: isAll, time: time)
+                applyRestore(section, line, isAll: isAll, time: time)
                 crashPoint(.broughtBack)
             }
         }
     }
 
-    private func finishRestore(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
-        index.beginReturn()
+    private func applyRestore(
+        _ section: borrowing ArchiveSection, _ line: ChangingUndoLine, isAll: Bool, time: Int64
+    ) {
+        let index = section.index
+        index.beginRestore()
         crashPoint(.returnBegun)
         line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
         line.state = isAll ? .undone : .returning
@@ -167,26 +176,31 @@ extension ArchiveSection {
         index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
         line.pendingBytes = 0
         line.pendingEntries = 0
-        index.endReturn()
+        index.endRestore()
     }
 
-    func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
-        guard let line = index.undo.line(of: note.group) else { return }
+    func replayRestore(_ section: borrowing ArchiveSection, _ note: RemovalNote, time: Int64)
+        throws(StorageError)
+    {
+        guard let line = section.index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
-        if !note.keepsOut { try restoreOverwritten(line) }
-        finishRestore(line, isAll: isAll, time: time)
-        giveUp(line)
+        if !note.keepsOut { try restoreOverwritten(section, line) }
+        applyRestore(section, line, isAll: isAll, time: time)
+        section.dropTombstones(of: line)
         if !isAll { line.state = .reversible }
     }
 
     /// Also restores overwritten entries, for a `restore` frame that is older than the rule that these stay out.
-    private func restoreOverwritten(_ line: ChangingUndoLine) throws(StorageError) {
-        for number in marked(by: line) where index.marks[number].isSuperseded {
+    private func restoreOverwritten(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine)
+        throws(StorageError)
+    {
+        let index = section.index
+        for number in section.marked(by: line) where index.marks[number].isOverwritten {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
-                try engine.isKeyFree(slot)
+                try isKeyFree(slot)
             else { continue }
             // No other entry of its key may be restored as well.
-            _ = engine.withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
+            _ = engine.withFrame(at: slot.location) { section.markOverwritten($0.key, tag: slot.tag) }
             index.marks.readmit(number, slot)
         }
     }
@@ -194,9 +208,11 @@ extension ArchiveSection {
     // MARK: Space for restored entries
 
     /// Evicts the least recent entries in slices, restored ones last (S12), before any is restored: the limit always holds (S3).
-    fileprivate func makeRoom(
-        _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
-    ) throws(StorageError) -> ReturnOrder {
+    private func evictForRestore(
+        _ section: borrowing ArchiveSection,
+        _ excess: UInt64, for line: UndoView, _ known: RestoreOrder, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> RestoreOrder {
+        let index = section.index
         var order = known
         var left = excess
         var victims: [(number: UInt32, slot: ChangingSlot)] = []
@@ -208,7 +224,7 @@ extension ArchiveSection {
                 slot = oldest.slot
                 victims.append(oldest)
                 present = index.order.next(&walk)
-            } else if let coming = next(in: &order, of: line) {
+            } else if let coming = next(section, in: &order, of: line) {
                 slot = coming.slot
                 victims.append((coming.number, slot))
                 order.next += 1
@@ -218,19 +234,21 @@ extension ArchiveSection {
             left -= min(left, UInt64(slot.valueBytes))
         }
         guard !victims.isEmpty else {
-            throw miscounted()
+            throw section.miscounted()
         }
-        try giveUpForRoom(victims, &outcome)
+        try evict(section, victims, &outcome)
         return order
     }
 
-    private func next(in order: inout ReturnOrder, of line: UndoView) -> (number: UInt32, slot: ChangingSlot)?
+    private func next(_ section: borrowing ArchiveSection, in order: inout RestoreOrder, of line: UndoView)
+        -> (number: UInt32, slot: ChangingSlot)?
     {
         while order.next < order.items.count {
             let item = order.items[order.next]
-            let mark = index.marks[item.number]
-            if let slot = index.entry(item.number), slot.isSetAside, slot.recency == item.recency, mark.isSet,
-                mark.place == line.place, !mark.isSuperseded
+            let mark = section.index.marks[item.number]
+            if let slot = section.index.entry(item.number), slot.isTombstoned, slot.recency == item.recency,
+                mark.isSet,
+                mark.place == line.place, !mark.isOverwritten
             {
                 return (item.number, slot)
             }
@@ -239,47 +257,48 @@ extension ArchiveSection {
         return nil
     }
 
-    private func giveUpForRoom(
+    private func evict(
+        _ section: borrowing ArchiveSection,
         _ victims: [(number: UInt32, slot: ChangingSlot)], _ outcome: inout UndoOutcome
     ) throws(StorageError) {
         let size = FrameExtension.evictionBytes(victims.count) + FrameExtension.partBytes(RemovalNote.bytes)
         var evicted = 0
         let now = Clock.boot()
-        try withExtension(bytes: size) { (writer) throws(StorageError) in
+        try section.withExtension(bytes: size) { (writer) throws(StorageError) in
             writer.append(evictions: victims.lazy.map { $0.slot.location })
             writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
-            try appendBare(.evict, extensionBytes: writer.written) { _, time in
+            try section.appendBare(.evict, extensionBytes: writer.written) { _, time in
                 for (number, slot) in victims {
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     defer {
-                        index.publish(
+                        section.index.publish(
                             .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                             time: time)
                     }
-                    if slot.isSetAside {
+                    if slot.isTombstoned {
                         if slot.deadline != Deadline.never, slot.deadline <= now {
                             outcome.expired += 1
                             outcome.expiredBytes &+= UInt64(slot.valueBytes)
                         } else {
                             outcome.displaced += 1
                         }
-                        forget(number, slot)
+                        section.forget(number, slot)
                     } else {
                         evicted += 1
-                        remove(number)
+                        section.remove(number)
                     }
                     crashPoint(.restoreRoomMade)
                 }
-                index.addLocked(.evictions, UInt64(victims.count))
+                section.index.addLocked(.evictions, UInt64(victims.count))
             }
         }
         outcome.evicted += evicted
-        reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+        section.reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
     }
 }
 
 /// The tombstoned entries of an action that an undo would restore.
-struct Coming {
+struct PendingRestore {
     private var entries: UInt64 = 0
     private var bytes: UInt64 = 0
     private(set) var expired = 0
@@ -288,7 +307,7 @@ struct Coming {
     /// Examines all of them without holding the lock.
     init(_ index: IndexView, _ line: UndoView) {
         let now = Clock.boot()
-        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
+        for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {
             guard let slot = index.entry(number) else { continue }
             entries += 1
             bytes &+= UInt64(slot.valueBytes)
@@ -303,7 +322,7 @@ struct Coming {
 }
 
 /// The entries of an action, least recent first, as they were when the undo began.
-struct ReturnOrder {
+struct RestoreOrder {
     var items: [(recency: UInt64, number: UInt32)]
     var next = 0
     let renumberings: UInt64
@@ -312,7 +331,7 @@ struct ReturnOrder {
     init(_ index: IndexView, _ line: UndoView) {
         renumberings = index.renumberings
         items = []
-        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
+        for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {
             guard let slot = index.entry(number) else { continue }
             items.append((slot.recency, number))
             largestValue = max(largestValue, UInt64(slot.valueBytes))

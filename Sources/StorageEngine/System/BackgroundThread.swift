@@ -3,19 +3,19 @@ import SystemC
 
 /// The background thread of the process, which runs registered tasks when they are due, while any are registered. A task retains
 /// its object until the object cancels it on closing.
-package final class Upkeep: @unchecked Sendable {
-    package static var shared: Upkeep { ofProcess.value }
-    private static let ofProcess = PerProcess { Upkeep() }
+package final class BackgroundThread: @unchecked Sendable {
+    package static var shared: BackgroundThread { ofProcess.value }
+    private static let ofProcess = PerProcess { BackgroundThread() }
 
     /// Returns the nanoseconds until the task's next run; `nil` ends the task.
-    package typealias Duty = @Sendable () -> Int64?
+    package typealias Task = @Sendable () -> Int64?
 
     package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
     private struct Pending {
         /// Time of the next run on the monotonic clock; the maximum during a run, unless another was requested.
         var due: Int64
-        var duty: Duty
+        var task: Task
     }
 
     // All guarded by `mutex`; `wake` is signalled when tasks are added or removed, `finished` when a run of a task ends.
@@ -43,12 +43,12 @@ package final class Upkeep: @unchecked Sendable {
         return body()
     }
 
-    /// Runs `duty` after `nanoseconds`, and then after each interval that it returns.
-    package func register(after nanoseconds: Int64, _ duty: @escaping Duty) throws(StorageError) -> Ticket {
+    /// Runs `task` after `nanoseconds`, and then after each interval that it returns.
+    package func register(after nanoseconds: Int64, _ task: @escaping Task) throws(StorageError) -> Ticket {
         let code: (ticket: Ticket, failure: Int32) = locked {
             lastTicket += 1
             let ticket = Ticket(number: lastTicket)
-            pending[ticket] = Pending(due: cp_monotonic_time() &+ nanoseconds, duty: duty)
+            pending[ticket] = Pending(due: cp_monotonic_time() &+ nanoseconds, task: task)
             let failure = isRunning ? 0 : start()
             if failure != 0 { pending[ticket] = nil }
             pthread_cond_signal(wake)
@@ -71,8 +71,7 @@ package final class Upkeep: @unchecked Sendable {
     }
 
     /// Ends a task and waits for its current run, unless that run calls this. `false`: still running. Don't hold the task's locks.
-    @discardableResult
-    package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
+    @discardableResult package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {
             pending[ticket] = nil
             pthread_cond_signal(wake)
@@ -93,7 +92,7 @@ package final class Upkeep: @unchecked Sendable {
     private func start() -> Int32 {
         let failure = cp_start_thread(
             { _ in
-                Upkeep.shared.run()
+                BackgroundThread.shared.run()
                 return nil
             }, nil)
         isRunning = failure == 0
@@ -112,15 +111,14 @@ package final class Upkeep: @unchecked Sendable {
             pending[next.key]?.due = .max
             current = next.key
             pthread_mutex_unlock(mutex)
-            let again = next.value.duty()
+            let again = next.value.task()
             pthread_mutex_lock(mutex)
             current = nil
             pthread_cond_broadcast(finished)
             // The task may have been cancelled during the run, or rescheduled for work that the run missed.
             guard let hastened = pending[next.key]?.due else { continue }
             pending[next.key] = again.map {
-                Pending(
-                    due: min(hastened, cp_monotonic_time() &+ max($0, 1_000_000)), duty: next.value.duty)
+                Pending(due: min(hastened, cp_monotonic_time() &+ max($0, 1_000_000)), task: next.value.task)
             }
         }
         isRunning = false

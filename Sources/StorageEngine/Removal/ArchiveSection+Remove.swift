@@ -3,9 +3,8 @@ extension ArchiveSection {
     private static let entriesOfFrame = 1024
 
     /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a `group`
-    /// they are tombstoned instead (S12). The caller reclaims the space (``ArchiveEngine/reclaimInSlices()``).
-    @discardableResult
-    func removeBatch(
+    /// they are tombstoned instead (S12). The caller reclaims the space (``LogCleaner/reclaimInSlices()``).
+    @discardableResult func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
@@ -21,7 +20,7 @@ extension ArchiveSection {
             try withExtension(bytes: size) { (writer) throws(StorageError) in
                 writer.append(evictions: slots.lazy.map { $0.1.location })
                 writer.append(note)
-                try withinGrace(of: group) { () throws(StorageError) in
+                try keepingUndoWindow(of: group) { () throws(StorageError) in
                     try appendBare(.evict, extensionBytes: writer.written) { location, time in
                         crashPoint(.removalFrameWritten)
                         for (number, slot) in slots {
@@ -29,7 +28,7 @@ extension ArchiveSection {
                             removal.bytes += UInt64(slot.valueBytes)
                             let (tag, bytes, place) = (slot.tag, Int(slot.shownBytes), slot.location)
                             if group != 0, !slot.isMemoryOnly {
-                                setAside(number, slot, note: note, at: location)
+                                tombstone(number, slot, note: note, at: location)
                             } else {
                                 remove(number)
                             }
@@ -43,7 +42,7 @@ extension ArchiveSection {
             keepWithinBudget(group)
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
-        engine.scheduleReclaimIfNeeded()
+        SpaceBudget(engine).scheduleReclaimIfNeeded()
         return removal
     }
 
@@ -51,12 +50,13 @@ extension ArchiveSection {
 
     /// Removes expired entries; tombstones those that a reversible action let expire.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let actions = index.undo.isEmpty ? [:] : try engine.deadlinesOfActions()
+        let actions = index.undo.isEmpty ? [:] : try UndoWindow(engine).deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
         var parts: [UInt32: [UInt32]] = [:]
         for number in numbers {
-            parts[try engine.action(expiring: number, among: actions), default: []].append(number)
+            parts[try UndoWindow(engine).action(expiring: number, among: actions), default: []]
+                .append(number)
         }
         for (group, part) in parts {
             // An undo is about to restore the entry's former expiry time.
@@ -97,7 +97,7 @@ extension ArchiveSection {
                 writer.append(RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall))
                 if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
             }
-            try withinGrace(of: group) { () throws(StorageError) in
+            try keepingUndoWindow(of: group) { () throws(StorageError) in
                 try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
                     crashPoint(.deadlineWritten)
                     for number in numbers {
@@ -106,8 +106,7 @@ extension ArchiveSection {
                     if group != 0 {
                         countRemoval(
                             RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
-                            first: location,
-                            bytes: UInt64(entry.slot.valueBytes))
+                            first: location, bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
                     index.publish(

@@ -1,10 +1,12 @@
-/// Reversible deletions and changes of expiry times (S12). Their records and undo: `ArchiveSection+Undo.swift`.
-extension ArchiveEngine {
+/// Carries out reversible deletions and changes of expiry times (S12). Their records and undo: `UndoLog.swift`.
+struct PlanRunner: ArchiveOperation {
+    let engine: ArchiveEngine
+
     /// Carries out a plan; skips entries that have changed since. Throws only before the first change.
     func carryOut(
         _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
     ) throws(StorageError) -> PlanOutcome {
-        try requireEntries(to: "delete or change entries")
+        try engine.requireEntries(to: "delete or change entries")
         var outcome = PlanOutcome()
         var group: UInt32 = 0
         // An entry named twice would be counted twice, or be missing the second time.
@@ -16,7 +18,7 @@ extension ArchiveEngine {
         // An action without effect isn't recorded: its record would displace one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
-        defer { EntryRemover(engine: self).keepRemovalReserve() }
+        defer { EntryRemover(engine).keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
         while start < entries.count {
@@ -24,32 +26,32 @@ extension ArchiveEngine {
             let batch = entries[start..<min(start + most, entries.count)]
             let before = outcome
             do throws(StorageError) {
-                let section = try acquire()
+                let section = try engine.acquire()
                 section.drainTouches()
                 let former = group
                 if !outcome.isFinal { group = section.continued(group, after: outcome.entries) }
                 if group != former, deadline != Deadline.never {
                     // A rebuild may restore the former record, which must not share its expiry time.
                     if former != 0 { deadline += 1 }
-                    let others = try deadlinesOfActions()
+                    let others = try UndoWindow(engine).deadlinesOfActions()
                     while others[deadline] != nil { deadline += 1 }
                 }
                 switch action {
-                case .delete: try section.remove(batch, .delete, group: group, &outcome)
-                case .expireNow: try section.remove(batch, .expiry, group: group, &outcome)
+                case .delete: try remove(section, batch, .delete, group: group, &outcome)
+                case .expireNow: try remove(section, batch, .expiry, group: group, &outcome)
                 case .expireIdle(let before):
-                    try section.remove(batch, .expiry, unusedSince: before, group: group, &outcome)
-                case .setLifetime: try section.changeDeadlines(batch, to: deadline, group: group, &outcome)
+                    try remove(section, batch, .expiry, unusedSince: before, group: group, &outcome)
+                case .setLifetime: try changeDeadlines(section, batch, to: deadline, group: group, &outcome)
                 }
                 _ = consume section
                 start += batch.count
                 most = min(2 * most, ArchiveEngine.actionBatch)
-                letOthersIn()
-                try reclaimInSlices()
+                engine.yieldLock()
+                try LogCleaner(engine).reclaimInSlices()
             } catch {
                 if case .noSpace = error, removes, before.entries == outcome.entries {
                     outcome = before
-                    if let isFinal = try? makeRoomToRemove(group) {
+                    if let isFinal = try? freeSpaceToRemove(group) {
                         outcome.isFinal = outcome.isFinal || isFinal
                         if isFinal { group = 0 }
                         continue
@@ -72,20 +74,20 @@ extension ArchiveEngine {
 
     /// On a full disk, where a removal needs some bytes: drops earlier undo records, then that of this action, `group`, which can
     /// then no longer be undone. Returns whether the action became final; `nil` if there was no record to drop.
-    private func makeRoomToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
-        let section = try acquire()
+    private func freeSpaceToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
+        let section = try engine.acquire()
         section.drainTouches()
-        let before = (index.segmentBytes, index.entryCapacity, index.setAsideCount)
+        let before = (index.segmentBytes, index.entryCapacity, index.tombstoneCount)
         for place in 0..<IndexLayout.undoLines {
             let line = section.index.undo[place]
             if line.group != group, line.state == .reversible { line.end = 0 }
         }
-        section.forgetSetAside(most: .max)
+        section.dropTombstones(most: .max)
         try section.dropDeadSegments()
-        if before.0 > index.segmentBytes || before.2 > index.setAsideCount { return false }
-        try section.giveUpRoom()
+        if before.0 > index.segmentBytes || before.2 > index.tombstoneCount { return false }
+        try section.freeSpace()
         let isMore = before.0 > index.segmentBytes || before.1 > index.entryCapacity
-        return isMore || before.2 > index.setAsideCount ? true : nil
+        return isMore || before.2 > index.tombstoneCount ? true : nil
     }
 
     private func isAnyToBeDone(
@@ -95,7 +97,7 @@ extension ArchiveEngine {
         if case .expireIdle(let before) = action {
             idleBefore = before
             // Applies pending touches, so that access times are exact.
-            _ = try acquire().drainTouches()
+            _ = try engine.acquire().drainTouches()
         }
         var skips: [PlanSkip] = []
         for planned in entries {
@@ -108,28 +110,28 @@ extension ArchiveEngine {
         return false
     }
 
-    fileprivate enum Fate {
+    private enum Fate {
         case present(UInt32)
         case skipped(PlanSkip.Reason)
     }
 
     /// The planned entry, unless removed, expired, changed or accessed (`unusedSince`: exact with drained touches).
-    fileprivate func fate(
+    private func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
-                let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
+                let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             else { return .skipped(.absent) }
-            defer { unpin(entry) }
+            defer { engine.unpin(entry) }
             var number = entry.number
             if entry.slot.isMemoryOnly {
-                let held = memoryOnlyNumbers(of: key, tag: entry.slot.tag).filter(isHeld)
-                guard let meant = try entries(held, ofSequence: planned.sequence).first else {
+                let held = engine.memoryOnlyNumbers(of: key, tag: entry.slot.tag).filter(engine.isHeld)
+                guard let meant = try engine.entries(held, ofSequence: planned.sequence).first else {
                     return .skipped(held.isEmpty ? .absent : .changed)
                 }
                 number = meant
-            } else if isExpired(entry) {
+            } else if engine.isExpired(entry) {
                 return .skipped(.absent)
             } else if entry.frame.sequence != planned.sequence {
                 return .skipped(.changed)
@@ -143,18 +145,18 @@ extension ArchiveEngine {
 
     /// Deletes in batches every entry that exists when it begins, as one reversible action.
     func deleteAllReversibly(progress: (Int) -> Bool) throws(StorageError) -> PlanOutcome {
-        try requireEntries(to: "delete reversibly")
+        try engine.requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()
         guard index.entryCount > 0 else { return outcome }
         try clearNextLine()
         let stamp = index.touches.taken
         let sequence = index.sequence
-        let (removal, group) = try EntryRemover(engine: self).removeAll(
+        let (removal, group) = try EntryRemover(engine).removeAll(
             .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Accessed since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }
-                return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
+                return try engine.withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
         (outcome.entries, outcome.bytes) = (removal.entries, removal.bytes)
         outcome.action = reversibleAction(group)
@@ -163,56 +165,57 @@ extension ArchiveEngine {
 
     /// The action of this number, if it can be undone.
     private func reversibleAction(_ group: UInt32) -> ReversibleAction? {
-        index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
+        index.undo.line(of: group).flatMap {
+            UndoWindow(engine).isReversible($0) ? UndoLog(engine).describe($0) : nil
+        }
     }
 
     /// Drops, in batches, the undo record of an old action if the next action needs its line of the undo table.
     private func clearNextLine() throws(StorageError) {
         while true {
-            let section = try acquire()
+            let section = try engine.acquire()
             let group = index.nextGroup
             let line = section.index.undo.lineToBe(of: group)
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
-            section.forgetSetAside(most: ArchiveEngine.actionBatch)
+            section.dropTombstones(most: ArchiveEngine.actionBatch)
             _ = consume section
-            letOthersIn()
+            engine.yieldLock()
         }
     }
-}
 
-extension ArchiveSection {
-    fileprivate func remove(
-        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, unusedSince: Timestamp? = nil, group: UInt32,
-        _ outcome: inout PlanOutcome
+    private func remove(
+        _ section: borrowing ArchiveSection, _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind,
+        unusedSince: Timestamp? = nil, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
         var numbers: [UInt32] = []
         for planned in batch {
-            switch try engine.fate(of: planned, unusedSince: unusedSince) {
+            switch try fate(of: planned, unusedSince: unusedSince) {
             case .present(let number): numbers.append(number)
             case .skipped(let reason): outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
             }
         }
-        let removal = try removeBatch(numbers, kind, .person, group: group)
+        let removal = try section.removeBatch(numbers, kind, .person, group: group)
         outcome.entries += removal.entries
         outcome.bytes += removal.bytes
     }
 
-    fileprivate func changeDeadlines(
+    private func changeDeadlines(
+        _ section: borrowing ArchiveSection,
         _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
         for planned in batch {
-            let fate = try engine.fate(of: planned)
+            let fate = try fate(of: planned)
             if case .skipped(let reason) = fate {
                 outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
             }
-            guard case .present(let number) = fate, let slot = index.entry(number) else { continue }
+            guard case .present(let number) = fate, let slot = section.index.entry(number) else { continue }
             guard slot.deadline != deadline else {
                 outcome.unchanged += 1
                 continue
             }
             _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
-                try changeDeadline(
+                try section.changeDeadline(
                     of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
             }
             outcome.entries += 1

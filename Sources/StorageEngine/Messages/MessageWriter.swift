@@ -1,5 +1,8 @@
-extension ArchiveSection {
-    private var reader: MessageReader { MessageReader(engine: engine) }
+/// Messages of a log: a ring without keys or slots. At the limit, drops the oldest messages, and segments that have no others.
+struct MessageWriter: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    private var reader: MessageReader { MessageReader(engine) }
 
     private struct Dropped {
         var first: Location
@@ -8,7 +11,10 @@ extension ArchiveSection {
         var isDoubtful = false
     }
 
-    func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+    func append(_ section: borrowing ArchiveSection, _ message: UnsafeRawBufferPointer) throws(StorageError)
+        -> UInt64
+    {
+        let index = section.index
         let limit = min(
             engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let most = min(limit, UInt64(Frame.maximumValueBytes))
@@ -21,27 +27,29 @@ extension ArchiveSection {
             throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
         }
         // Every message's frame contains this location, and a rebuild of the index relies on it.
-        guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
+        guard index.firstMessage <= index.head,
+            index.firstMessage != .none || index.entryCount == 0
+        else {
             throw index.contradiction(
                 at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
             )
         }
-        let stamp = drainTouches()
+        let stamp = section.drainTouches()
         // The total exceeds the limit before the append, so it is wrong: recount before dropping messages.
-        if index.valueBytes > limit { try recountMessages() }
-        let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes + message.count > Int(limit) }
+        if index.valueBytes > limit { try recountMessages(section) }
+        let dropped = try oldestMessages(section) {
+            Int(index.valueBytes) - $0.bytes + message.count > Int(limit)
+        }
         let content = FrameContent(
-            kind: .message, sequence: nextSequence(), recency: stamp, time: now,
-            created: Int64(bitPattern: dropped.first.raw),
-            key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
-        let location = try append(content)
+            kind: .message, sequence: section.nextSequence(), recency: stamp, time: now,
+            created: Int64(bitPattern: dropped.first.raw), key: .empty, value: message)
+        let location = try section.append(content)
         crashPoint(.messageWritten)
         index.adjust(.valueBytes, by: message.count - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
         crashPoint(.messageCounted)
         index.firstMessage = dropped.first == .none ? location : dropped.first
-        commit(location, bytes: content.frameBytes)
+        section.commit(location, bytes: content.frameBytes)
         index.addLocked(.records)
         if dropped.count > 0 {
             crashPoint(.messagesDropped)
@@ -49,7 +57,7 @@ extension ArchiveSection {
         }
         // A process that emptied or shortened the ring may have crashed before it removed the files.
         if index.firstMessage.segment > index.oldestSegment {
-            dropSegments(before: index.firstMessage.segment)
+            section.dropSegments(before: index.firstMessage.segment)
         }
         index.publish(
             .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
@@ -57,18 +65,23 @@ extension ArchiveSection {
     }
 
     /// The oldest messages while `mustGoOn`. Recounts after damage or wrong totals: otherwise messages that fit would be dropped.
-    private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
+    private func oldestMessages(_ section: borrowing ArchiveSection, while mustGoOn: (Dropped) -> Bool)
+        throws(StorageError) -> Dropped
+    {
         var isRecounted = false
         while true {
-            var dropped = Dropped(first: index.firstMessage)
-            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
+            var dropped = Dropped(first: section.index.firstMessage)
+            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(section, &dropped) {}
             guard dropped.isDoubtful, !isRecounted else { return dropped }
-            try recountMessages()
+            try recountMessages(section)
             isRecounted = true
         }
     }
 
-    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
+    private func dropOldest(_ section: borrowing ArchiveSection, _ dropped: inout Dropped)
+        throws(StorageError) -> Bool
+    {
+        let index = section.index
         guard let oldest = try reader.message(from: dropped.first, before: index.head) else {
             dropped.first = .none
             dropped.isDoubtful = true
@@ -87,8 +100,11 @@ extension ArchiveSection {
         return true
     }
 
-    func replayMessage(_ frame: Frame, at location: Location, oldest: Location) throws(StorageError) {
-        let dropped = try messages(before: oldest, settled: location)
+    func replayMessage(
+        _ section: borrowing ArchiveSection, _ frame: Frame, at location: Location, oldest: Location
+    ) throws(StorageError) {
+        let index = section.index
+        let dropped = try messages(section, before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
         // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
@@ -98,16 +114,21 @@ extension ArchiveSection {
     }
 
     /// Replays the frame of a lowered limit.
-    func replayShortening(at location: Location, oldest: Location) throws(StorageError) {
-        let dropped = try messages(before: oldest, settled: location)
+    func replayShortening(
+        _ section: borrowing ArchiveSection, at location: Location, oldest: Location
+    ) throws(StorageError) {
+        let index = section.index
+        let dropped = try messages(section, before: oldest, settled: location)
         guard dropped.count > 0 else { return }
-        count(dropped, sign: -1)
+        count(section, dropped, sign: -1)
         index.firstMessage =
             try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }
 
-    private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
-        var dropped = Dropped(first: index.firstMessage)
+    private func messages(_ section: borrowing ArchiveSection, before oldest: Location, settled: Location)
+        throws(StorageError) -> Dropped
+    {
+        var dropped = Dropped(first: section.index.firstMessage)
         while let found = try reader.message(from: dropped.first, before: oldest, settled: settled) {
             dropped.count += 1
             dropped.bytes += found.bytes
@@ -117,26 +138,34 @@ extension ArchiveSection {
     }
 
     /// Drops at most `most` of the oldest messages for a lower limit. A frame records this. Files are removed as the call ends.
-    func dropMessages(downTo limit: UInt64, most: Int = .max) throws(StorageError) {
-        let dropped = try oldestMessages {
+    func dropMessages(_ section: borrowing ArchiveSection, downTo limit: UInt64, most: Int = .max)
+        throws(StorageError)
+    {
+        let index = section.index
+        let dropped = try oldestMessages(section) {
             $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
         }
         guard dropped.first != index.firstMessage else { return }
-        try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
-            forget(dropped)
+        try section.appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
+            forget(section, dropped)
             index.addLocked(.evictions, UInt64(dropped.count))
         }
-        engine.deferCompaction()
+        LogCleaner(engine).deferCompaction()
     }
 
-    func dropAllMessages() throws(StorageError) -> Removal {
+    func dropAllMessages(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
+        let index = section.index
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         // An empty ring may also have files to remove.
-        guard removal.entries > 0 || index.oldestSegment < index.head.segment || isNewestSegmentLong else {
+        guard
+            removal.entries > 0 || index.oldestSegment < index.head.segment
+                || section.isNewestSegmentLong
+        else {
             return removal
         }
         // In a new segment, so that all older ones can be removed.
-        try appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) { _, time in
+        try section.appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) {
+            _, time in
             index.entryCount = 0
             index.valueBytes = 0
             crashPoint(.messagesShortened)
@@ -147,44 +176,44 @@ extension ArchiveSection {
                 pid: engine.pid, time: time)
         }
         index.add(.deletes, UInt64(removal.entries))
-        engine.deferCompaction()
+        LogCleaner(engine).deferCompaction()
         return removal
     }
 
     /// Drops the messages before a location for lack of disk space; restores them if `removing` fails. Returns their number.
     func dropMessages(
-        before place: Location, removing: () throws(StorageError) -> Void
+        _ section: borrowing ArchiveSection, before place: Location, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> (count: Int, bytes: Int) {
-        let dropped = try oldestMessages { $0.first != .none && $0.first < place }
-        let first = index.firstMessage
-        forget(dropped)
+        let dropped = try oldestMessages(section) { $0.first != .none && $0.first < place }
+        let first = section.index.firstMessage
+        forget(section, dropped)
         do throws(StorageError) {
             try removing()
         } catch {
-            index.firstMessage = first
-            count(dropped, sign: 1)
+            section.index.firstMessage = first
+            count(section, dropped, sign: 1)
             throw error
         }
         return (dropped.count, dropped.bytes)
     }
 
-    private func forget(_ dropped: Dropped) {
-        guard dropped.first != index.firstMessage else { return }
+    private func forget(_ section: borrowing ArchiveSection, _ dropped: Dropped) {
+        guard dropped.first != section.index.firstMessage else { return }
         engine.countHandled(entries: dropped.count)
-        count(dropped, sign: -1)
+        count(section, dropped, sign: -1)
         crashPoint(.messagesShortened)
-        index.firstMessage = dropped.first
+        section.index.firstMessage = dropped.first
     }
 
-    private func count(_ dropped: Dropped, sign: Int) {
-        index.adjust(.valueBytes, by: sign * dropped.bytes)
-        index.adjust(.entryCount, by: sign * dropped.count)
+    private func count(_ section: borrowing ArchiveSection, _ dropped: Dropped, sign: Int) {
+        section.index.adjust(.valueBytes, by: sign * dropped.bytes)
+        section.index.adjust(.entryCount, by: sign * dropped.count)
     }
 
     /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
-    func recountMessages() throws(StorageError) {
+    func recountMessages(_ section: borrowing ArchiveSection) throws(StorageError) {
         let (count, bytes) = try reader.countMessages()
-        index.entryCount = count
-        index.valueBytes = UInt64(bytes)
+        section.index.entryCount = count
+        section.index.valueBytes = UInt64(bytes)
     }
 }

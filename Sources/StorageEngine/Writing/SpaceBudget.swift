@@ -1,15 +1,14 @@
 /// Disk usage of an archive and its bounds: the basis for reclaiming and compacting (S3, S14).
-extension ArchiveEngine {
+struct SpaceBudget: ArchiveOperation {
+    let engine: ArchiveEngine
+
     /// Bytes that the segments may use before old ones are reclaimed, by S3. A collection, without a limit, may use one and a
     /// half times its values; with a fifth, storing values again would cost some three times as much.
     var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
 
-    /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
-    @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
-
     /// Bytes that S3 leaves for segments.
     var grantedSegmentBytes: Int {
-        let target = segmentTarget
+        let target = engine.segmentTarget
         // Each file also uses a block of the file system.
         let files = index.segmentBytes / target + 8
         return boundBytes - reservedIndexBytes - SegmentLayout.slackBytes(target: target) - 8192 * files
@@ -18,7 +17,7 @@ extension ArchiveEngine {
     /// Bytes of the index, including the blocks that it keeps when it shrinks, and the removal reserve.
     @inline(__always) var reservedIndexBytes: Int {
         let bytes = IndexLayout.reservedBytes(for: index.indexBytes)
-        return kind == .collection
+        return engine.kind == .collection
             ? bytes + RemovalReserve.bytes(forEntries: Int(index.entryCapacity)) : bytes
     }
 
@@ -26,16 +25,15 @@ extension ArchiveEngine {
     @inline(__always) var boundBytes: Int {
         let values = index.valueBytes
         let limit = Double(
-            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
-        let undo = min(
-            index.setAsideBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
-        let entries = index.entryCount + Int(index.setAsideCount)
+            engine.diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
+        let undo = min(index.tombstoneBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
+        let entries = index.entryCount + Int(index.tombstoneCount)
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
     /// Lower bound for the segments: without it, reclaiming would repeat endlessly where S3 leaves less.
     @inline(__always) var leastSegmentBytes: Int {
-        let target = segmentTarget
+        let target = engine.segmentTarget
         let live = Double(index.liveFrameBytes)
         let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)
         return Int(live * (1.09 + unused)) + 2 * target
@@ -44,39 +42,34 @@ extension ArchiveEngine {
     /// Bytes that the segments may use while nothing is written: 1.5 times the live frames, and some segments.
     var quietSegmentBytes: Int {
         let live = index.liveFrameBytes
-        return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
+        return max(live + live / 2 + 2 * engine.segmentTarget + 65_536, leastSegmentBytes)
     }
 
     /// Whether the log has more dead bytes than S14 allows at rest.
-    var isRoomWasted: Bool {
-        guard kind != .log else { return false }
+    var isSpaceWasted: Bool {
+        guard engine.kind != .log else { return false }
         return
             (index.oldestSegment < index.head.segment && index.segmentBytes > quietSegmentBytes)
             || isIndexWasted
     }
 
     /// Wakes the maintenance task if too much of the log is dead.
-    @inline(__always)
-    func scheduleReclaimIfNeeded() {
-        if isRoomWasted, !isCompactionDue.load(ordering: .relaxed) {
-            isCompactionDue.store(true, ordering: .relaxed)
+    @inline(__always) func scheduleReclaimIfNeeded() {
+        if isSpaceWasted, !engine.isCompactionDue.load(ordering: .relaxed) {
+            engine.isCompactionDue.store(true, ordering: .relaxed)
         }
     }
 
     var isIndexWasted: Bool {
         let used = Int(index.entryCapacity)
-        return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
+        return used > 2 * (index.entryCount + Int(index.tombstoneCount)) + IndexLayout.chunkEntries
     }
 
     var isOldestDead: Bool {
         let (oldest, head) = (index.oldestSegment, index.head.segment)
         guard oldest < head else { return false }
-        guard kind == .log else { return index.liveFrames(ofSegment: oldest) == 0 }
+        guard engine.kind == .log else { return index.liveFrames(ofSegment: oldest) == 0 }
         let first = index.firstMessage
         return first == .none ? index.entryCount == 0 && index.valueBytes == 0 : oldest < first.segment
-    }
-
-    var segmentTarget: Int {
-        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
     }
 }

@@ -1,0 +1,17 @@
+/// Damage that a rebuild of the index has found.
+struct ReplayFindings {
+    /// Number of damaged places.
+    var damaged = 0
+    var isWhole = true
+    /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
+    private var atEnd: [Location] = []
+
+    mutating func add(at place: Location, isNewest: Bool) {
+        if isNewest { atEnd.append(place) } else { damaged += 1 }
+    }
+
+    mutating func endLog(cut: Location?) {
+        damaged += atEnd.count { place in cut.map { place < $0 } ?? true }
+        atEnd = []
+    }
+}
