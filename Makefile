@@ -34,10 +34,6 @@ FORMATTED := Sources Tests Package.swift
 OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug \
     --explicit-target-dependency-import-check error
 TESTED := $(OPTIMISED) -debug-info-format none --scratch-path .build-test
-# A module's importers are compiled before its code is optimised. Otherwise one processor idles, since each module imports the
-# former. That excludes optimisation across modules: most commands take up to 2 % longer, `keys` 4 %. The option is deprecated, and
-# not all versions have it.
-PIPELINED = $(if $(shell $(SWIFT) build --help-hidden 2>/dev/null | grep use-integrated-swift-driver),--use-integrated-swift-driver -Xswiftc -disable-cmo)
 # Without ValkeyTLS, whose BoringSSL takes minutes to build.
 TRAITS ?= Valkey
 # Nothing is imported as testable, for which a build takes half as long again. Four modules at once on any number of cores:
@@ -81,7 +77,7 @@ bench-deps: deps
 	@$(NEED) lmdb sqlite
 
 build: deps ## build vellum, optimised, as .build/release/vellum (TLS=1: with TLS for servers, which takes minutes)
-	$(SWIFT) build -c release --product vellum $(PIPELINED) $(if $(TLS),--traits ValkeyTLS)
+	$(SWIFT) build -c release --product vellum $(if $(TLS),--traits ValkeyTLS)
 
 run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 	$(BINARY) demo $(ARGS)
