@@ -6,6 +6,7 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether the file to be written exists and may be replaced.
     package let isFileInTheWay: Bool
+    package private(set) var isStoreAbsent = false
 
     package init(_ description: String, isFileInTheWay: Bool = false) {
         self.description = description
@@ -29,7 +30,9 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
         do throws(StorageError) {
             return try body()
         } catch {
-            throw SourceError(error.description)
+            var failure = SourceError(error.description)
+            if case .storeNotFound = error { failure.isStoreAbsent = true }
+            throw failure
         }
     }
 }
