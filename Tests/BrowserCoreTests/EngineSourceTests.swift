@@ -372,12 +372,12 @@ struct EngineSourceTests {
         try removeFolderInUse(path)
         browser.press([Key(.down)])
         browser.refresh()
-        #expect(browser.text.contains("there is no store at"))
+        #expect(browser.text.contains("was removed or moved"))
         #expect(browser.text.contains("UNREACHABLE"))
         let (again, _) = try fill(path, count: 2)
         again.close()
         browser.press([.character("R")])
-        #expect(!browser.text.contains("there is no store at"))
+        #expect(!browser.text.contains("was removed or moved"))
         #expect(browser.text.contains("2 entries"))
     }
 

@@ -72,7 +72,7 @@ struct EventTests {
     @Test func alarmRingsOnce() throws {
         var browser = try graphs(source, clock, seconds: 2)
         browser.press(try Key.script("A<lt> 80%<enter>"))
-        #expect(browser.text.contains("The bell rings when City hit ratio is below 80%."))
+        #expect(browser.text.contains("The bell rings when City hit ratio is below 80% for 2s."))
         #expect(browser.sent.isEmpty)
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
             source.pass(count, hits: hits, misses: misses, clock, &browser)
@@ -232,6 +232,20 @@ struct EventTests {
         #expect(browser.text.contains("promoted"))
     }
 
+    @Test("promotions in a row by one process share a line of the history")
+    func promotionsShareALine() throws {
+        let source = Fixture.source()
+        for (second, pid) in [4133, 4133, 4133, 4121].enumerated() {
+            source.happen(
+                .promotion, "Jakarta", archive: "City", cause: .none, pid: Int32(pid),
+                at: Fixture.start.adding(seconds: Double(second)))
+        }
+        let browser = try Fixture.browser(source, columns: 120, keys: "j<enter>b")
+        let end = Figures.time(Fixture.start.adding(seconds: 2))
+        #expect(browser.text.contains("promoted by api (4133), 3 times until \(end)"), "\(browser.text)")
+        #expect(browser.text.components(separatedBy: "promoted by ").count == 3, "\(browser.text)")
+    }
+
     @Test("a long history opens at its newest event", arguments: ["b", "<enter>b"])
     func historyOpensAtTheNewest(keys: String) throws {
         let source = Fixture.source()
@@ -251,8 +265,9 @@ struct EventTests {
     @Test(
         "a bound without a unit has the unit of its graph",
         arguments: [
-            ("jTjjA50<enter>", "City disk is above 50 B."), ("jTjjA20KB<enter>", "City disk is above 20KB."),
-            ("jTA80<enter>", "City hit ratio is below 80%."),
+            ("jTjjA50<enter>", "City disk is above 50 B for 2s."),
+            ("jTjjA20KB<enter>", "City disk is above 20KB for 2s."),
+            ("jTA80<enter>", "City hit ratio is below 80% for 2s."),
         ]) func boundsHaveUnits(keys: String, said: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)
@@ -320,6 +335,26 @@ struct EventTests {
         #expect(text.contains(line) && !text.contains("recorded \(Figures.time(other))"), "\(text)")
         browser.press([.character("b")])
         #expect(browser.text.contains(line), "\(browser.text)")
+    }
+
+    @Test(
+        "events of an earlier entry of a key are not shown as those of its value", arguments: [false, true])
+    func earlierEntryIsSeparate(isReplaced: Bool) throws {
+        let (source, clock) = (Fixture.source(), TestClock())
+        // The entry was created three hours before.
+        let created = Fixture.start.adding(seconds: -3 * 3600)
+        source.happen(.record, "東京都", archive: "City", at: created.adding(seconds: -60))
+        source.happen(.eviction, "東京都", archive: "City", cause: .limit, at: created.adding(seconds: -50))
+        var browser = try Fixture.browser(source, columns: 160, clock: clock, keys: "j<enter>jj<enter>")
+        if isReplaced {
+            clock.advance(2)
+            source.record("東京都", Array("{}".utf8), archive: "City", at: clock.now)
+            clock.advance(1)
+            browser.refresh()
+        }
+        let text = browser.text
+        #expect(text.contains("recorded \(Figures.time(created)) (event missed)"), "\(text)")
+        #expect(!text.contains("evicted") && text.contains("Replaced; R shows") == isReplaced, "\(text)")
     }
 
     /// Events of all archives in order of time, newest last; only changed archives are read.
@@ -504,14 +539,14 @@ struct EventTests {
     func missedEventsMarkFigures() throws {
         var browser = try Fixture.browser(source, columns: 200, rows: 40, clock: clock, keys: "jE")
         for number in 0..<40 {
-            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
             source.happen(.record, "key \(number)", archive: "City", at: clock.now)
         }
         source.with { $0.overwritten["City"] = 21 }
         browser.refresh()
         browser.press([Key(.escape)])
-        #expect(browser.text.contains("~35 of ~"), "\(browser.text)")
-        #expect(browser.text.contains("10 events, so ~ marks estimates"), "\(browser.text)")
+        #expect(browser.text.contains("~100% of"), "\(browser.text)")
+        #expect(browser.text.contains("10 events; ~ marks estimates"), "\(browser.text)")
     }
 
     /// Regression: the header counted the events of all archives, and decreased when old ones were dropped.
@@ -568,13 +603,13 @@ struct EventTests {
             source, columns: 160, rows: 30, clock: clock, keys: "j<enter>jj<enter>")
         let story =
             "recorded 02:30:20 by api (4133), promoted 02:35:00 to memory of api (4133), "
-            + "TTL set 02:36:00 by a user"
+            + "TTL set 02:36:00 by process 999"
         #expect(browser.text.contains(story))
         // The cause of an eviction is shown.
         source.happen(.eviction, "東京都", archive: "City", cause: .limit, bytes: 199, at: clock.now)
         source.remove("東京都", archive: "City")
         browser.refresh()
-        #expect(browser.text.contains("by a user, evicted 02:40:00: disk limit"))
+        #expect(browser.text.contains("by process 999, evicted 02:40:00: disk limit"))
         browser.press([.character("b")])
         #expect(
             browser.text.contains(

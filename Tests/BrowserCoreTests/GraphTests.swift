@@ -75,7 +75,7 @@ struct GraphTests {
             let rest = line.components(separatedBy: "operations ").last ?? ""
             return String(rest.prefix { $0 != "/" })
         }
-        #expect(browser.text.contains("  10s mean  now (2s mean)"), "\(browser.text)")
+        #expect(browser.text.contains("  bars: 10s mean  now (2s mean)"), "\(browser.text)")
         #expect(operations() == "100")
         // Columns are ten seconds wide, and the present one is the tenth.
         browser.press(Array(repeating: Key(.left), count: 5))
@@ -144,7 +144,7 @@ struct GraphTests {
     func archivesAreFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "/it<enter>")
         #expect(names(browser).first == "City" && !browser.text.contains("Blob "))
-        #expect(browser.text.contains("1 of 3 archives  filter \"it\""), "\(browser.text)")
+        #expect(browser.lines[1].contains("1 of 3 archives  filter \"it\""), "\(browser.text)")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .entries && browser.text.contains("Jakarta"))
         browser.press([Key(.escape), Key(.escape)])
@@ -167,7 +167,7 @@ struct GraphTests {
         var browser = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
         browser.press([.character("h")])
         for number in 0..<40 {
-            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
             source.happen(.record, "key \(number)", archive: "City", at: clock.now)
         }
         for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
@@ -187,13 +187,14 @@ struct GraphTests {
     }
 
     @Test(
-        "an archive that records evicted keys is marked as too small",
-        arguments: [(true, true), (false, false)])
-    func tooSmall(returns: Bool, isMarked: Bool) throws {
+        "a full archive that records evicted keys is marked as too small",
+        arguments: [(true, true, true), (false, true, false), (true, false, false)])
+    func tooSmall(returns: Bool, isFull: Bool, isMarked: Bool) throws {
+        if !isFull { source.with { $0.summaries["City"]?.diskLimit = 1_000_000 } }
         var browser = try Fixture.browser(source, columns: 80, rows: 40, clock: clock)
         let entries = column("entries", browser)
         for number in 0..<40 {
-            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
             source.happen(
                 .record, returns ? "key \(number)" : "other \(number)", archive: "City", at: clock.now)
         }
@@ -208,7 +209,7 @@ struct GraphTests {
     func markIsExplained(columns: Int, rows: Int) throws {
         var browser = try Fixture.browser(source, columns: columns, rows: rows, clock: clock, keys: "j")
         for number in 0..<40 {
-            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
             source.happen(.record, "key \(number)", archive: "City", at: clock.now)
         }
         clock.advance(1)

@@ -2,6 +2,17 @@ import TerminalKit
 import Testing
 
 @Suite struct WidgetTests {
+    @Test("a graph draws its bound where no bar is, and labels half of its scale")
+    func graphHasItsBound() {
+        var graph = TimeGraph(title: [], values: [1, 0, 0], maximum: 1, topLabel: "100%")
+        (graph.bound, graph.middleLabel) = (0.5, "50%")
+        var frame = Frame(size: Size(columns: TimeGraph.scaleColumns + 3, rows: 11))
+        let look = Look(theme: Theme(.mono, depth: .mono))
+        graph.draw(into: &frame, in: frame.bounds, look: look)
+        let row = (0..<frame.size.columns).map { frame[$0, 5].text }.joined()
+        #expect(row.hasSuffix("50%│█──"), "\(frame.plainText)")
+    }
+
     /// One of each widget, with wide, combining and hostile text.
     private func drawScene(_ frame: inout Frame, _ look: Look) {
         var (line, rest) = frame.bounds.split(top: 1)

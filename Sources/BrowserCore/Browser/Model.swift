@@ -236,6 +236,8 @@ package struct Model: Sendable {
     /// The time that ages are relative to: that of the pause on a paused screen.
     var shownNow: Timestamp { pausedSince ?? now }
 
+    var screenName: String { screen == .monitor ? MonitorScreen.partName(self) : screen.rawValue }
+
     /// The events on the screen; on a paused one, those until the pause.
     var shownEvents: EventLog { archives.pausedEvents ?? events }
 

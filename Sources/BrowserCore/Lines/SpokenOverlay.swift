@@ -51,7 +51,7 @@ struct SpokenOverlay: Sendable {
                 words = "\(action.keyList): \(action.title). \(action.help)"
             }
             self.init(
-                [list.isHelp ? "Help: \(model.screen.rawValue)" : "Actions"],
+                [list.isHelp ? "Help: \(model.screenName)" : "Actions"],
                 words ?? "No matching action.")
         }
     }

@@ -40,7 +40,7 @@ enum Legend {
             return [
                 Line("hit 1m", "Hit ratio of the last minute; -: no access."),
                 Line("hit <1m", "Hit ratio since the browser opened the store, less than a minute ago."),
-                Line("each second", "Hit ratio of each second, 0 to 100%, latest at the right."),
+                Line("hit, by second", "Hit ratio of each second, 0 to 100%, latest at the right."),
                 Line("overall", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
                 Line("file size", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
@@ -50,7 +50,7 @@ enum Legend {
             ] + events
         case .monitor:
             return events + [
-                Line("1s mean", "Width of a graph column: its mean, or the maximum of bytes."),
+                Line("bars: 1s mean", "Width of a graph column: its mean, or the maximum of bytes."),
                 Line("now (2s mean)", "Present figure, which alarms watch; the scale includes it."),
             ]
         case .stores:
@@ -68,6 +68,7 @@ enum Legend {
 
     private static let events = [
         Line("missed", "Events that were overwritten before the browser read them."),
+        Line("hash", "In place of a key that was removed from the log before its event was read."),
         Line("promoted", "A process loaded the value into its memory."),
     ]
 

@@ -123,7 +123,7 @@ enum OverlayView {
         let look = model.look
         let places = OverlayPlaces.actions(list, model)
         if places.field.column > places.box.column {
-            let title = list.isHelp ? " Help: \(model.screen.rawValue) " : " Actions "
+            let title = list.isHelp ? " Help: \(model.screenName) " : " Actions "
             drawBox(places.box, around: places.field, title: title, into: &frame, look)
         } else {
             frame.fill(places.box, style: look[.dialog])

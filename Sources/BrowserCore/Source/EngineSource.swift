@@ -207,7 +207,7 @@ package final class EngineSource: StoreSource {
 
     package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.events(from: from)
+            try archive.namedEvents(from: from)
         }
     }
 

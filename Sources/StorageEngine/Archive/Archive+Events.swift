@@ -4,6 +4,15 @@ extension Archive {
         try EventReader(engine()).events(from: sequence)
     }
 
+    /// Like ``events(from:)``, with missing keys from other events of the same entries: the segment of an evicted entry may be removed
+    /// before its event is read. For display only, since it compares 32 bits of the keys' hashes.
+    package func namedEvents(from sequence: UInt64?) throws(StorageError) -> EventBatch {
+        let reader = EventReader(engine: try engine())
+        var batch = reader.events(from: sequence)
+        reader.nameEvents(&batch.events)
+        return batch
+    }
+
     /// The number of the next event, from which a follower of future events begins.
     public func nextEvent() throws(StorageError) -> UInt64 { try EventReader(engine()).nextEvent }
 

@@ -42,6 +42,24 @@ struct EventReader: ArchiveOperation {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
+    /// Takes missing keys from other events of the same entries.
+    func nameEvents(_ events: inout [ArchiveEvent]) {
+        let unnamed = Set(events.filter { $0.key == nil && $0.keyHash != 0 }.map(\.keyHash))
+        guard !unnamed.isEmpty else { return }
+        var named: [UInt32: ArchiveEvent] = [:]
+        let head = index.events.head
+        for sequence in (head - min(head, UInt64(IndexLayout.events)))..<head {
+            guard case .event(let raw) = index.events.event(sequence), raw.keyBytes > 0,
+                unnamed.contains(raw.tag)
+            else { continue }
+            named[raw.tag] = describe(raw)
+        }
+        for place in events.indices where events[place].key == nil {
+            guard let event = named[events[place].keyHash] else { continue }
+            (events[place].key, events[place].keyIsComplete) = (event.key, event.keyIsComplete)
+        }
+    }
+
     /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many numbers
     /// may still be working. The wait ends before the numbers are overwritten.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
@@ -93,7 +111,8 @@ struct EventReader: ArchiveOperation {
         return ArchiveEvent(
             sequence: raw.sequence, time: Timestamp(microseconds: raw.time),
             kind: EventKind(rawValue: raw.kind) ?? .record, cause: EventCause(rawValue: raw.cause) ?? .none,
-            key: key, keyIsComplete: isComplete, bytes: Int(raw.bytes), pid: Int32(bitPattern: raw.pid))
+            key: key, keyIsComplete: isComplete, bytes: Int(raw.bytes), pid: Int32(bitPattern: raw.pid),
+            keyHash: raw.tag)
     }
 
     private func key(at location: Location, tag: UInt32) -> String? {

@@ -67,7 +67,7 @@ public struct ArchiveEvent: Sendable, Hashable {
     /// Why it happened.
     public var cause: EventCause
     /// The entry's key, or its beginning (``keyIsComplete``) if it is longer than 24 bytes and the log no longer holds
-    /// the rest. `nil` if the ring has no key, and for events that concern no entry.
+    /// the rest. `nil` if neither log nor ring have it, and for events that concern no entry.
     public var key: String?
     /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool
@@ -75,6 +75,8 @@ public struct ArchiveEvent: Sendable, Hashable {
     public var bytes: Int
     /// The process whose call caused it.
     public var pid: Int32
+    /// The low 32 bits of the key's hash in this index; 0 for events that concern no entry.
+    package var keyHash: UInt32 = 0
 }
 
 extension ArchiveEvent {

@@ -8,6 +8,7 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let isFileInTheWay: Bool
     /// Whether values weren't read because that counts as an access to each key.
     package let isOfAccesses: Bool
+    package private(set) var isStoreAbsent = false
 
     package init(_ description: String, isFileInTheWay: Bool = false, isOfAccesses: Bool = false) {
         self.description = description
@@ -32,7 +33,9 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
         do throws(StorageError) {
             return try body()
         } catch {
-            throw SourceError(error.description)
+            var failure = SourceError(error.description)
+            if case .storeNotFound = error { failure.isStoreAbsent = true }
+            throw failure
         }
     }
 }

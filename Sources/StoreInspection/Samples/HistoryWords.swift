@@ -1,14 +1,23 @@
 import StorageEngine
 
 extension KeyHistory {
-    /// A line for each event and gap, oldest first: time, bytes, event, cause and process.
+    /// A line for each event and gap, oldest first: time, bytes, event, cause and process. Promotions in a row by one process share a line.
     package func lines(by process: (Int32) -> String) -> [String] {
         let sizes = events.map { $0.bytes == 0 ? "" : Figures.bytes(UInt64(clamping: $0.bytes)) }
         let width = sizes.reduce(0) { max($0, $1.count) }
-        var lines = zip(events, sizes).map { event, size in
-            let size = String(repeating: " ", count: width - size.count) + size
-            let sentence = event.sentence(by: event.pid == 0 ? nil : process(event.pid))
-            return (time: event.time, text: "\(Figures.date(event.time))  \(size)  \(sentence)")
+        var lines: [(time: Timestamp, text: String)] = []
+        var place = 0
+        while place < events.count {
+            let event = events[place]
+            let size = String(repeating: " ", count: width - sizes[place].count) + sizes[place]
+            var sentence = event.sentence(by: event.pid == 0 ? nil : process(event.pid))
+            let others = events[(place + 1)...].prefix { $0.kind == .promotion && $0.pid == event.pid }
+            let repeats = event.kind == .promotion ? Array(others) : []
+            if let last = repeats.last {
+                sentence += ", \(repeats.count + 1) times until \(Figures.time(last.time))"
+            }
+            lines.append((event.time, "\(Figures.date(event.time))  \(size)  \(sentence)"))
+            place += 1 + repeats.count
         }
         for gap in gaps {
             let (start, end) = (Figures.date(gap.lowerBound), Figures.date(gap.upperBound))

@@ -78,7 +78,7 @@ extension ArchiveEvent {
         switch kind {
         case .delete: return "(all)"
         case .append, .resize: return ""
-        default: return "(unknown)"
+        default: return keyHash == 0 ? "(unknown)" : "(hash \(String(keyHash, radix: 16)))"
         }
     }
 
@@ -87,7 +87,7 @@ extension ArchiveEvent {
         let what = kind.label + (isAboutAll ? " with all entries" : "")
         if let reason = cause.reason { return "\(what): \(reason)" + (process.map { ", by \($0)" } ?? "") }
         guard let process else { return what + (cause == .person ? " by a user" : "") }
-        return what + (cause == .person ? " by a user with " : " by ") + process
+        return what + " by " + process
     }
 }
 

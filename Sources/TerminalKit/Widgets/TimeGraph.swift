@@ -18,6 +18,10 @@ package struct TimeGraph: Widget {
     package var maximum: Double
     /// The label of the maximum; the minimum is 0.
     package var topLabel: String
+    /// The label of half the maximum, shown in high graphs.
+    package var middleLabel = ""
+    /// A value that is drawn as a line.
+    package var bound: Double?
     package var role: Role
     /// Labels in a row below the plot, from the left.
     package var ticks: [Tick] = []
@@ -42,11 +46,13 @@ package struct TimeGraph: Widget {
         let (scale, plot) = body.split(left: TimeGraph.scaleColumns)
         let labels = scale.split(right: 1).rest
         for row in 0..<body.rows {
-            let text = row == 0 ? topLabel : row == body.rows - 1 ? "0" : ""
+            let isMiddle = body.rows >= 9 && row == (body.rows - 1) / 2
+            let text = row == 0 ? topLabel : row == body.rows - 1 ? "0" : isMiddle ? middleLabel : ""
             Label(text, role: .dim, alignment: .trailing).draw(into: &frame, in: labels.line(row), look: look)
         }
         frame.fill(scale.split(right: 1).right, style: look[.border], character: look.glyphs.vertical)
         Sparkline(values, maximum: maximum, role: role).draw(into: &frame, in: plot, look: look)
+        if let bound { drawLine(at: bound, into: &frame, in: plot, look) }
         if let cursor, (0..<plot.columns).contains(cursor) {
             let selection = look[.selected]
             let line = Rect(column: plot.column + cursor, row: plot.row, columns: 1, rows: plot.rows)
@@ -59,6 +65,15 @@ package struct TimeGraph: Widget {
             guard column >= end, column + TextWidth.width(of: text) <= axis.endColumn else { continue }
             end = column + TextWidth.width(of: text) + 1
             frame.write(text, at: Point(column: column, row: axis.row), style: look[.dim], within: axis)
+        }
+    }
+    /// Draws a line in the row of a value, where no bar is.
+    private func drawLine(at value: Double, into frame: inout Frame, in plot: Rect, _ look: Look) {
+        guard plot.rows > 1, value >= 0, value <= maximum else { return }
+        let row = plot.endRow - 1 - min(plot.rows - 1, Int(value / maximum * Double(plot.rows)))
+        for column in plot.column..<plot.endColumn where frame[column, row].text == " " {
+            let cell = Rect(column: column, row: row, columns: 1, rows: 1)
+            frame.fill(cell, style: look[.dim], character: look.glyphs.horizontal)
         }
     }
 }

@@ -70,7 +70,7 @@ struct EventFollower {
             do throws(StorageError) {
                 guard try position.archive.nextEvent() != position.next else { continue }
                 // A recreated ring restarts at 0, which the engine detects.
-                let batch = try position.archive.events(from: position.next)
+                let batch = try position.archive.namedEvents(from: position.next)
                 positions[name]?.next = batch.next
                 if !batch.events.isEmpty || batch.lost > 0 {
                     findings.append(Finding(archive: position.archive, batch: batch))

@@ -187,8 +187,9 @@ extension MockSource {
         pid: Int32 = 4121, at time: Timestamp
     ) {
         with { state in
-            state.events[archive, default: []].append(
-                ArchiveEvent(kind, cause, key: key, bytes: bytes, pid: pid, time: time))
+            var event = ArchiveEvent(kind, cause, key: key, bytes: bytes, pid: pid, time: time)
+            event.keyHash = key.map { UInt32(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
+            state.events[archive, default: []].append(event)
         }
     }
 

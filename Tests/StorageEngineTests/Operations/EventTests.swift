@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    @Test("an evicted entry is named after the removal of its segment") func evictedEntryIsNamed() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "E", orCreate: ArchiveConfiguration(diskLimit: 400_000))
+        let value = [UInt8](repeating: 1, count: 100_000)
+        for number in 0..<200 { try archive.put(value, forKey: "k\(number)") }
+        let events = try archive.namedEvents(from: nil).events
+        let evicted = events.filter { $0.kind == .eviction }
+        #expect(evicted.count >= 196 && evicted.map(\.key) == evicted.indices.map { "k\($0)" })
+        let hashes = Set(events.filter { $0.key == "k0" }.map(\.keyHash))
+        #expect(hashes.count == 1 && hashes.first != 0)
+        archive.close()
+    }
+
     @Test("a slow follower gets the number of lost events") func slowFollower() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())

@@ -10,6 +10,8 @@ struct ArchivePane {
     let server: ServerFigures?
     let history: ArchiveHistory?
     let warnings: [(name: String, words: String, role: Role)]
+    /// A note about missed events.
+    let uncertainty: (name: String, value: String)?
     let now: Timestamp
 
     private static let figuresColumns = 60
@@ -52,6 +54,7 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
         var rows = server.map(DatabasesView.facts) ?? archive.facts
+        if let uncertainty { rows.insert(uncertainty, at: 0) }
         rows.insert(contentsOf: warnings.map { ($0.name, $0.words) }, at: 0)
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
@@ -98,13 +101,18 @@ struct ArchivePane {
             rect.columns - TimeGraph.scaleColumns, seconds: 0, until: GraphsView.end(histories, now))
         let columns = times.columns(of: histories)
         let metrics = Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 3)))
+        let recent = RecentHits(histories)
         for (place, metric) in metrics.enumerated() {
             let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
             var graph = metric.graph(columns, times, limit: nil, now: value, look)
             let top = rect.rows * place / metrics.count
             let rows = rect.rows * (place + 1) / metrics.count - top
-            graph.title = [Span("\(metric.title) \(value.map(metric.text) ?? "-")")]
-            graph.facts = [metric.statistic(times.step), "now\(metric.window)"].map { Span($0, look[.dim]) }
+            let words =
+                metric == .hitRatio
+                ? "hit, last \(recent.window) \(recent.ratio.map(Figures.percent) ?? "-")"
+                : "\(metric.title) \(value.map(metric.text) ?? "-")"
+            graph.title = [Span(words)]
+            graph.facts = [Span("bars: \(metric.statistic(times.step))", look[.dim])]
             graph.draw(
                 into: &frame,
                 in: Rect(column: rect.column, row: rect.row + top, columns: rect.columns, rows: rows),

@@ -16,7 +16,10 @@ extension ArchivesScreen {
             let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
             var effects: [Effect] = []
             switch result {
-            case .failure(let error): model.archives.problem = error.description
+            case .failure(let error):
+                let isRemoved = error.isStoreAbsent && model.archives.figures != nil
+                model.archives.problem =
+                    isRemoved ? "\(store) was removed or moved; last data shown" : error.description
             case .success(let (figures, moment)):
                 if !isPaused { show(&model, figures, at: moment) }
                 effects = note(&model, figures, at: moment)

@@ -75,19 +75,13 @@ enum ArchivesScreen: ScreenParts {
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
-        let filter = model.archives.filter
-        let rest = promptNote(model).dropFirst(2) + "  filter \"\(filter)\""
         // Why the selected archive is marked with `!`; on narrow screens without details.
         let warnings = selected(model).map(model.warnings) ?? []
         let words = "! " + warnings.map { "\($0.name): \($0.words)" }.joined(separator: "; ")
         let short = "! " + warnings.map(\.name).joined(separator: ", ")
         let shown = TextWidth.width(of: words) <= model.size.columns ? words : short
         let left = warnings.isEmpty ? model.store : shown
-        return left.map {
-            .line(
-                [Span($0, model.look[warnings.first?.role ?? .dim])],
-                right: filter.isEmpty ? "" : String(rest))
-        }
+        return left.map { .line([Span($0, model.look[warnings.first?.role ?? .dim])], right: "") }
     }
 
     // MARK: Actions

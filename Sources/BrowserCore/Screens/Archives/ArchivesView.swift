@@ -21,7 +21,7 @@ enum ArchivesView {
             Table.Column(
                 "hit \(RecentHits(histories.values).window)", width: .fixed(9), alignment: .trailing,
                 priority: 2, fraction: 3),
-            Table.Column("each second", width: .minimum(12, weight: 1), priority: 12),
+            Table.Column("hit, by second", width: .minimum(14, weight: 1), priority: 12),
             Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 6, fraction: 2),
             Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 7, fraction: 2),
         ]
@@ -108,7 +108,9 @@ enum ArchivesView {
             ArchivePane(
                 archive: archive, server: figures.server,
                 history: model.archives.shownHistories[ExactText(archive.name)],
-                warnings: model.warnings(of: archive), now: model.shownNow
+                warnings: model.warnings(of: archive),
+                uncertainty: model.shownEvents.returns(in: archive.name).uncertainty(in: archive),
+                now: model.shownNow
             )
             .draw(into: &frame, in: layout.pane, look: look)
         }
@@ -117,15 +119,19 @@ enum ArchivesView {
     private static func drawTotals(
         _ model: Model, _ figures: StoreFigures, into frame: inout Frame, in rect: Rect
     ) {
+        let archives = model.archives.rows
         func sum(_ value: (ArchiveSample) -> UInt64) -> String {
-            Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
+            Figures.bytes(archives.reduce(0) { $0 &+ value($1) })
         }
-        let entries = figures.archives.reduce(0) { $0 &+ $1.entries }
-        let damaged = figures.archives.count { $0.problem == nil && $0.damagedPlaces > 0 }
+        let entries = archives.reduce(0) { $0 &+ $1.entries }
+        let damaged = archives.count { $0.problem == nil && $0.damagedPlaces > 0 }
+        let filter = model.archives.filter
+        let all = Figures.count(figures.archives.count, "archive", "archives")
+        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         let parts = [
-            Figures.count(figures.archives.count, "archive", "archives"),
+            filter.isEmpty ? all : "\(Figures.count(archives.count)) of \(all)  filter \"\(filter)\"",
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
-            "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
+            "memory \(sum(\.memoryBytes))", RecentHits(histories).words,
             "file size \(sum(\.footprint))",
         ].map { Span($0) }
         let warnings = damaged == 0 ? [] : [Span("\(Figures.count(damaged)) damaged", model.look[.danger])]
@@ -165,10 +171,10 @@ extension Model {
         }.map { "\($0.metric.title) \($0.condition)\($0.metric.window)" }
         let places = Figures.count(archive.damagedPlaces, "place", "places")
         let returns = shownEvents.returns(in: archive.name)
-        let facts = returns.isMany ? returns.facts : []
         return [
             archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
             alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
-        ].compactMap { $0 } + facts.map { ($0.name, $0.value, .warning) }
+            returns.isMany(in: archive) ? ("too small", returns.reason, .warning) : nil,
+        ].compactMap { $0 }
     }
 }

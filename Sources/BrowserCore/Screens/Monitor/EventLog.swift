@@ -190,15 +190,17 @@ struct EventFilter: Sendable, Hashable {
         if let archive, event.archive != archive { return false }
         if let kind, event.kind != kind { return false }
         guard let pattern else { return true }
-        return [event.key, event.label, event.cause.label(of: event.kind)].contains {
-            $0.map(pattern.matches) ?? false
-        } || String(event.pid) == text
+        let words = [
+            event.key ?? event.keyCell(ellipsis: ""), event.label, event.cause.label(of: event.kind),
+        ]
+        return words.contains { $0.map(pattern.matches) ?? false } || String(event.pid) == text
     }
 }
 
-/// Detects archives that are too small: counts recorded keys that were evicted in the ten minutes before.
+/// Detects archives that are too small: counts recorded keys that the disk limit evicted in the ten minutes before. Keys are compared by
+/// their hashes, since the events of evictions may lack the key.
 struct EvictedReturns: Sendable {
-    private var evicted: [String: Timestamp] = [:]
+    private var evicted: [UInt32: Timestamp] = [:]
     private var minute: Int64 = 0
     private var present = Counts()
     private var before = Counts()
@@ -208,15 +210,16 @@ struct EvictedReturns: Sendable {
     }
 
     private static let maximum = 20_000
+    /// The least share of the disk limit in use. An archive with less was resized.
+    private static let fullShare = 0.8
 
     mutating func note(_ batch: EventBatch) {
-        for event in batch.events { note(event) }
+        for event in batch.events where event.keyHash != 0 { note(event) }
         present.missed &+= batch.lost
     }
 
     private mutating func note(_ event: ArchiveEvent) {
-        guard let key = event.key, event.keyIsComplete else { return }
-        if event.kind == .eviction { evicted[key] = event.time }
+        if event.kind == .eviction, event.cause == .limit { evicted[event.keyHash] = event.time }
         guard event.kind == .record else { return }
         let now = GraphColumn.index(of: event.time, step: 60)
         if now != minute {
@@ -227,25 +230,31 @@ struct EvictedReturns: Sendable {
             }
         }
         present.records += 1
-        if let time = evicted.removeValue(forKey: key), event.time.seconds(since: time) < 600 {
+        if let time = evicted.removeValue(forKey: event.keyHash), event.time.seconds(since: time) < 600 {
             present.returns += 1
         }
     }
 
     private var returns: Int { present.returns + before.returns }
     private var records: Int { present.records + before.records }
-
-    /// Whether at least ten records, and a tenth of all, are of evicted keys.
-    var isMany: Bool { returns >= 10 && returns * 10 >= records }
-
     private var missed: UInt64 { present.missed &+ before.missed }
 
-    var facts: [(name: String, value: String)] {
-        let about = missed > 0 ? "~" : ""
+    /// Whether a full archive's records are of evicted keys: at least ten, and a tenth of all.
+    func isMany(in archive: ArchiveSample) -> Bool {
+        returns >= 10 && returns * 10 >= records
+            && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
+    }
+
+    /// The reason that an archive is too small.
+    var reason: String {
         let share = Figures.percent(Double(returns) / Double(max(1, records)))
-        let missing = ("missed", "\(Figures.count(missed)) events, so ~ marks estimates")
-        let words = "\(about)\(share) of keys recorded in 2m had been evicted"
-        return [("too small", "\(words), up to 10m before")]
-            + (missed > 0 ? [missing] : [])
+        return "\(missed > 0 ? "~" : "")\(share) of keys recorded in 2m had been evicted"
+    }
+
+    /// A note about missed events on which the verdict could rest.
+    func uncertainty(in archive: ArchiveSample) -> (name: String, value: String)? {
+        let count = Figures.count(missed)
+        if isMany(in: archive) { return missed > 0 ? ("missed", "\(count) events; ~ marks estimates") : nil }
+        return missed > UInt64(records) ? ("too small", "unknown, \(count) events missed") : nil
     }
 }

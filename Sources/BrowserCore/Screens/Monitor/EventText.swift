@@ -45,12 +45,11 @@ enum EventText {
             if event.pid != 0 { text += " of \(model.processName(event.pid))" }
             return text
         }
-        if let cause = event.cause.label(of: event.kind) {
-            text += event.cause == .person ? " \(cause)" : ": \(cause)"
-        } else if event.pid != 0 {
-            text += " by \(model.processName(event.pid))"
+        if event.cause != .person, let cause = event.cause.label(of: event.kind) {
+            return text + ": \(cause)"
         }
-        return text
+        if event.pid != 0 { return text + " by \(model.processName(event.pid))" }
+        return event.cause == .person ? text + " by a user" : text
     }
 
     /// The replacement and the metadata of an entry, for the end of its history.

@@ -113,9 +113,10 @@ enum GraphsView {
             Span(metric.title + " ", look[isSelected ? .accent : .text]),
             Span((value.map(metric.text) ?? "-") + rest, look[.text]),
         ]
-        let facts = [metric.statistic(times.step)] + (cursor == nil ? ["now\(metric.window)"] : [])
+        let facts = ["bars: \(metric.statistic(times.step))"] + (cursor == nil ? ["now\(metric.window)"] : [])
         graph.facts = facts.map { Span($0, look[.dim]) }
         if let alarm {
+            graph.bound = alarm.bound
             let words = Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
             graph.facts.insert(words, at: 0)
         }
@@ -127,7 +128,10 @@ enum GraphsView {
             let (start, end) = (Figures.time(times.start(index)), Figures.time(times.start(index + 1)))
             return times.step == 1 ? "at \(start)" : "\(start) to \(end)"
         }
-        return (Figures.duration(Double(times.step) * Double(times.count)), cursor)
+        // Without seconds that only follow from the screen's width.
+        let seconds = times.step * Int64(times.count)
+        let extent = Double(seconds < 120 ? seconds : seconds / 60 * 60)
+        return ("last \(Figures.duration(extent))", cursor)
     }
 
     // MARK: In words

@@ -58,6 +58,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         let values = columns.map { $0.flatMap(value) }
         let top = top(values + [now], limit: limit)
         var graph = TimeGraph(title: [], values: values, maximum: top, topLabel: text(top), role: role)
+        graph.middleLabel = text(top / 2)
         graph.ticks = times.ticks
         return graph
     }
@@ -115,7 +116,7 @@ struct Alarm: Sendable, Hashable {
     private(set) var isRinging = false
 
     /// Seconds until it rings, so that single accesses cause no alarm.
-    private static let patience = 2.0
+    fileprivate static let patience = 2.0
 
     /// Reads `< 80%`, `> 500 kB`, `> 1000`.
     init(_ text: String, _ metric: Metric, of archive: String?) throws(AlarmFault) {
@@ -268,7 +269,9 @@ extension Browser {
         do throws(AlarmFault) {
             let alarm = try Alarm(text, metric, of: archive)
             model.archives.alarms = others + [alarm]
-            model.say("The bell rings when \(alarm.subject(model)) is \(alarm.words).")
+            model.say(
+                "The bell rings when \(alarm.subject(model)) is \(alarm.words) for \(Figures.duration(Alarm.patience))."
+            )
         } catch {
             let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
             let rest = old.map { "; \($0.condition) stays" } ?? ""

@@ -5,8 +5,12 @@ import TerminalKit
 /// Events, processes and graphs of a store; of a server slow log, clients and graphs.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
+        [TitleView.storeName(model), partName(model)]
+    }
+
+    static func partName(_ model: Model) -> String {
         let part = model.monitor?.part ?? .events
-        return [TitleView.storeName(model), model.isOfServer ? part.serverName : part.name]
+        return model.isOfServer ? part.serverName : part.name
     }
 
     static func archive(_ model: Model) -> ArchiveAddress? {
@@ -220,6 +224,9 @@ enum MonitorScreen: ScreenParts {
         var lines = ["\(Figures.date(event.time)), in \(event.archive)"]
         if let key = event.key {
             lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
+        }
+        if event.key == nil, event.keyHash != 0 {
+            lines.append("key unknown: its segment was removed before the event was read")
         }
         if event.bytes > 0 { lines.append(Figures.bytes(UInt64(clamping: event.bytes))) }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))

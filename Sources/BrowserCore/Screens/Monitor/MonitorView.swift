@@ -85,7 +85,9 @@ enum MonitorView {
         _ model: Model, _ monitor: MonitorState, into frame: inout Frame, in rect: Rect
     ) {
         let look = model.look
-        let left = MonitorState.Part.allCases.flatMap { part in
+        // On narrow screens the subject is more important than the other parts.
+        let parts = rect.columns < 60 ? [monitor.part] : MonitorState.Part.allCases
+        let left = parts.flatMap { part in
             [
                 Span(" "),
                 Span(
@@ -124,7 +126,7 @@ enum MonitorView {
             let all = Figures.count(model.shownEvents.count(of: filter.archive), "event", "events")
             let isPart = filter.kind != nil || !filter.text.isEmpty
             // On narrow screens the last facts are left out.
-            if let kind = filter.kind { facts.append(Span(kind.label, look[.accent])) }
+            if let kind = filter.kind { facts.append(Span("kind \(kind.label)", look[.accent])) }
             if !filter.text.isEmpty { facts.append(Span("filter \"\(filter.text)\"", look[.accent])) }
             facts.append(
                 Span(isPart ? "\(Figures.count(monitor.count(model.shownEvents))) of \(all)" : all))
