@@ -330,7 +330,7 @@ struct EventTests {
         browser.refresh()
         let text = browser.text
         let (own, other) = (Fixture.start.adding(seconds: -60), Fixture.start.adding(seconds: 2))
-        #expect(text.contains(" recorded \(Figures.time(own)) by vellum demo (4121), hit "), "\(text)")
+        #expect(text.contains(" recorded \(Figures.time(own)) by vellum demo (4121)"), "\(text)")
         let line = "Replaced \(Figures.time(other)) by api (4133); R shows the new value."
         #expect(text.contains(line) && !text.contains("recorded \(Figures.time(other))"), "\(text)")
         browser.press([.character("b")])

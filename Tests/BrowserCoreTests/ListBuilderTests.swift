@@ -63,23 +63,6 @@ struct ListBuilderTests {
         #expect(try keys(source, request) == expected)
     }
 
-    /// Regression: the header counted the rest of an old listing, although others had been recorded.
-    @Test("lists the entries again after many of them were replaced", arguments: [1, 12])
-    func replacedEntriesAreListedAgain(count: Int) throws {
-        var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"))
-        request.visible = 16
-        let builder = ListBuilder(source: source, clock: { Fixture.start })
-        request.base = try builder.arrange(request)?.arrangement
-        source.with { state in
-            state.archives["City"]?.removeFirst(count)
-            state.archives["City"]? += (0..<count).map { Fixture.record("new \($0)", number: $0, bytes: []) }
-        }
-        request.order = EntryOrder(.key)
-        let arranged = try #require(try builder.arrange(request))
-        #expect(arranged.arrangement.listing.count == 16)
-        #expect(arranged.arrangement.count == (count > 1 ? 16 : 15))
-    }
-
     @Test func stopsOnRequest() throws {
         var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), order: EntryOrder(.key))
         request.filter = "a"

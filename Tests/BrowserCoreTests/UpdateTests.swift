@@ -261,7 +261,7 @@ struct UpdateTests {
         #expect(test.text.contains("UNREACHABLE"))
         #expect(test.text.contains("Jakarta"), "the loaded rows vanished")
         // The figures have their time, and changes are refused.
-        #expect(test.text.contains("read 02:40:00  UNREACHABLE "), "\(test.text)")
+        #expect(test.text.contains("read 02:40:00  UNREACHABLE"), "\(test.text)")
         for key in ["D", "x", "u", "n"] { test.press(.character(Character(key))) }
         #expect(test.model.said?.contains("unreachable") == true && test.text.contains("unreachable store"))
         source.with { $0.problem = nil }

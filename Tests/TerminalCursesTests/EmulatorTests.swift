@@ -29,7 +29,7 @@ struct EmulatorTests {
         try emulator.shows("sorting by size")
         let widgets = try emulator.lines()
         #expect(widgets.count == 14)
-        #expect(widgets[2].hasPrefix("  city/20/東京"))
+        #expect(widgets[2].hasPrefix("city/20/東京"))
         #expect(widgets[13] == "enter open  / filter  d delete  ? help  q quit")
         for _ in 0..<3 {
             try emulator.press("g")
