@@ -268,6 +268,11 @@ enum EntriesView {
         let look = model.look
         var left = [Span(" "), Span(countText(model))]
         let summary = model.sample(entries.archive)
+        if arrangement.filter.isEmpty, !arrangement.isPart, !arrangement.isFiltered,
+            let limit = summary?.diskLimit, let share = summary?.diskShare
+        {
+            left.append(Span(" of \(Figures.bytes(limit)) (\(Figures.percent(share)))", look[.dim]))
+        }
         // Before a condition, which may take the rest of the line.
         if !entries.marks.isEmpty {
             var figures =
@@ -279,16 +284,10 @@ enum EntriesView {
         if let condition = arrangement.condition {
             left.append(Span("  where \(condition.text)", look[.accent]))
         }
-        var facts: [Span] = []
-        if arrangement.filter.isEmpty {
-            if !arrangement.isPart, !arrangement.isFiltered, let limit = summary?.diskLimit,
-                let share = summary?.diskShare
-            {
-                left.append(Span(" of \(Figures.bytes(limit)) (\(Figures.percent(share)))", look[.dim]))
-            }
-        } else {
+        if !arrangement.filter.isEmpty {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
+        var facts: [Span] = []
         let (all, order) = (columns(entries), arrangement.order)
         if order != .found, !shown(entries).contains(where: { all[$0].basis == order.basis }) {
             let arrow = order.descending ? look.glyphs.descending : look.glyphs.ascending
