@@ -3,8 +3,9 @@ import StorageEngine
 
 /// Options for running a query.
 public struct QueryOptions {
-    /// The approximate limit, in bytes, for what sorts, groupings and the like keep in memory together. What doesn't
-    /// fit goes to temporary files. 256 MiB by default; less in a limited address space (`ulimit -v`). A value that must be copied or converted is unreadable if it takes more than half of this.
+    /// The approximate limit, in bytes, of the rows that all stages keep in memory together. Rows beyond it are written to
+    /// temporary files. 256 MiB by default; less in a limited address space (`ulimit -v`). A value that must be copied or converted is
+    /// unreadable if it takes more than half of this.
     public var memoryLimit = 256 << 20
     /// The limit, in bytes, of temporary files, in the folder `TMPDIR` of the environment, or else `/tmp`. 4 GiB by default.
     public var temporaryLimit = 4 << 30

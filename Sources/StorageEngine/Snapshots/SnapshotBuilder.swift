@@ -298,10 +298,10 @@ private struct SnapshotOverlay {
         case .removeAll: removed = [Bool](repeating: true, count: items.count)
         case .setDeadline:
             if let place = place(of: frame.key) { items[place].deadline = frame.deadline(.deadline) }
-        // Returns unread, because an undo restores entries that were removed before the walk.
-        case .restore: return false
         case .evict, .tombstone, .append, .shorten: break
         case .none: return frame.kind != nil
+        // Repeats the walk: an undo restores entries that were removed before it.
+        default: return false
         }
         return true
     }
