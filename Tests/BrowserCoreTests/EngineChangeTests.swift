@@ -170,6 +170,14 @@ struct EngineChangeTests {
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
 
+    @Test("a collection is refused a disk limit before its plan")
+    func collectionHasNoDiskLimit() throws {
+        try store.removeArchive(named: "City")
+        _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(kind: .collection))
+        let browser = try browser("L<ctrl+u>disk 5 MB<enter>")
+        #expect(browser.text.contains("a collection never evicts") && !browser.text.contains("Resize City?"))
+    }
+
     @Test(
         "an archive that was replaced since it was shown isn't changed",
         arguments: [

@@ -14,7 +14,7 @@ package enum ArchiveChange: Sendable, Hashable {
     case drop
 
     /// Parses `disk 400 KB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
-    /// - Throws: also for a size without a unit.
+    /// - Throws: also for a size without a unit, and for a disk limit of a collection.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]
         var words = text.split(separator: " ").map(String.init)
@@ -31,6 +31,9 @@ package enum ArchiveChange: Sendable, Hashable {
             let bytes = size.last?.isLetter == true ? SizeText.bytes(size) : nil
             guard bytes.map({ $0 > 0 }) ?? (size == "none") else {
                 throw SourceError("\(size) is not a size: write 20 MB, 2 GiB or none")
+            }
+            guard archive.kind != .collection || name == "memory" || bytes == nil else {
+                throw SourceError("a collection never evicts, so it has no disk limit")
             }
             limits[name] = .some(bytes)
         }

@@ -140,6 +140,7 @@ enum EntriesView {
             let new =
                 model.keyMap.action(.newEntry) == nil || model.isOfServer
                 ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
+            if let group = entries.group, filter.isEmpty { return "No entries of \(group.description)." }
             return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
