@@ -79,7 +79,7 @@ extension ServerChanges {
     static func concernsKeys(_ error: SourceError) -> Bool {
         guard error.description.contains(" refuses ") else { return false }
         return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
-            || error.description.contains(": NOPERM ") && error.description.contains("key")
+            || error.description.contains(": NOPERM ") && error.description.contains(" to access ")
     }
 }
 
