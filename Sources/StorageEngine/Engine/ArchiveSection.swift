@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The write lock guard: every operation that changes the index or the log is a method of it. The end of its scope releases the
+/// The write lock guard: the index and the log can be changed only through it (``index``, ``segments``). The end of its scope releases the
 /// lock. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)`` and
 /// ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the lock owner. If its process dies, the lock owner
 /// stays set, and the next holder completes or reverts the change (F5).

@@ -8,7 +8,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Like ``fit(into:)`` in small parts; drops dead segments, or else the oldest. Requires drained touches.
+    /// Like ``fit(into:)``. On a full disk, it drops the undo records, evicts in small parts, and as the last resort drops the
+    /// oldest segment. Requires drained touches.
     func fitFreeingSpace(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)

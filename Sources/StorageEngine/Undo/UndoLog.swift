@@ -1,6 +1,7 @@
 import CPlatform
 
-/// Undoes reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
+/// Undoes reversible actions (S12). One frame and one store to the index restore removed entries; slices then clear their marks.
+/// Expiry times are restored in parts (`UndoLog+Deadlines.swift`).
 struct UndoLog: ArchiveOperation {
     let engine: ArchiveEngine
 

@@ -150,11 +150,12 @@ extension UndoOutcome {
         }
         let rest = skippedCount - shown.count
         if rest > 0 {
-            // Entries that were dropped with their undo record have no keys.
+            // Entries without a line: more than `most`, or dropped with their undo record, so that their keys are unknown.
             lines.append(
                 shown.isEmpty
                     ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
-                    : "\(Figures.count(rest, "more entry was", "more entries were")) skipped; keys unknown")
+                    : "\(Figures.count(rest, "more entry was", "more entries were")) skipped"
+                        + (skipped.count > shown.count ? "" : "; keys unknown"))
         }
         return lines
     }

@@ -23,7 +23,7 @@ struct EventLog: Sendable {
     private(set) var busy: Set<String> = []
     /// The time of the last event, by archive.
     private var latest: [String: Timestamp] = [:]
-    /// Times between which events were lost, by archive, oldest first.
+    /// Times between which events were missed, by archive, oldest first.
     private var gaps: [String: [ClosedRange<Timestamp>]] = [:]
     /// Keys that were recorded again after their eviction, by archive.
     private var returns: [String: EvictedReturns] = [:]
@@ -167,7 +167,7 @@ struct EventLog: Sendable {
         return history
     }
 
-    /// The number of lost events of an archive or, with nil, of all.
+    /// The number of missed events of an archive or, with nil, of all.
     func missing(of archive: String?, _ look: Look) -> [Span] {
         let count = archive.map { missed[$0] ?? 0 } ?? missed.values.reduce(0, &+)
         return count > 0 ? [Span(" \(Figures.count(count)) missed ", look[.warning])] : []
