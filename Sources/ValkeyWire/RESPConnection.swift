@@ -5,7 +5,7 @@ package struct RESPError: Error, Hashable, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 
     /// - Parameter reason: describes the bytes that are against the protocol.
-    init(reason: String) { description = "the server's reply is not of the protocol: \(reason)" }
+    init(reason: String) { description = "it sent a reply that is not RESP: \(reason)" }
 }
 
 /// The bytes of a connection. For one thread.
@@ -50,7 +50,7 @@ package struct RESPConnection<Request> {
             hasAnswered = true
             if case .push(let parts) = value { return .push(parts) }
             guard answered < sent.count, let (request, count) = sent[answered] else {
-                throw RESPError("it sent an unexpected reply")
+                throw RESPError("it sent a reply without a request")
             }
             replies.append(value)
             guard replies.count == count else { continue }

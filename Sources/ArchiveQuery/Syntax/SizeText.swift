@@ -24,6 +24,7 @@ package enum SizeText {
     package static func text(_ bytes: UInt64) -> String {
         let unit = units.first { bytes != 0 && Int128(bytes) % $0.size == 0 && $0.size > 1 }
         guard let unit else { return "\(bytes)B" }
-        return "\(Int128(bytes) / unit.size)" + (unit.size == 1000 ? "kB" : unit.name.replacing("I", with: "i"))
+        return "\(Int128(bytes) / unit.size)"
+            + (unit.size == 1000 ? "kB" : unit.name.replacing("I", with: "i"))
     }
 }

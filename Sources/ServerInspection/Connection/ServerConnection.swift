@@ -100,7 +100,7 @@ package final class ServerConnection: Sendable {
     }
 
     var anotherServer: SourceError {
-        SourceError("another server answered at \(address); run it again")
+        SourceError("another server answered at \(address); try again")
     }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
