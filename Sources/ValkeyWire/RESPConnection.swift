@@ -8,7 +8,7 @@ package struct RESPError: Error, Hashable, CustomStringConvertible {
     init(reason: String) { description = "it sent a reply that is not RESP: \(reason)" }
 }
 
-/// The bytes of a connection. For one thread.
+/// Sends and receives the bytes of a connection. For one thread.
 package protocol RESPTransport {
     /// The local endpoint as in a server's list of clients, `127.0.0.1:50000`; nil: unknown.
     var localName: String? { get }
@@ -27,7 +27,7 @@ package struct RESPConnection<Request> {
     }
 
     private var decoder = RESPDecoder()
-    /// Requests in the order of sending; nil: answered.
+    /// Requests in the order of sending. Those before ``answered`` have all replies and are nil.
     private var sent: [(request: Request, count: Int)?] = []
     private var answered = 0
     private var replies: [RESPValue] = []
@@ -64,7 +64,7 @@ package struct RESPConnection<Request> {
         replies = []
         sent[answered] = nil
         answered += 1
-        // Moves the rest once it is the smaller part, so that a removal takes amortized constant time.
+        // Removes answered requests when they are the majority: amortized constant time.
         guard answered > sent.count / 2 else { return }
         sent.removeSubrange(..<answered)
         answered = 0

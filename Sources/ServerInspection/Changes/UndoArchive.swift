@@ -248,8 +248,8 @@ struct UndoArchive {
     }
 }
 
-/// A file lock held by the process that carries an action out or undoes it. Process IDs would mean nothing between containers and after a restart. For
-/// one thread.
+/// A file lock held by the process that carries an action out or undoes it. Process IDs would not identify it across containers
+/// or a restart. For one thread.
 final class ActionLock {
     private let path: String
     private let descriptor: Int32

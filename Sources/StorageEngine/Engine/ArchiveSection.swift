@@ -46,7 +46,8 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Renews the parts after frames were appended to a log with losses, unless other segments changed. Requires no other writer.
+    /// Updates the recorded segment sums (``LogParts``) after appends to a log with losses. If another segment changed, keeps the
+    /// old ones, so that the next opening finds it. Requires no other writer.
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }

@@ -44,7 +44,7 @@ struct FullDisk: ArchiveOperation {
             return max(1, before - index.segmentBytes)
         }
         try section.dropDeadSegments()
-        // A value that wouldn't fit even then must not cost any entries (S4).
+        // No entries are dropped for a value that is larger than all segments (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.dropOldestSegment() else { return 0 }
             // The segment's file may already have been missing; then the next segment is dropped.

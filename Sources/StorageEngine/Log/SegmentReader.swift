@@ -16,7 +16,8 @@ protocol SegmentReader: AnyObject {
     func isBlank(from offset: Int) throws(StorageError) -> Bool
     /// Whether at most 512 bytes are all zero. Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool
-    /// Whether the segment was read again after its last frame, because another process may have appended frames.
+    /// Reads the file's size and bytes again, because another process may have appended frames. Returns `false` if that was done
+    /// since the last frame, or isn't needed.
     func readAgain() throws(StorageError) -> Bool
 }
 

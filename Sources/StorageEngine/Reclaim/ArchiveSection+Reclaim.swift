@@ -69,7 +69,7 @@ extension ArchiveSection {
 
     // MARK: Pending compaction
 
-    /// Does a slice of another call's pending compaction: that call may have failed, or be a look-up, which doesn't wait for it.
+    /// Does a slice of compaction that another call left pending, because it failed or was a look-up.
     /// Clears the pending state when no more can be done. Returns whether it did something.
     func compactPart() -> Bool {
         let owner = engine.compactionOwner.load(ordering: .relaxed)
@@ -271,7 +271,8 @@ extension ArchiveSection {
         return true
     }
 
-    /// The oldest segment after `segment`: the next one, or a missing one with entries, which are dropped and reported as lost.
+    /// The next segment number: that of the next file, or of a missing file that entries still name. Reclaiming drops these entries
+    /// and reports them as lost.
     func segment(behind segment: UInt32) throws(StorageError) -> UInt32 {
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
         guard engine.kind != .log, next > segment + 1 else { return next }

@@ -1,7 +1,8 @@
 import Synchronization
 import SystemC
 
-/// Reclaims and compacts in slices, each under one hold of the lock. A call finishes the compaction that it made pending.
+/// Reclaims and compacts in slices, each under one hold of the lock. A call that defers compaction finishes it
+/// before it returns.
 struct LogCleaner: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -41,7 +42,7 @@ struct LogCleaner: ArchiveOperation {
         if isLeft { try? engine.startMaintenance() }
     }
 
-    /// In place of a thread: the pending compaction is left to the next change or to maintenance.
+    /// Value of `compactionOwner` for compaction that no thread has claimed; the next change or maintenance does it.
     private static let noThread = UInt.max
 
     private static var thread: UInt {

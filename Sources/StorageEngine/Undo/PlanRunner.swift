@@ -115,7 +115,8 @@ struct PlanRunner: ArchiveOperation {
         case skipped(PlanSkip.Reason)
     }
 
-    /// The planned entry, unless removed, expired, changed or accessed (`unusedSince`: exact with drained touches).
+    /// Finds a planned entry, or the reason to skip it. `idleBefore`: skip it if accessed since; exact only after pending touches
+    /// were applied.
     private func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {

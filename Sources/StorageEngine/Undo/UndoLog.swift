@@ -61,7 +61,8 @@ struct UndoLog: ArchiveOperation {
         return outcome
     }
 
-    /// Frees space for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
+    /// Evicts entries in slices until the action's entries fit, then restores them. `coming`: the entries counted before the call.
+    /// Returns `false` if the action can no longer be undone.
     func commitRestore(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: PendingRestore,
         _ outcome: inout UndoOutcome
