@@ -4,8 +4,8 @@ package struct RESPError: Error, Hashable, CustomStringConvertible {
 
     package init(_ description: String) { self.description = description }
 
-    /// - Parameter reason: describes the bytes that are against the protocol.
-    init(reason: String) { description = "it sent a reply that is not RESP: \(reason)" }
+    /// - Parameter violation: describes the bytes that are against the protocol.
+    init(violation: String) { description = "it sent a reply that is not RESP: \(violation)" }
 }
 
 /// Sends and receives the bytes of a connection. For one thread.
@@ -40,7 +40,7 @@ package struct RESPConnection<Request> {
     package var requests: [Request] { sent[answered...].compactMap { $0?.request } }
 
     /// - Parameter count: the number of the request's commands, at least 1.
-    package mutating func send(_ request: Request, count: Int) { sent.append((request, count)) }
+    package mutating func expectReplies(to request: Request, count: Int) { sent.append((request, count)) }
 
     package mutating func received(_ bytes: some Collection<UInt8>) { decoder.append(bytes) }
 

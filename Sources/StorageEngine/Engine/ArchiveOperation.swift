@@ -1,5 +1,4 @@
-/// An operation on an open archive, as a type in the folder of its feature. Creating one costs nothing: it only refers to the
-/// engine.
+/// An operation on an open archive, as a type in the folder of its feature. It only refers to the engine.
 protocol ArchiveOperation {
     var engine: ArchiveEngine { get }
 

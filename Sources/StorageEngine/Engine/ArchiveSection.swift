@@ -51,8 +51,8 @@ struct ArchiveSection: ~Copyable {
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }
-        let isOther = try parts.differ(in: engine.log, from: oldest, to: head)
-        guard !isOther else { return }
+        let otherSegmentsChanged = try parts.differ(in: engine.log, from: oldest, to: head)
+        guard !otherSegmentsChanged else { return }
         index.parts = try LogParts(of: engine.log, from: oldest, to: head)
     }
 }

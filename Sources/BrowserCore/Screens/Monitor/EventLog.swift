@@ -240,7 +240,7 @@ struct EvictedReturns: Sendable {
     private var missed: UInt64 { present.missed &+ before.missed }
 
     /// Whether the archive is full, and at least ten and a tenth of its recorded keys had been evicted before.
-    func isMany(in archive: ArchiveSample) -> Bool {
+    func isTooSmall(_ archive: ArchiveSample) -> Bool {
         returns >= 10 && returns * 10 >= records
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
@@ -254,7 +254,7 @@ struct EvictedReturns: Sendable {
     /// A note about missed events that could change the result of ``isTooSmall(_:)``.
     func uncertainty(in archive: ArchiveSample) -> (name: String, value: String)? {
         let count = Figures.count(missed)
-        if isMany(in: archive) { return missed > 0 ? ("missed", "\(count) events; ~ marks estimates") : nil }
+        if isTooSmall(archive) { return missed > 0 ? ("missed", "\(count) events; ~ marks estimates") : nil }
         return missed > UInt64(records) ? ("too small", "unknown, \(count) events missed") : nil
     }
 }
