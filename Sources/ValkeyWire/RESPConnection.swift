@@ -4,11 +4,11 @@ package struct RESPError: Error, Hashable, CustomStringConvertible {
 
     package init(_ description: String) { self.description = description }
 
-    /// - Parameter reason: describes the bytes that are against the protocol.
-    init(reason: String) { description = "the server's reply is not of the protocol: \(reason)" }
+    /// - Parameter violation: describes the bytes that are against the protocol.
+    init(violation: String) { description = "it sent a reply that is not RESP: \(violation)" }
 }
 
-/// The bytes of a connection. For one thread.
+/// Sends and receives the bytes of a connection. For one thread.
 package protocol RESPTransport {
     /// The local endpoint as in a server's list of clients, `127.0.0.1:50000`; nil: unknown.
     var localName: String? { get }
@@ -27,7 +27,7 @@ package struct RESPConnection<Request> {
     }
 
     private var decoder = RESPDecoder()
-    /// Requests in the order of sending; nil: answered.
+    /// Requests in the order of sending. Those before ``answered`` have all replies and are nil.
     private var sent: [(request: Request, count: Int)?] = []
     private var answered = 0
     private var replies: [RESPValue] = []
@@ -40,7 +40,7 @@ package struct RESPConnection<Request> {
     package var requests: [Request] { sent[answered...].compactMap { $0?.request } }
 
     /// - Parameter count: the number of the request's commands, at least 1.
-    package mutating func send(_ request: Request, count: Int) { sent.append((request, count)) }
+    package mutating func expectReplies(to request: Request, count: Int) { sent.append((request, count)) }
 
     package mutating func received(_ bytes: some Collection<UInt8>) { decoder.append(bytes) }
 
@@ -50,7 +50,7 @@ package struct RESPConnection<Request> {
             hasAnswered = true
             if case .push(let parts) = value { return .push(parts) }
             guard answered < sent.count, let (request, count) = sent[answered] else {
-                throw RESPError("it sent an unexpected reply")
+                throw RESPError("it sent a reply without a request")
             }
             replies.append(value)
             guard replies.count == count else { continue }
@@ -64,7 +64,7 @@ package struct RESPConnection<Request> {
         replies = []
         sent[answered] = nil
         answered += 1
-        // Moves the rest once it is the smaller part, so that a removal takes amortized constant time.
+        // Removes answered requests when they are the majority: amortized constant time.
         guard answered > sent.count / 2 else { return }
         sent.removeSubrange(..<answered)
         answered = 0

@@ -101,7 +101,7 @@ package struct RESPDecoder {
     private mutating func announce(bytes count: Int) throws(RESPError) {
         announced.bytes += count
         guard announced.bytes <= limits.bytes else {
-            throw RESPError(reason: "a value of more than \(limits.bytes) bytes")
+            throw RESPError(violation: "a value of more than \(limits.bytes) bytes")
         }
     }
 
@@ -112,10 +112,10 @@ package struct RESPDecoder {
         let missing = kind == "%" || kind == "|" ? 2 * count : count
         announced.elements += missing
         guard announced.elements <= limits.elements else {
-            throw RESPError(reason: "a value of more than \(limits.elements) elements")
+            throw RESPError(violation: "a value of more than \(limits.elements) elements")
         }
         guard open.count < limits.depth else {
-            throw RESPError(reason: "arrays in arrays, more than \(limits.depth)")
+            throw RESPError(violation: "arrays in arrays, more than \(limits.depth)")
         }
         open.append(Container(kind: kind, missing: missing))
     }
@@ -124,12 +124,12 @@ package struct RESPDecoder {
         guard let end = bytes[max(start, searched)...].firstIndex(of: 10) else {
             searched = bytes.count
             guard pending <= limits.lineBytes else {
-                throw RESPError(reason: "a line of more than \(limits.lineBytes) bytes")
+                throw RESPError(violation: "a line of more than \(limits.lineBytes) bytes")
             }
             return nil
         }
         guard end - start >= 2, bytes[end - 1] == 13 else {
-            throw RESPError(reason: "a line that doesn't end with CR and LF, or is empty")
+            throw RESPError(violation: "a line that doesn't end with CR and LF, or is empty")
         }
         defer { start = end + 1 }
         searched = end + 1
@@ -141,13 +141,13 @@ package struct RESPDecoder {
     ) throws(RESPError) -> RESPValue {
         let end = start + length
         guard bytes[end] == 13, bytes[end + 1] == 10 else {
-            throw RESPError(reason: "a string that is longer than announced")
+            throw RESPError(violation: "a string that is longer than announced")
         }
         let content = bytes[start..<end]
         (start, searched, string) = (end + 2, end + 2, nil)
         if kind == "!" { return .error(String(decoding: content, as: UTF8.self)) }
         guard kind != "=" || length >= 4 else {
-            throw RESPError(reason: "a verbatim string without a format")
+            throw RESPError(violation: "a verbatim string without a format")
         }
         return .bytes(Array(kind == "=" ? content.dropFirst(4) : content))
     }
@@ -164,9 +164,9 @@ package struct RESPDecoder {
         case ":": if let number = Int64(text) { return .integer(number) }
         case ",": if let number = Double(text) { return .double(number) }
         case "#": if text == "t" || text == "f" { return .boolean(text == "t") }
-        default: throw RESPError(reason: "a value that begins with byte \(kind.value)")
+        default: throw RESPError(violation: "a value that begins with byte \(kind.value)")
         }
-        throw RESPError(reason: "\(text.prefix(40).debugDescription) as a number")
+        throw RESPError(violation: "\(text.prefix(40).debugDescription) as a number")
     }
 
     /// A length; `nil` for the -1 that means null.
@@ -176,9 +176,9 @@ package struct RESPDecoder {
         let text = String(decoding: digits, as: UTF8.self)
         if text == "-1" { return nil }
         guard let count = Int(text), count >= 0 else {
-            throw RESPError(reason: "\(text.prefix(40).debugDescription) as the length of a \(what)")
+            throw RESPError(violation: "\(text.prefix(40).debugDescription) as the length of a \(what)")
         }
-        guard count <= most else { throw RESPError(reason: "a \(what) of \(count), more than \(most)") }
+        guard count <= most else { throw RESPError(violation: "a \(what) of \(count), more than \(most)") }
         return count
     }
 }

@@ -156,7 +156,7 @@ final class ValkeySession: @unchecked Sendable {
         figures.withLock { $0.requests += 1 }
         channel.write(channel.allocator.buffer(bytes: request.bytes), promise: nil)
         request.bytes = []
-        connection.send(request, count: request.count)
+        connection.expectReplies(to: request, count: request.count)
         guard !isFlushDue else { return }
         isFlushDue = true
         // One flush for all requests of this turn of the loop.

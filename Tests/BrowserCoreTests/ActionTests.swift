@@ -74,16 +74,16 @@ struct ActionTests {
         arguments: [
             ("j<enter>Z", "Z does nothing here. ? lists the keys."),
             ("<ctrl+z>", "ctrl+z does nothing here. ? lists the keys."),
-            ("m", "m doesn't work here. Mark: entries, query. ? lists the keys."),
-            ("j<enter><enter>m", "m doesn't work here. Mark: entries, query. ? lists the keys."),
-            ("j<enter>a", "a doesn't work here. Auto-refresh: query. ? lists the keys."),
+            ("m", "m (Mark) works only on: entries, query. ? lists the keys."),
+            ("j<enter><enter>m", "m (Mark) works only on: entries, query. ? lists the keys."),
+            ("j<enter>a", "a (Auto-refresh) works only on: query. ? lists the keys."),
             ("jj<enter>u", "Deleted messages can't be restored."),
             ("jju", "Deleted messages can't be restored."),
             (
                 "j<enter>u",
                 "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."
             ),
-            ("jj<enter>z", "z doesn't work here. Groups: archives, entries. ? lists the keys."),
+            ("jj<enter>z", "z (Groups) works only on: archives, entries. ? lists the keys."),
         ]) func unassignedKeysAreExplained(keys: String, said: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)

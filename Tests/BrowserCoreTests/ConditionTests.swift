@@ -37,7 +37,7 @@ struct ConditionTests {
         #expect(browser.lines[1].contains("4 of 16 entries"), "\(browser.lines[1])")
         browser.press(try Key.script("<enter>"))
         // Mistakes are shown at the prompt, the counts above the list.
-        func prompt() -> String { browser.lines[22...].joined(separator: "\n") }
+        func prompt() -> String { browser.lines[20...].joined(separator: "\n") }
         #expect(prompt().contains("character 25: incomplete"), "\(browser.text)")
         #expect(browser.lines[22].hasPrefix("where: "), "the prompt was closed")
         browser.press(try Key.script("<ctrl+u>population >> 3"))

@@ -37,8 +37,8 @@ struct GraphTests {
         #expect(try row("City", browser).contains("0.0%"), "\(text)")
         #expect(browser.lines[1].contains("hit 1m 0.0%"), "\(text)")
         #expect(text.contains("overall hit ratio 99.1%: "), "\(text)")
-        // A title of the details has the present figure, as for the other metrics.
-        #expect(text.contains("hit ratio 0.0%  1s mean"), "\(text)")
+        // The details have the same figure as the list.
+        #expect(text.contains("hit, last 1m 0.0%  bars: 1s mean"), "\(text)")
         #expect(text.contains("overall hit ratio 92.4%"), "the process lacks its counters")
     }
 

@@ -20,12 +20,23 @@ struct FiguresTests {
         #expect(Figures.share(0, of: 2_000_000) == "0 of 2 MB")
     }
 
-    @Test("skipped entries without keys are no others", arguments: [[], ["a"]])
-    func skippedEntries(keys: [String]) {
+    @Test(
+        "only skipped entries without keys are called unknown",
+        arguments: [(1, true), (10, true), (11, false), (100, false)])
+    func skippedEntries(keys: Int, isUnknown: Bool) {
         var outcome = UndoOutcome.nothing
-        (outcome.skipped, outcome.skippedCount) = (keys, 800)
-        let last = outcome.remarks(listing: 10).last ?? ""
-        #expect(last.hasPrefix("and") == !keys.isEmpty && last.contains("\(800 - keys.count) "))
+        (outcome.skipped, outcome.skippedCount) = ((0..<keys).map { "key \($0)" }, 800)
+        let remarks = outcome.remarks(listing: 10)
+        #expect(remarks.count == min(keys, 10) + 1)
+        let last = remarks.last ?? ""
+        #expect(last.contains("\(800 - min(keys, 10)) ") && last.contains("unknown") == isUnknown)
+    }
+
+    @Test("all entries without keys are counted in one line") func skippedEntriesWithoutKeys() {
+        var outcome = UndoOutcome.nothing
+        outcome.skippedCount = 800
+        let remarks = outcome.remarks(listing: 10)
+        #expect(remarks.count == 1 && remarks.first?.hasPrefix("800 ") == true)
     }
 
     @Test func counts() {

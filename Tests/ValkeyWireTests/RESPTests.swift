@@ -108,7 +108,7 @@ import ValkeyWire
     @Test("replies are matched to their requests, apart from push messages") func replies() throws {
         var connection = RESPConnection<Int>()
         var answered: [Int] = []
-        for number in 1...100 { connection.send(number, count: number % 3 + 1) }
+        for number in 1...100 { connection.expectReplies(to: number, count: number % 3 + 1) }
         #expect(connection.requests == Array(1...100) && !connection.hasAnswered)
         for number in 1...100 {
             for reply in 0...number % 3 {
@@ -126,7 +126,7 @@ import ValkeyWire
 
     @Test("a reply without a request is an error") func unexpectedReplies() throws {
         var connection = RESPConnection<Void>()
-        connection.send((), count: 1)
+        connection.expectReplies(to: (), count: 1)
         connection.received("+OK\r\n+OK\r\n".utf8)
         #expect(try connection.next() != nil)
         #expect(throws: RESPError.self) { try connection.next() }

@@ -180,7 +180,7 @@ struct EmulatedScreenTests {
             (["Count by"], "", ["size", "Enter"]), (["1 group by size"], "", ["h"]),
             (["7 entries"], "group by", ["z"]), (["prefixes up to \"/\""], "", ["t"]),
             (["a separator, owner or kind"], "", ["Down", "Enter"]),
-            (["prefixes up to \"|\""], "separator, owner", ["f"]), (["Count by"], "", ["size", "Enter"]),
+            (["1 prefix up to \"|\""], "separator, owner", ["f"]), (["Count by"], "", ["size", "Enter"]),
             (["1 group by size"], "", ["h"]), (["7 entries"], "group by", ["Q", "limit 2", "Enter"]),
             (["2 rows"], "", ["a"]), (["refreshing every 1s"], "", ["h"]), (["7 entries"], "2 rows", ["E"]),
             (["recorded", "of City"], "", ["Tab"]), (["process has"], "", ["Tab"]),

@@ -71,7 +71,7 @@ struct FiguresTests {
         let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
         #expect(lines.first == "A: a cache, values as CBOR")
         for line in [
-            "  entries    3", "  disk       0.01 of 1 kB", "  accesses   0 hits, 0 misses",
+            "  entries    3", "  disk       12 B of 1 kB", "  accesses   0 hits, 0 misses",
             "  processes  none has it open for writing", "L: a log", "  messages   1",
             "  OWNER  ENTRIES  SIZE  HITS",
         ] {

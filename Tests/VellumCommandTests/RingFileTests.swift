@@ -73,7 +73,7 @@ struct RingFileTests {
         let archives = try run("browse", path, "--size", "80x12")
         #expect(archives.text.contains("My.ring"))
         let absent = try run("browse", "tial", "--size", "80x12").errors
-        #expect(absent.contains("'tial' is no folder and no command"), "\(absent)")
+        #expect(absent.contains("'tial' is neither a folder nor a command"), "\(absent)")
         let named = try run("lsit", "--store", store.path)
         #expect(named.status == 2 && named.errors.contains("lsit"), "\(named.errors)")
         let mistyped = try run("--sotre", "x")

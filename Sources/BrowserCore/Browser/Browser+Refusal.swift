@@ -58,7 +58,7 @@ extension Browser {
             return model.say(lostMessages, seconds: 4)
         }
         let screens = Screen.allCases.filter(action.contexts.contains).map(\.rawValue).joined(separator: ", ")
-        model.say("\(key) doesn't work here. \(action.title): \(screens). \(help)", seconds: 3)
+        model.say("\(key) (\(action.title)) works only on: \(screens). \(help)", seconds: 3)
     }
 
     private static func readOnly(_ action: BrowserAction, _ model: Model) -> String {

@@ -22,7 +22,7 @@ package struct Question: Sendable {
     package let ticket: Int?
     /// Number of the open store.
     fileprivate(set) var workspace = 0
-    /// Whether it waits for changes of the store.
+    /// Whether it pauses between reads, so that it has a separate queue.
     fileprivate(set) var waits = false
     let answer: @Sendable (QuestionContext) -> Answer
 }
@@ -65,7 +65,7 @@ extension Effect {
         return .question(question)
     }
 
-    /// The same on the queue for work that waits.
+    /// The same effect, on the queue of effects that pause.
     var waiting: Effect {
         guard case .question(var question) = self else { return self }
         question.waits = true

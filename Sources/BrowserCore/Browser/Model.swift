@@ -214,7 +214,7 @@ package struct Model: Sendable {
     mutating func noteHold() { heldSince = isHeld ? heldSince ?? now : nil }
 
     private var isHeld: Bool {
-        // A list stays live below its filter, so that the filter's count is true.
+        // A list is updated while its filter is typed, so that the count beside the filter is right.
         if overlay != nil || prompt?.isOfScreen == false { return true }
         guard let touched, !parts.follows(self) else { return false }
         return now.seconds(since: touched) < Model.freeze

@@ -43,7 +43,7 @@ enum Legend {
                 Line("hit, by second", "Hit ratio of each second, 0 to 100%, latest at the right."),
                 Line("overall", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
-                Line("file size", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
+                Line("file size", "Bytes of the archive's files; x1.2: 1.2 times their maximum."),
                 Line("!", "Damaged, an alarm, or too small; the line below the list names it."),
                 Line("too small", "10% or more of the recorded keys were evicted up to 10 minutes before."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),

@@ -97,7 +97,7 @@ private struct Restoration {
             }
             // A repeated undo must skip restored keys.
             do throws(SourceError) {
-                try undo.forget(done, of: record)
+                try undo.deleteCopies(done, of: record)
                 record.undone &+= UInt32(done.count)
                 try undo.update(record)
             } catch {
@@ -109,7 +109,7 @@ private struct Restoration {
         }
         outcome.isComplete = place == numbers.count && stopped == nil && refused == 0
         if outcome.isComplete, unrecorded == nil {
-            try undo.forget(numbers, of: record)
+            try undo.deleteCopies(numbers, of: record)
             try undo.end(record)
         }
         return Carried(outcome, stopped: words)

@@ -140,7 +140,7 @@ package struct ServerChanges {
         do throws(SourceError) {
             if work.number > 0 {
                 work.outcome.action = record.action
-                try work.undo.settle(record, copies: work.number)
+                try work.undo.startUndoWindow(of: record, copies: work.number)
             } else {
                 try work.undo.end(record)
             }
@@ -183,7 +183,7 @@ package struct ServerChanges {
                     work.number += copies.count
                     throw error
                 }
-                try work.undo.forget(work.number..<work.number + copies.count, of: work.record)
+                try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
                 if keys.count > 1 {
                     again += (copies.isEmpty ? keys : copies.map(\.key)).reversed().map { [$0] }
                 } else {
@@ -197,7 +197,7 @@ package struct ServerChanges {
             }
             // Another client changed a key: retry each in a separate transaction.
             for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
-            try work.undo.forget(work.number..<work.number + copies.count, of: work.record)
+            try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
             tries += 1
             if keys.count == 1, work.idle != nil {
                 work.outcome.skips.append(PlanSkip(key: KeyName.text(keys[0]), reason: .used))
@@ -216,7 +216,7 @@ package struct ServerChanges {
             return copy
         }
         let size = kept.reduce(UInt64(0)) { $0 + UInt64($1.dump.count + $1.key.count) }
-        guard size <= (try work.undo.room()) else {
+        guard size <= (try work.undo.freeBytes()) else {
             throw SourceError(
                 "the undo records of a database take at most \(Figures.bytes(UndoArchive.most)); wait until earlier "
                     + "deletions are ten minutes old, or delete with another program")

@@ -113,7 +113,7 @@ struct UndoArchive {
 
     func close() { store.close() }
 
-    func room() throws(SourceError) -> UInt64 {
+    func freeBytes() throws(SourceError) -> UInt64 {
         try SourceError.translating { () throws(StorageError) in
             let used = try archive.status().diskBytes
             return UndoArchive.most - min(UndoArchive.most, used)
@@ -163,7 +163,7 @@ struct UndoArchive {
     }
 
     /// Starts the undo window of a complete action and its copies.
-    func settle(_ record: Record, copies: Int) throws(SourceError) {
+    func startUndoWindow(of record: Record, copies: Int) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in 0..<copies {
                 _ = try archive.setLifetime(
@@ -184,7 +184,7 @@ struct UndoArchive {
     }
 
     /// Deletes copies that aren't needed: the keys weren't changed, or are restored.
-    func forget(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
+    func deleteCopies(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }
         }
@@ -248,8 +248,8 @@ struct UndoArchive {
     }
 }
 
-/// A file lock held by the process that carries an action out or undoes it. Process IDs would mean nothing between containers and after a restart. For
-/// one thread.
+/// A file lock held by the process that carries an action out or undoes it. Process IDs would not identify it across containers
+/// or a restart. For one thread.
 final class ActionLock {
     private let path: String
     private let descriptor: Int32

@@ -100,7 +100,7 @@ package final class ServerConnection: Sendable {
     }
 
     var anotherServer: SourceError {
-        SourceError("another server answered at \(address); run it again")
+        SourceError("another server answered at \(address); try again")
     }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
@@ -253,7 +253,7 @@ private final class Link: @unchecked Sendable {
         guard !commands.isEmpty else { return [] }
         // A reply that arrived before is an error, and not the answer to these commands.
         while try state.next() != nil {}
-        state.send((), count: commands.count)
+        state.expectReplies(to: (), count: commands.count)
         try transport.send(commands.encoded)
         let answers = try receive()
         for (command, answer) in zip(commands, answers) { lookups.note(command, answer) }

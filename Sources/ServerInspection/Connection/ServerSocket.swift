@@ -92,7 +92,7 @@ final class ServerSocket: RESPTransport {
             if written > 0 {
                 sent += written
             } else if errno != EINTR {
-                throw failure("took")
+                throw failure("accepted")
             }
         }
     }
@@ -108,7 +108,7 @@ final class ServerSocket: RESPTransport {
 
     private func failure(_ verb: String) -> RESPError {
         let isLate = errno == EAGAIN || errno == EWOULDBLOCK
-        return RESPError(isLate ? "it \(verb) nothing for too long" : ServerSocket.text(of: errno))
+        return RESPError(isLate ? "it \(verb) no bytes in time" : ServerSocket.text(of: errno))
     }
 
     private static func text(of code: Int32) -> String {

@@ -9,7 +9,8 @@ struct BatchStep {
     var old = Location.none
 }
 
-/// A batch whose frames are all written after the log tail.
+/// A batch whose frames are all written after the log tail. One atomic store publishes it. Why readers never see a part of it:
+/// OnDiskFormat, "Batches".
 struct BatchPublication {
     var first: Location
     var bytes: Int
@@ -17,7 +18,6 @@ struct BatchPublication {
     var victims: [UInt32]
 }
 
-/// Publication of a batch by one atomic store. Why readers never see a part of it: OnDiskFormat, "Batches".
 extension BatchPublication {
     /// Makes the frames of a batch part of the archive by one atomic store. Slots for new entries must be reserved.
     func publish(_ section: borrowing ArchiveSection, _ pin: SegmentLog.Pin) {

@@ -1,4 +1,4 @@
-/// An operation on an open archive: a type of its feature that uses the engine, instead of a method of it.
+/// An operation on an open archive, as a type in the folder of its feature. It only refers to the engine.
 protocol ArchiveOperation {
     var engine: ArchiveEngine { get }
 

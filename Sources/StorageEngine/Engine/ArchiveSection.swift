@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The write lock guard: every operation that changes the index or the log is a method of it. The end of its scope releases the
+/// The write lock guard: the index and the log can be changed only through it (``index``, ``segments``). The end of its scope releases the
 /// lock. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)`` and
 /// ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the lock owner. If its process dies, the lock owner
 /// stays set, and the next holder completes or reverts the change (F5).
@@ -46,12 +46,13 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Renews the parts after frames were appended to a log with losses, unless other segments changed. Requires no other writer.
+    /// Updates the recorded segment sums (``LogParts``) after appends to a log with losses. If another segment changed, keeps the
+    /// old ones, so that the next opening finds it. Requires no other writer.
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }
-        let isOther = try parts.differ(in: engine.log, from: oldest, to: head)
-        guard !isOther else { return }
+        let otherSegmentsChanged = try parts.differ(in: engine.log, from: oldest, to: head)
+        guard !otherSegmentsChanged else { return }
         index.parts = try LogParts(of: engine.log, from: oldest, to: head)
     }
 }

@@ -17,7 +17,7 @@ extension ArchiveEngine {
             guard case .noSpace = error else { throw error }
             let bytes = Frame.bytes(
                 key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(self).freeingSpace(for: bytes, refusal: error) {
+            return try FullDisk(self).retryAfterDropping(for: bytes, refusal: error) {
                 () throws(StorageError) in
                 try put(request, key: key, tag: tag)
             }

@@ -8,14 +8,14 @@ extension ArchiveSection {
         }
     }
 
-    /// Like ``fit(into:)`` in small parts; drops dead segments, or else the oldest. Requires drained touches.
-    func fitFreeingSpace(into limit: UInt64) throws(StorageError) {
+    /// Like ``fit(into:)``. On a full disk, drops undo records, evicts in parts, at last drops segments. Requires drained touches.
+    func fitEvenOnFullDisk(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
         } catch {
             guard case .noSpace = error, engine.kind != .log else { throw error }
         }
-        try freeSpace()
+        try discardUndoAndShrink()
         while index.valueBytes > limit {
             do throws(StorageError) {
                 try fitPartly(into: limit)
@@ -78,7 +78,7 @@ extension ArchiveSection {
         guard mayEvict, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
         do throws(StorageError) {
-            try fitFreeingSpace(into: limit)
+            try fitEvenOnFullDisk(into: limit)
         } catch {
             guard case .noSpace = error else { throw error }
         }
@@ -104,7 +104,7 @@ extension ArchiveSection {
         else {
             return false
         }
-        let next = try self.segment(behind: segment)
+        let next = try nextSegmentOrLoss(after: segment)
         // Pinned early, so that the segment stays readable after its file is removed.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }

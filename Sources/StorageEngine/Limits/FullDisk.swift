@@ -10,12 +10,12 @@ struct FullDisk: ArchiveOperation {
             return try change()
         } catch {
             guard case .noSpace = error else { throw error }
-            return try freeingSpace(for: bytes, refusal: error, change)
+            return try retryAfterDropping(for: bytes, refusal: error, change)
         }
     }
 
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
-    @inline(never) func freeingSpace<Result>(
+    @inline(never) func retryAfterDropping<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         var refusal = refusal
@@ -40,11 +40,11 @@ struct FullDisk: ArchiveOperation {
         section.drainTouches()
         let before = index.segmentBytes
         if index.tombstoneCount > 0 {
-            try section.freeSpace()
+            try section.discardUndoAndShrink()
             return max(1, before - index.segmentBytes)
         }
         try section.dropDeadSegments()
-        // A value that wouldn't fit even then must not cost any entries (S4).
+        // No entries are dropped for a value that is larger than all segments (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.dropOldestSegment() else { return 0 }
             // The segment's file may already have been missing; then the next segment is dropped.

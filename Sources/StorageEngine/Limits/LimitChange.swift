@@ -14,7 +14,7 @@ struct LimitChange: ArchiveOperation {
         let hasOtherLimits =
             configuration.diskLimit != index.diskLimit
             || configuration.memoryLimit ?? .max != index.memoryLimit
-        if let limit = configuration.diskLimit { try section.fitFreeingSpace(into: limit) }
+        if let limit = configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         try publish()
         section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)

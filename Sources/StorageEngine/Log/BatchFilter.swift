@@ -22,15 +22,15 @@ private final class FrameCopy {
 /// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches").
 /// For one reading, segment by segment.
 struct BatchFilter {
-    private enum Hole: Comparable {
+    private enum Gap: Comparable {
         case none
         /// A repair has covered this range; frames beside it count.
-        case mended
+        case repaired
         case damaged
         case lost
     }
 
-    private struct Open {
+    private struct OpenBatch {
         let first: Location
         /// The segment in which the batch was found; it may differ from that of ``first``.
         let segment: UInt32
@@ -38,7 +38,7 @@ struct BatchFilter {
         /// The end of the batch's last frame; unknown if its first frame is missing.
         let end: Int?
         var reached: Int
-        var hole: Hole
+        var gap: Gap
         var framesEnd: Int?
         /// Whether the missing part at the batch's end begins with a checksum, which is written last.
         var endsWritten = false
@@ -49,9 +49,9 @@ struct BatchFilter {
 
     private let isLog: Bool
     private let copiesFrames: Bool
-    private var open: Open?
+    private var open: OpenBatch?
     /// The range without frames (other than `void`) directly before the next frame.
-    private var stretch: (range: Range<Int>, hole: Hole)?
+    private var precedingGap: (range: Range<Int>, gap: Gap)?
     private(set) var dropped: [DroppedBatch] = []
 
     /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
@@ -83,16 +83,16 @@ struct BatchFilter {
         if isLog {
             if needed { try emit(frame, location) }
         } else if frame.kind == .void {
-            return meet(location.offset..<end, .mended, .mended)
+            return noteGap(location.offset..<end, .repaired, .repaired)
         } else if let header = BatchHeader(of: frame) {
             try close(atLogEnd: false, emit)
-            open = Open(
+            open = OpenBatch(
                 first: location, segment: location.segment, begin: location.offset,
-                end: end + Int(header.frameBytes), reached: end, hole: .none)
+                end: end + Int(header.frameBytes), reached: end, gap: .none)
         } else if frame.kind != .batch, let part = BatchPart(of: frame) {
             if open?.first != part.first {
                 try close(atLogEnd: false, emit)
-                open = headless(part.first, from: location)
+                open = batchWithoutStart(part.first, from: location)
             }
             if needed {
                 let copy = copiesFrames ? FrameCopy(frame) : nil
@@ -100,64 +100,65 @@ struct BatchFilter {
             }
             open?.reached = end
             open?.framesEnd = end
-            if open?.hole == Hole.none, open?.end == end { try close(atLogEnd: false, emit) }
+            if open?.gap == Gap.none, open?.end == end { try close(atLogEnd: false, emit) }
         } else {
             try close(atLogEnd: false, emit)
             if needed { try emit(frame, location) }
         }
-        stretch = nil
+        precedingGap = nil
     }
 
     /// A batch without its first frame, which is damaged, or was overwritten after the batch was abandoned.
-    private func headless(_ first: Location, from location: Location) -> Open {
-        guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
-            return Open(
+    private func batchWithoutStart(_ first: Location, from location: Location) -> OpenBatch {
+        guard first.segment == location.segment, let precedingGap, precedingGap.range.contains(first.offset)
+        else {
+            return OpenBatch(
                 first: first, segment: location.segment, begin: location.offset, end: nil,
-                reached: location.offset, hole: .lost)
+                reached: location.offset, gap: .lost)
         }
-        return Open(
+        return OpenBatch(
             first: first, segment: location.segment, begin: first.offset, end: nil,
-            reached: location.offset, hole: stretch.hole)
+            reached: location.offset, gap: precedingGap.gap)
     }
 
     private mutating func take(
         damage range: Range<Int>, of segment: some SegmentReader
     ) throws(StorageError) {
-        let hole: Hole = try looksLost(range, isEnd: false, in: segment) ? .lost : .damaged
-        var ofOpen = hole
+        let gap: Gap = try looksLost(range, isEnd: false, in: segment) ? .lost : .damaged
+        var ofOpen = gap
         // If a batch after this one was abandoned, newer frames follow this one directly.
         if let end = open?.end, end > range.lowerBound, end <= range.upperBound {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, in: segment) ? .lost : .damaged
         }
-        meet(range, hole, ofOpen)
+        noteGap(range, gap, ofOpen)
     }
 
-    private mutating func meet(_ range: Range<Int>, _ hole: Hole, _ ofOpen: Hole) {
-        if let before = stretch, before.range.upperBound == range.lowerBound {
-            stretch = (before.range.lowerBound..<range.upperBound, max(before.hole, hole))
+    private mutating func noteGap(_ range: Range<Int>, _ gap: Gap, _ ofOpen: Gap) {
+        if let before = precedingGap, before.range.upperBound == range.lowerBound {
+            precedingGap = (before.range.lowerBound..<range.upperBound, max(before.gap, gap))
         } else {
-            stretch = (range, hole)
+            precedingGap = (range, gap)
         }
         guard let present = open, range.lowerBound < present.end ?? .max else { return }
-        open?.hole = max(present.hole, ofOpen)
+        open?.gap = max(present.gap, ofOpen)
         open?.reached = max(present.reached, range.upperBound)
     }
 
     mutating func end(_ segment: some SegmentReader) throws(StorageError) {
-        stretch = nil
+        precedingGap = nil
         guard let present = open, present.first.segment == segment.segment, let end = present.end,
-            present.reached < end, present.hole != .mended
+            present.reached < end, present.gap != .repaired
         else { return }
         let isLost = try looksLost(present.reached..<end, isEnd: true, in: segment)
-        open?.hole = max(present.hole, isLost ? .lost : .damaged)
-        guard !isLost, present.hole == .none || present.reached == present.framesEnd else { return }
+        open?.gap = max(present.gap, isLost ? .lost : .damaged)
+        guard !isLost, present.gap == .none || present.reached == present.framesEnd else { return }
         open?.endsWritten = try segment.isZero(present.reached..<min(present.reached + 4, end)) == false
     }
 
     /// The end of a batch at the end of the log that counts although its last frames are damaged; otherwise they would count as
     /// never written. The log continues after it. Known at the end of the last segment.
     var damagedEnd: Int? {
-        guard let open, open.hole == .damaged, open.endsWritten else { return nil }
+        guard let open, open.gap == .damaged, open.endsWritten else { return nil }
         return open.end
     }
 
@@ -172,9 +173,9 @@ struct BatchFilter {
         guard let present = open else { return }
         open = nil
         let counts: Bool
-        switch present.hole {
+        switch present.gap {
         case .none: counts = present.reached == present.end || !atLogEnd
-        case .mended: counts = true
+        case .repaired: counts = true
         // If its writer finished the batch, all of it had reached the medium, but only its first frame can show that.
         case .damaged:
             counts =

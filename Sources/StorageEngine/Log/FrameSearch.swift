@@ -65,7 +65,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
     }
 
-    func readAgain() throws(StorageError) -> Bool {
+    func rereadOnce() throws(StorageError) -> Bool {
         guard !wasReadAgain else { return false }
         bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
         forgetBytes()

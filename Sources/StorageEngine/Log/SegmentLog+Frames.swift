@@ -37,7 +37,8 @@ extension SegmentLog {
         return next == end ? end : nil
     }
 
-    /// The first valid frame after `offset` that ends by `limit`, before which bytes no longer change. Copied frames aren't valid.
+    /// The first valid frame after `offset` that ends by `limit`; bytes before `limit` must no longer change. A frame copied from
+    /// another offset is invalid, because checksums include the offset.
     func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
             try search.next(after: offset, before: limit)

@@ -16,8 +16,8 @@ protocol SegmentReader: AnyObject {
     func isBlank(from offset: Int) throws(StorageError) -> Bool
     /// Whether at most 512 bytes are all zero. Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool
-    /// Whether the segment was read again after its last frame, because another process may have appended frames.
-    func readAgain() throws(StorageError) -> Bool
+    /// Reads the file's size and bytes again, because another process may have appended frames. `false`: not needed or done.
+    func rereadOnce() throws(StorageError) -> Bool
 }
 
 extension SegmentReader {
@@ -37,7 +37,7 @@ extension SegmentReader {
             if !isBlank, let next = try next(after: offset) {
                 try body(.damage(offset..<next))
                 offset = next
-            } else if try readAgain() == false {
+            } else if try rereadOnce() == false {
                 return (offset, isBlank)
             }
         }
@@ -76,5 +76,5 @@ final class MappedSegmentReader: SegmentReader {
 
     func isZero(_ range: Range<Int>) -> Bool { log.view(pin).copy(range).allSatisfy { $0 == 0 } }
 
-    func readAgain() -> Bool { false }
+    func rereadOnce() -> Bool { false }
 }

@@ -91,8 +91,8 @@ struct MaintenanceRun: ArchiveOperation {
         }
     }
 
-    /// Clears the flag if dead space is within the allowance. Requires the lock, because compaction becomes pending under it: a
-    /// call that added some in between would otherwise end without it.
+    /// Clears the flag unless a call has compaction pending. Requires the lock: compaction becomes pending under it, so no new
+    /// request is lost.
     private func endPendingCompaction() {
         if engine.compactionOwner.load(ordering: .relaxed) == 0 {
             engine.isCompactionDue.store(false, ordering: .relaxed)

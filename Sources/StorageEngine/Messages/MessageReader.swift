@@ -76,7 +76,7 @@ struct MessageReader: ArchiveOperation {
     }
 
     /// Whether the index counts the messages of the log.
-    func addUp() throws(StorageError) -> Bool {
+    func matchesIndexTotals() throws(StorageError) -> Bool {
         let (count, bytes) = try countMessages()
         return count == index.entryCount && bytes == Int(index.valueBytes)
     }

@@ -1,4 +1,4 @@
-/// Messages of a log: a ring without keys or slots. At the limit, drops the oldest messages, and segments that have no others.
+/// Changes a log: appends messages and, at the limit, drops the oldest, and the segments that hold only dropped ones.
 struct MessageWriter: ArchiveOperation {
     let engine: ArchiveEngine
 

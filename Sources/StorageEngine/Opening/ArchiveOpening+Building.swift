@@ -38,7 +38,7 @@ extension ArchiveOpening {
                 as: .writer(attachment: attachment, slot: nil), evidence: evidence, isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
-                try section.fitFreeingSpace(into: limit)
+                try section.fitEvenOnFullDisk(into: limit)
             }
             section.index.state = .ready
             crashPoint(.indexBuilt)
@@ -94,7 +94,7 @@ extension ArchiveOpening {
         guard engine.index.head != .none else { throw refusal }
         let section = ArchiveSection(unshared: engine)
         section.index.state = .ready
-        if let limit = descriptor.configuration.diskLimit { try section.fitFreeingSpace(into: limit) }
+        if let limit = descriptor.configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         if !options.keepsEntriesWithoutIndex {
             try section.dropOldestSegments(forBytes: section.index.indexBytes)
         }

@@ -118,7 +118,7 @@ extension ArchiveOpening {
         guard try soundness.isHeaderSound(wasInterrupted: wasInterrupted) else { return false }
         // After an interrupted change, recovery recomputes totals and links when the lock is taken.
         guard !wasInterrupted else { return true }
-        guard try soundness.addsUp() else { return false }
+        guard try soundness.isConsistent() else { return false }
         try ArchiveSection(unshared: engine).recountSegments()
         return true
     }

@@ -40,7 +40,7 @@ extension ArchiveSection {
     func compactSome() -> Bool { releaseSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Drops undo records, removes the oldest dead segments, and shrinks the index. Requires drained touches.
-    func freeSpace() throws(StorageError) {
+    func discardUndoAndShrink() throws(StorageError) {
         dropTombstones(most: .max, evenReversible: true)
         try dropDeadSegments()
         while vacateLastChunk() {}
@@ -51,7 +51,7 @@ extension ArchiveSection {
         let oldest = index.oldestSegment
         guard index.isReady, SpaceBudget(engine).isOldestDead,
             !UndoWindow(engine).isNeededToUndo(oldest),
-            let next = try? segment(behind: oldest)
+            let next = try? nextSegmentOrLoss(after: oldest)
         else { return false }
         dropSegments(before: next)
         return index.oldestSegment > oldest
@@ -66,7 +66,7 @@ extension ArchiveSection {
             index.liveFrames(ofSegment: index.oldestSegment) == 0
         {
             let before = index.oldestSegment
-            dropSegments(before: try segment(behind: before))
+            dropSegments(before: try nextSegmentOrLoss(after: before))
             guard index.oldestSegment > before else { break }
         }
     }

@@ -25,15 +25,15 @@ extension ArchiveSection {
         while true {
             let used = index.segmentBytes
             guard used > allowed, index.oldestSegment < last else { return }
-            let isOverbooked = LogCleaner(engine).isOverbooked(used)
-            guard work < share || isOverbooked && work < most else { break }
-            guard let done = reclaimStep(share: isOverbooked ? ArchiveSection.workAtOnce : share) else {
+            let exceedsBound = LogCleaner(engine).exceedsBound(used)
+            guard work < share || exceedsBound && work < most else { break }
+            guard let done = reclaimStep(share: exceedsBound ? ArchiveSection.workAtOnce : share) else {
                 return
             }
             work += done
         }
         // Other threads may be waiting for the lock: the rest becomes pending compaction, unless a thread is already doing it.
-        if LogCleaner(engine).isOverbooked(index.segmentBytes),
+        if LogCleaner(engine).exceedsBound(index.segmentBytes),
             !LogCleaner(engine).isCompactionClaimed
         {
             LogCleaner(engine).deferCompaction()
@@ -61,7 +61,7 @@ extension ArchiveSection {
         }
         // Checked when a segment is empty: once for most segments, and at each change for a segment that an undo still needs.
         guard !UndoWindow(engine).isNeededToUndo(segment),
-            let next = try? self.segment(behind: segment)
+            let next = try? nextSegmentOrLoss(after: segment)
         else { return nil }
         dropSegments(before: next)
         return index.oldestSegment > segment ? 4096 : nil
@@ -69,12 +69,12 @@ extension ArchiveSection {
 
     // MARK: Pending compaction
 
-    /// Does a slice of another call's pending compaction: that call may have failed, or be a look-up, which doesn't wait for it.
+    /// Does a slice of compaction that another call left pending, because it failed or was a look-up.
     /// Clears the pending state when no more can be done. Returns whether it did something.
     func compactPart() -> Bool {
         let owner = engine.compactionOwner.load(ordering: .relaxed)
         guard owner != 0 else { return false }
-        let reclaims = reclaimSome { LogCleaner(engine).isOverbooked(index.segmentBytes) }
+        let reclaims = reclaimSome { LogCleaner(engine).exceedsBound(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
         // Compaction becomes pending under the lock, so this clears no newer request.
         _ = engine.compactionOwner.compareExchange(expected: owner, desired: 0, ordering: .relaxed)
@@ -266,13 +266,13 @@ extension ArchiveSection {
             }
         }
         index.setLiveFrames(ofSegment: segment, 0)
-        guard let next = try? self.segment(behind: segment) else { return false }
+        guard let next = try? nextSegmentOrLoss(after: segment) else { return false }
         dropSegments(before: next)
         return true
     }
 
-    /// The oldest segment after `segment`: the next one, or a missing one with entries, which are dropped and reported as lost.
-    func segment(behind segment: UInt32) throws(StorageError) -> UInt32 {
+    /// The number of the next file, or of a missing one that entries still name; they are dropped and reported as lost.
+    func nextSegmentOrLoss(after segment: UInt32) throws(StorageError) -> UInt32 {
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
         guard engine.kind != .log, next > segment + 1 else { return next }
         return (segment + 1..<next).first { index.liveFrames(ofSegment: $0) != 0 } ?? next

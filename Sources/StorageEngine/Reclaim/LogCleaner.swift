@@ -1,7 +1,7 @@
 import Synchronization
 import SystemC
 
-/// Reclaims and compacts in slices, each under one hold of the lock. A call finishes the compaction that it made pending.
+/// Reclaims and compacts in slices, each under one hold of the lock. A call that defers compaction finishes it before it returns.
 struct LogCleaner: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -13,7 +13,7 @@ struct LogCleaner: ArchiveOperation {
     }
 
     /// Whether the segments exceed their bound by more than a change may leave to the next one. Never true for a log.
-    func isOverbooked(_ used: Int) -> Bool {
+    func exceedsBound(_ used: Int) -> Bool {
         engine.kind != .log && used > SpaceBudget(engine).allowedSegmentBytes + engine.segmentTarget
     }
 
@@ -41,7 +41,7 @@ struct LogCleaner: ArchiveOperation {
         if isLeft { try? engine.startMaintenance() }
     }
 
-    /// In place of a thread: the pending compaction is left to the next change or to maintenance.
+    /// Value of `compactionOwner` for compaction that no thread has claimed; the next change or maintenance does it.
     private static let noThread = UInt.max
 
     private static var thread: UInt {
@@ -60,11 +60,11 @@ struct LogCleaner: ArchiveOperation {
                 expected: LogCleaner.thread, desired: 0, ordering: .relaxed)
         }
         dropDeadSegments()
-        if isOverbooked(index.segmentBytes) {
+        if exceedsBound(index.segmentBytes) {
             // The sum of the segments' sizes may be wrong.
             guard let section = try? engine.acquire(), (try? section.recountSegments()) != nil else { return }
             _ = consume section
-            try? reclaimInSlices { isOverbooked(index.segmentBytes) }
+            try? reclaimInSlices { exceedsBound(index.segmentBytes) }
         }
         while true {
             engine.yieldLock()

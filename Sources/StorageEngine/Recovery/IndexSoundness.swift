@@ -17,7 +17,8 @@ struct IndexSoundness: ArchiveOperation {
         // A removal deletes one file after another, so an interrupted one leaves at most one file that is no longer part of the log.
         guard oldest > 0, oldest <= index.head.segment, numbers.contains(oldest),
             numbers.contains(index.head.segment),
-            numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
+            numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0),
+            try newestSegmentAllows(oldest: oldest)
         else { return false }
         // Look-ups would miss the entries in a segment that the index doesn't know.
         if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
@@ -26,7 +27,7 @@ struct IndexSoundness: ArchiveOperation {
     }
 
     /// Whether the newest segment's header is valid, and doesn't state that the log begins after `oldest`.
-    private func newestNames(_ oldest: UInt32) throws(StorageError) -> Bool {
+    private func newestSegmentAllows(oldest: UInt32) throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try log.checkHeader(of: index.head.segment).oldest <= oldest
         } catch {
@@ -74,10 +75,10 @@ struct IndexSoundness: ArchiveOperation {
     // MARK: What holds between two operations
 
     /// Compares the entries with totals, segments' counts, order of recency, buckets and free list.
-    func addsUp() throws(StorageError) -> Bool {
+    func isConsistent() throws(StorageError) -> Bool {
         if engine.kind == .log {
             guard index.structureVersion & 1 == 0 else { return false }
-            return try MessageReader(engine).addUp()
+            return try MessageReader(engine).matchesIndexTotals()
         }
         return IndexChecker(engine, most: 1).found.isEmpty
     }

@@ -16,8 +16,8 @@ struct PlanRunner: ArchiveOperation {
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = Deadline.boot(in: lifetime) }
         // An action without effect isn't recorded: its record would displace one that can be undone.
-        guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
-        try clearNextLine()
+        guard try hasWork(action, entries, &outcome) else { return outcome }
+        try releaseNextUndoLine()
         defer { EntryRemover(engine).keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
@@ -51,7 +51,7 @@ struct PlanRunner: ArchiveOperation {
             } catch {
                 if case .noSpace = error, removes, before.entries == outcome.entries {
                     outcome = before
-                    if let isFinal = try? freeSpaceToRemove(group) {
+                    if let isFinal = try? discardUndoRecords(toContinue: group) {
                         outcome.isFinal = outcome.isFinal || isFinal
                         if isFinal { group = 0 }
                         continue
@@ -74,7 +74,7 @@ struct PlanRunner: ArchiveOperation {
 
     /// On a full disk, where a removal needs some bytes: drops earlier undo records, then that of this action, `group`, which can
     /// then no longer be undone. Returns whether the action became final; `nil` if there was no record to drop.
-    private func freeSpaceToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
+    private func discardUndoRecords(toContinue group: UInt32) throws(StorageError) -> Bool? {
         let section = try engine.acquire()
         section.drainTouches()
         let before = (index.segmentBytes, index.entryCapacity, index.tombstoneCount)
@@ -85,12 +85,12 @@ struct PlanRunner: ArchiveOperation {
         section.dropTombstones(most: .max)
         try section.dropDeadSegments()
         if before.0 > index.segmentBytes || before.2 > index.tombstoneCount { return false }
-        try section.freeSpace()
+        try section.discardUndoAndShrink()
         let isMore = before.0 > index.segmentBytes || before.1 > index.entryCapacity
         return isMore || before.2 > index.tombstoneCount ? true : nil
     }
 
-    private func isAnyToBeDone(
+    private func hasWork(
         _ action: PlannedAction, _ entries: [PlannedEntry], _ outcome: inout PlanOutcome
     ) throws(StorageError) -> Bool {
         var idleBefore: Timestamp?
@@ -101,7 +101,7 @@ struct PlanRunner: ArchiveOperation {
         }
         var skips: [PlanSkip] = []
         for planned in entries {
-            switch try fate(of: planned, unusedSince: idleBefore) {
+            switch try match(of: planned, unusedSince: idleBefore) {
             case .present: return true
             case .skipped(let reason): skips.append(PlanSkip(key: planned.key, reason: reason))
             }
@@ -110,15 +110,15 @@ struct PlanRunner: ArchiveOperation {
         return false
     }
 
-    private enum Fate {
+    private enum Match {
         case present(UInt32)
         case skipped(PlanSkip.Reason)
     }
 
-    /// The planned entry, unless removed, expired, changed or accessed (`unusedSince`: exact with drained touches).
-    private func fate(
+    /// A planned entry, or the reason to skip it, such as an access since `idleBefore` (exact with drained touches).
+    private func match(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
-    ) throws(StorageError) -> Fate {
+    ) throws(StorageError) -> Match {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
@@ -148,7 +148,7 @@ struct PlanRunner: ArchiveOperation {
         try engine.requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()
         guard index.entryCount > 0 else { return outcome }
-        try clearNextLine()
+        try releaseNextUndoLine()
         let stamp = index.touches.taken
         let sequence = index.sequence
         let (removal, group) = try EntryRemover(engine).removeAll(
@@ -171,7 +171,7 @@ struct PlanRunner: ArchiveOperation {
     }
 
     /// Drops, in batches, the undo record of an old action if the next action needs its line of the undo table.
-    private func clearNextLine() throws(StorageError) {
+    private func releaseNextUndoLine() throws(StorageError) {
         while true {
             let section = try engine.acquire()
             let group = index.nextGroup
@@ -190,7 +190,7 @@ struct PlanRunner: ArchiveOperation {
     ) throws(StorageError) {
         var numbers: [UInt32] = []
         for planned in batch {
-            switch try fate(of: planned, unusedSince: unusedSince) {
+            switch try match(of: planned, unusedSince: unusedSince) {
             case .present(let number): numbers.append(number)
             case .skipped(let reason): outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
             }
@@ -205,11 +205,11 @@ struct PlanRunner: ArchiveOperation {
         _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
         for planned in batch {
-            let fate = try fate(of: planned)
-            if case .skipped(let reason) = fate {
+            let found = try match(of: planned)
+            if case .skipped(let reason) = found {
                 outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
             }
-            guard case .present(let number) = fate, let slot = section.index.entry(number) else { continue }
+            guard case .present(let number) = found, let slot = section.index.entry(number) else { continue }
             guard slot.deadline != deadline else {
                 outcome.unchanged += 1
                 continue

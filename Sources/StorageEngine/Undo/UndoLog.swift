@@ -1,6 +1,7 @@
 import CPlatform
 
-/// Undoes reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
+/// Undoes reversible actions (S12). One frame and one store to the index restore removed entries; slices then clear their marks.
+/// Expiry times are restored in parts (`UndoLog+Deadlines.swift`).
 struct UndoLog: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -60,7 +61,8 @@ struct UndoLog: ArchiveOperation {
         return outcome
     }
 
-    /// Frees space for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
+    /// Evicts entries in slices until the action's entries fit, then restores them. `coming`: the entries counted before the call.
+    /// Returns `false` if the action can no longer be undone.
     func commitRestore(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: PendingRestore,
         _ outcome: inout UndoOutcome

@@ -94,8 +94,8 @@ extension ReversibleAction {
 }
 
 extension PlanOutcome {
-    /// Skipped entries: their number by reason, then one line each for the first `most` keys. More than a few absent ones are
-    /// only counted.
+    /// Skipped entries: their number by reason, then one line each for the first `most` keys. More than three absent ones
+    /// are only counted.
     package func remarks(listing most: Int) -> [String] {
         let counts = PlanSkip.Reason.allCases.compactMap { reason in
             let count = skips.count { $0.reason == reason }
@@ -105,6 +105,7 @@ extension PlanOutcome {
         let present = skips.filter { $0.reason != .absent }
         let listed = (present + (absent.count > 3 ? [] : absent)).prefix(most)
         var lines = listed.map { "\(TerminalSafe.quoted($0.key)) \($0.reason.past)" }
+        if skips.count == 1, listed.first?.reason != .absent { lines = lines.map { $0 + "; skipped" } }
         if skips.count > 1 {
             let summary = "\(Figures.count(skips.count)) were skipped: \(counts.joined(separator: ", "))"
             lines.insert("\(summary) since the plan", at: 0)
@@ -150,11 +151,12 @@ extension UndoOutcome {
         }
         let rest = skippedCount - shown.count
         if rest > 0 {
-            // Entries that were dropped with their undo record have no keys.
+            // Entries without a line: more than `most`, or dropped with their undo record, so that their keys are unknown.
             lines.append(
                 shown.isEmpty
                     ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
-                    : "\(Figures.count(rest, "more entry was", "more entries were")) skipped; keys unknown")
+                    : "\(Figures.count(rest, "more entry was", "more entries were")) skipped"
+                        + (skipped.count > shown.count ? "" : "; keys unknown"))
         }
         return lines
     }

@@ -33,7 +33,7 @@ extension KeyHistory {
             return "\(archive) has no events since its index was created."
         }
         if isCutOff {
-            return "Events before \(Figures.date(time)) (\(Figures.ago(time, now: now))) are lost."
+            return "Events before \(Figures.date(time)) (\(Figures.ago(time, now: now))) were overwritten."
         }
         return
             "Events reach back to \(Figures.moment(time, now: now)), when the index of \(archive) was created."

@@ -112,9 +112,9 @@ extension ReversibleAction.Kind {
 extension PlanSkip.Reason {
     package var past: String {
         switch self {
-        case .changed: "changed after the plan was made; skipped"
+        case .changed: "changed after the plan was made"
         case .absent: "was removed already"
-        case .used: "was accessed after the plan was made; skipped"
+        case .used: "was accessed after the plan was made"
         }
     }
 

@@ -109,8 +109,8 @@ struct BrowseCommand: ParsableCommand {
         // Probably a mistyped command. Checked after the options, so that a mistyped option is reported first.
         if let file, !file.contains("/") {
             throw ValidationError(
-                "'\(file)' is no folder and no command; vellum help lists the commands, and a ring file's path has a "
-                    + "slash: ./\(file)")
+                "'\(file)' is neither a folder nor a command. vellum help lists the commands. For a ring file, write ./\(file)"
+            )
         }
         if file ?? folder != nil, store.store != nil {
             throw ValidationError("--store and the path of another store or a ring file exclude each other")

@@ -21,7 +21,7 @@ struct ServerChange {
             let reason = try database.objectionToReading()
         {
             throw CommandFailure(
-                "\(reason), and idle times and @hits would be those after the read; use them without conditions on values",
+                "\(reason). @idle, @accessed, @hits and --idle-longer-than can't be combined with conditions on values.",
                 status: .usage)
         }
         Interruption.collect()

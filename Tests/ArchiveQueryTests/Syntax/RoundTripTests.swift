@@ -42,7 +42,7 @@ import Testing
         ("find a has all [1]", "find a has 1"),
         ("find a between 1 and 2 and b = 3", "find a between 1 and 2 and b = 3"),
         ("find @idle > 5m and @size <= 1.5KB", "find @idle > 5m and @size <= 1500B"),
-        ("find @idle > 1 h and @size in [500 kB, 2 MiB]", "find @idle > 1h and @size in [500KB, 2MiB]"),
+        ("find @idle > 1 h and @size in [500 kB, 2 MiB]", "find @idle > 1h and @size in [500kB, 2MiB]"),
         ("find @idle > 90s", "find @idle > 90s"),
         ("find @idle > 120s", "find @idle > 2m"),
         ("find @size > 2048", "find @size > 2048"),

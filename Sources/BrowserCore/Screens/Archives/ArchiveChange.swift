@@ -13,7 +13,7 @@ package enum ArchiveChange: Sendable, Hashable {
     case clear
     case drop
 
-    /// Parses `disk 400 KB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
+    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
     /// - Throws: also for a size without a unit, and for a disk limit of a collection.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]

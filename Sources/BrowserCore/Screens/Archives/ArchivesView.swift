@@ -174,7 +174,7 @@ extension Model {
         return [
             archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
             alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
-            returns.isMany(in: archive) ? ("too small", returns.reason, .warning) : nil,
+            returns.isTooSmall(archive) ? ("too small", returns.reason, .warning) : nil,
         ].compactMap { $0 }
     }
 }

@@ -23,7 +23,7 @@ struct EventLog: Sendable {
     private(set) var busy: Set<String> = []
     /// The time of the last event, by archive.
     private var latest: [String: Timestamp] = [:]
-    /// Times between which events were lost, by archive, oldest first.
+    /// Times between which events were missed, by archive, oldest first.
     private var gaps: [String: [ClosedRange<Timestamp>]] = [:]
     /// Keys that were recorded again after their eviction, by archive.
     private var returns: [String: EvictedReturns] = [:]
@@ -137,7 +137,7 @@ struct EventLog: Sendable {
         records[index(of: start)...].filter { filter.lets($0.event) }.map(\.number)
     }
 
-    /// The numbers, in ascending order, of which the events are still kept.
+    /// The numbers whose events are still kept. Requires and returns ascending order.
     func kept(_ numbers: [Int]) -> [Int] {
         var place = 0
         return numbers.filter { number in
@@ -167,7 +167,7 @@ struct EventLog: Sendable {
         return history
     }
 
-    /// The number of lost events of an archive or, with nil, of all.
+    /// The number of missed events of an archive or, with nil, of all.
     func missing(of archive: String?, _ look: Look) -> [Span] {
         let count = archive.map { missed[$0] ?? 0 } ?? missed.values.reduce(0, &+)
         return count > 0 ? [Span(" \(Figures.count(count)) missed ", look[.warning])] : []
@@ -210,7 +210,7 @@ struct EvictedReturns: Sendable {
     }
 
     private static let maximum = 20_000
-    /// The least share of the disk limit in use. An archive with less was resized.
+    /// An archive that uses less than this share of its disk limit isn't too small: it was resized or emptied since.
     private static let fullShare = 0.8
 
     mutating func note(_ batch: EventBatch) {
@@ -239,8 +239,8 @@ struct EvictedReturns: Sendable {
     private var records: Int { present.records + before.records }
     private var missed: UInt64 { present.missed &+ before.missed }
 
-    /// Whether a full archive's records are of evicted keys: at least ten, and a tenth of all.
-    func isMany(in archive: ArchiveSample) -> Bool {
+    /// Whether the archive is full, and at least ten and a tenth of its recorded keys had been evicted before.
+    func isTooSmall(_ archive: ArchiveSample) -> Bool {
         returns >= 10 && returns * 10 >= records
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
@@ -251,10 +251,10 @@ struct EvictedReturns: Sendable {
         return "\(missed > 0 ? "~" : "")\(share) of keys recorded in 2m had been evicted"
     }
 
-    /// A note about missed events on which the verdict could rest.
+    /// A note about missed events that could change the result of ``isTooSmall(_:)``.
     func uncertainty(in archive: ArchiveSample) -> (name: String, value: String)? {
         let count = Figures.count(missed)
-        if isMany(in: archive) { return missed > 0 ? ("missed", "\(count) events; ~ marks estimates") : nil }
+        if isTooSmall(archive) { return missed > 0 ? ("missed", "\(count) events; ~ marks estimates") : nil }
         return missed > UInt64(records) ? ("too small", "unknown, \(count) events missed") : nil
     }
 }

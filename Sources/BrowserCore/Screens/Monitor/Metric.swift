@@ -250,7 +250,7 @@ extension Browser {
             field: TextField(old?.condition ?? "", placeholder: Alarm.example(metric)),
             keys: [("enter", "Set (empty removes it)"), ("esc", "Cancel")])
         let unit =
-            metric == .hitRatio ? "in %" : metric.isBytes ? "in B unless KB or MB follows" : "per second"
+            metric == .hitRatio ? "in %" : metric.isBytes ? "in B unless kB or MB follows" : "per second"
         prompt.note = " of \(Alarm.owner(archive, model)), \(unit)\(metric.window)"
         prompt.purpose = .alarm(metric, archive)
         model.prompt = prompt
