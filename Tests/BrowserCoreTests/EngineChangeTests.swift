@@ -93,9 +93,9 @@ struct EngineChangeTests {
 
     @Test("a removed disk limit is a warning")
     func unlimitedCacheGrows() throws {
-        let none = try browser("L<ctrl+u>disk none<enter>")
-        #expect(none.text.contains("until the disk is full"), "\(none.text)")
-        #expect(try !browser("L<ctrl+u>20KB<enter>").text.contains("until the disk is full"))
+        let none = try browser("L<ctrl+u>disk none<enter>").boxWords
+        #expect(none.contains("until the disk is full"), "\(none)")
+        #expect(try !browser("L<ctrl+u>20KB<enter>").boxWords.contains("until the disk is full"))
     }
 
     @Test("a renamed and a dropped archive leave an event")

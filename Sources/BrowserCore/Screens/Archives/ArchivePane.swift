@@ -14,7 +14,7 @@ struct ArchivePane {
     let uncertainty: (name: String, value: String)?
     let now: Timestamp
 
-    private static let figuresColumns = 60
+    private static let figuresColumns = 68
     private static let figuresRows = 8
     /// Rows that all figures and the border need.
     static let leastRows = 9
