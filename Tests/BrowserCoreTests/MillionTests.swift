@@ -211,4 +211,20 @@ struct MillionTests {
         test.settle(source)
         #expect(test.text.contains("1,000,000 entries"), "\(test.text)")
     }
+
+    @Test("a filter typed while the first rows are shown is answered once")
+    func filterDuringFirstRows() throws {
+        let source = Source(count: 1_000_000)
+        var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
+        test.settle(source)
+        let asked = test.press(Key(.enter), source, settling: false)
+        _ = test.answer(asked[0], source)
+        test.settle(source)
+        _ = test.press(.character("/"), source, settling: false)
+        let filtered = try #require(test.press(.character("9"), source, settling: false).last)
+        #expect(test.answer(filtered, source).allSatisfy { !$0.description.hasPrefix("arrange") })
+        #expect(
+            test.text.contains(" of 1,000,000 entries") && !test.text.contains("most recent "), "\(test.text)"
+        )
+    }
 }

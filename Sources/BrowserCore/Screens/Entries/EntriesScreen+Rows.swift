@@ -171,7 +171,8 @@ extension EntriesScreen {
         request.anchorRow = entries.follows ? 0 : entries.cursor
         request.visible = model.layout.page
         request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
-        if !isForced, entries.ghosts.isEmpty {
+        // Rows that another filter hides are not removed.
+        if !isForced, entries.ghosts.isEmpty, entries.showsWhatIsAsked {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
         }
         if request.base == nil { entries.listedFigures = model.sample(entries.archive) }
@@ -243,7 +244,9 @@ extension EntriesScreen {
                 break
             }
             take(arranged.remembered, in: &entries, &model)
-            if entries.arrangement?.isPart == true, model.touched != nil, entries.key != anchor {
+            if entries.arrangement?.isPart == true, model.touched != nil, !entries.follows,
+                entries.key != anchor
+            {
                 // A key among the first rows was selected during the request.
                 model.entries = entries
                 return rearrange(
