@@ -89,14 +89,14 @@ tour() {
     press 't' '"geonameid":'
     sleep 2
     press 'h' 'next to be evicted'
-    press 'h' 'disk usage'
+    press 'h' 'file size'
 
     # Groups by the second part of the key: the first part is the same in all.
-    press 'z' 'groups by key'
+    press 'z' 'prefixes up to'
     sleep 1.5
     picture groups
     sleep 5
-    press 'h' 'disk usage'
+    press 'h' 'file size'
 
     # A query, its rows and its explanation.
     press 'Q' 'Type a query'
@@ -111,7 +111,7 @@ tour() {
     picture explanation
     sleep 6
     press '\033' 'X Explain'
-    press 'h' 'disk usage'
+    press 'h' 'file size'
 
     # A delete: its plan, and the undo. Nothing else uses this archive.
     press 'j' 'Country: Country'
@@ -131,17 +131,17 @@ tour() {
     sleep 2
     press 'y' '14 of 171 entries'
     sleep 2
-    press 'h' 'disk usage'
+    press 'h' 'file size'
 
     # The log.
     press 'j' 'Journal:'
-    press '\r' 'newest'
+    press '\r' '● following'
     sleep 0.5
     picture log
     sleep 1
     press ' ' 'PAUSED'
     sleep 3
-    press 'h' 'disk usage'
+    press 'h' 'file size'
     press ' ' '● live'
 
     # The archives again, once their graphs have something to show, and graphs of minutes.
@@ -158,7 +158,7 @@ tour() {
     press 'T' 'expiries'
     sleep 3
     # The first closes the graphs.
-    press 'q' 'disk usage'
+    press 'q' 'file size'
     printf q >&4
 }
 
