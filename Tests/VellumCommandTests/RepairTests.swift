@@ -39,6 +39,24 @@ struct RepairTests {
         #expect(try store.keys("A") == ["k4", "k3", "k1", "k0"])
     }
 
+    /// Regression: after a rebuild of the index these answered with the value before a damaged one as if nothing was lost.
+    @Test("commands for one key report damage", arguments: ["get", "exists", "ttl", "why"])
+    func keyCommandsReportDamage(command: String) throws {
+        try store.done("put", "A", "k2", input: "{\"n\":3}")
+        try store.done("put", "A", "k2", input: "{\"n\":2}")
+        try store.done("put", "A", "k9", input: "1")
+        #expect(try store.run(command, "A", "k2").status == 0)
+        let copy = store.folder / "copy"
+        try FileManager.default.copyItem(atPath: store.path, toPath: copy)
+        let path = URL(fileURLWithPath: copy + "/A.archive/00000001.segment")
+        var data = try Data(contentsOf: path)
+        let value = try #require(data.range(of: Data([0xa1, 0x61, 0x6e, 0x02]), options: .backwards))
+        data[value.lowerBound + 3] ^= 0x10
+        try data.write(to: path)
+        let result = try Vellum.run(["--store", copy, command, "A", "k2"])
+        #expect(result.status == 3 && result.errors.contains("damaged"), "\(result.errors)")
+    }
+
     @Test func reportsSpaceOfRemovedArchives() throws {
         let left = store.path + "/0123456789abcdef.removed"
         try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)

@@ -7,7 +7,7 @@ struct ExistsCommand: ParsableCommand {
         commandName: "exists",
         abstract: "Checks whether entries exist, by its exit code.",
         discussion: """
-            0: all exist; 1: one is missing, which standard error names; 3: the store can't be read. Prints nothing on \
+            0: all exist; 1: one is missing, which standard error names; 3: the store can't be read or is damaged. Prints nothing on \
             standard output. Leaves no access record.
 
             Example: vellum exists City 1642911 && echo there
@@ -27,5 +27,6 @@ struct ExistsCommand: ParsableCommand {
         let missing = try keys.words.filter { try archive.metadata($0) == nil }
         for key in missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         guard missing.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
+        try archive.failIfDamaged()
     }
 }

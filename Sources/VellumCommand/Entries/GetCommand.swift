@@ -86,6 +86,7 @@ struct GetCommand: ParsableCommand {
                     : "no entry \(place)" + Suggestion.key(for: key, in: archive),
                 status: hasLost ? .storeFailure : .nothing)
         }
+        try archive.failIfDamaged()
     }
 
     private func print(

@@ -44,5 +44,6 @@ struct TimeLeftCommand: ParsableCommand {
             try output.write((output.isTerminal ? cell.human : cell.plain) + "\n")
         }
         try output.flush()
+        try archive.failIfDamaged()
     }
 }

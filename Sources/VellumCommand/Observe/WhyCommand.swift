@@ -50,5 +50,6 @@ struct WhyCommand: ParsableCommand {
                 "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
                 status: try archive.statusOfAbsence())
         }
+        try archive.failIfDamaged()
     }
 }

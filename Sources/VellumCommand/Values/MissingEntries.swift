@@ -9,6 +9,11 @@ extension Archive {
         return true
     }
 
+    /// Fails after a report of lost entries: a present entry may be older than a lost one, or may have been deleted.
+    func failIfDamaged() throws {
+        if try complainOfLoss() { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
     /// The status for an absent entry or archive, after a report of lost entries.
     func statusOfAbsence() throws(StorageError) -> ExitStatus {
         try complainOfLoss() ? .storeFailure : .nothing
