@@ -67,12 +67,12 @@ struct FrameTests {
     @Test func cutFiguresHaveEllipsis() throws {
         let source = Fixture.source()
         source.with { state in
-            state.summaries["City"]?.records = 3_150_000
-            state.summaries["City"]?.deletes = 66_000_000
+            state.summaries["City"]?.records = 3_150_000_000
+            state.summaries["City"]?.deletes = 66_000_000_000
         }
         let frame = try Fixture.browser(source, columns: 120, rows: 35, keys: "j").frame
-        let row = try #require(frame.lines.first { $0.contains("3,150,000 records") })
-        #expect(row.contains("66,000,000 deletes "), "\(row)")
+        let row = try #require(frame.lines.first { $0.contains("3,150,000,000 records") })
+        #expect(row.contains("66,000,000,000 deletes "), "\(row)")
     }
 
     /// Only the store's text may exceed ASCII.
