@@ -87,7 +87,7 @@ extension QueryScreenTests {
         #expect(browser.frame[6 + 18, 1].style != browser.frame[6 + 16, 1].style)
         // On low screens the last rows have the message.
         let small = try self.browser("Qfind number > 3 | srot number", columns: 40, rows: 8)
-        #expect(small.lines[5...].contains { $0.hasPrefix("character 19: found \"srot\"") }, "\(small.text)")
+        #expect(small.lines[2...].contains { $0.hasPrefix("character 19: found \"srot\"") }, "\(small.text)")
     }
 
     @Test func completesExistingValues() throws {
