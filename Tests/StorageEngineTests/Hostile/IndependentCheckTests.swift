@@ -25,33 +25,6 @@ import Testing
         #expect(!report.clean)
     }
 
-    @Test("a check reports a segment longer than its addresses") func longSegment() throws {
-        let archive = try HandmadeArchive()
-        try archive.write([.put("a")], segment: 1)
-        try archive.write([.put("b", stamp: 2)], segment: 2)
-        let observed = try archive.open(.readOnly)
-        #expect(try observed.check().clean)
-        try #require(truncate(archive.folder.archivePath("H", "00000001.segment"), 65 << 20) == 0)
-        let report = try observed.check()
-        #expect(
-            report.problems.contains {
-                $0.contains("00000001.segment: 68157440 bytes long, of which the first 67108864 at most")
-            })
-    }
-
-    @Test("a check reports a renamed folder, and a repair adopts its name") func renamedFolder() throws {
-        let archive = try HandmadeArchive()
-        try archive.write([.put("a")])
-        let store = archive.folder.store
-        try FileManager.default.moveItem(atPath: store + "/H.archive", toPath: store + "/B.archive")
-        var observed = try Store.open(at: store, mode: .readOnly).archive(named: "B")
-        #expect(try observed.check().problems.contains { $0.contains("names the archive \"H\"") })
-        observed.close()
-        _ = try Store.open(at: store).repair(archiveNamed: "B")
-        observed = try Store.open(at: store).archive(named: "B")
-        #expect(try observed.check().clean && observed.peek("a") == [1, 2, 3])
-    }
-
     @Test("readers and checks skip frames without meaning") func meaninglessFrames() throws {
         let archive = try HandmadeArchive(kind: 2)
         let place = HandmadeFrame.part(1, little(UInt64(1) << 32 | 8))

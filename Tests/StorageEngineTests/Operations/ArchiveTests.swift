@@ -200,43 +200,4 @@ import Testing
         try archive.put([], forKey: "empty value")
         #expect(try archive.peek("empty value") == [])
     }
-
-    @Test("an archive without a descriptor doesn't exist") func partialArchive() throws {
-        let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        try FileManager.default.createDirectory(
-            atPath: folder.store + "/A.archive", withIntermediateDirectories: false)
-        #expect(try store.archiveNames() == [])
-        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) {
-            try store.archive(named: "A")
-        }
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put(bytes(1), forKey: "k")
-        #expect(try store.archiveNames() == ["A"])
-    }
-
-    @Test("a removed archive is closed for all handles") func removedArchive() throws {
-        let folder = try TemporaryFolder()
-        let archive = try archive(folder)
-        try archive.put(bytes(1), forKey: "k")
-        let other = try Store.open(at: folder.store)
-        let handle = try other.archive(named: "A")
-        let remover = try Store.open(at: folder.store)
-        try remover.removeArchive(named: "A")
-        #expect(try remover.archiveNames() == [])
-        #expect(throws: StorageError.closed(name: "A")) { try handle.put(bytes(1), forKey: "k") }
-        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) {
-            try remover.archive(named: "A")
-        }
-    }
-
-    @Test("grows to many entries and finds each") func manyEntries() throws {
-        let folder = try TemporaryFolder()
-        let archive = try archive(folder, limit: nil, kind: .collection)
-        for number in 0..<30_000 { try archive.put(bytes(4, UInt8(number & 255)), forKey: "n\(number)") }
-        for number in stride(from: 0, to: 30_000, by: 3) { try archive.delete("n\(number)") }
-        #expect(try archive.invariantViolations() == [])
-        for number in 0..<30_000 {
-            #expect(try archive.peek("n\(number)")?.first == (number % 3 == 0 ? nil : UInt8(number & 255)))
-        }
-    }
 }

@@ -213,27 +213,6 @@ import Testing
         return (alike.percentile(0.99), usual.percentile(0.99), buckets.values.max() ?? 0)
     }
 
-    /// Reports the cost of collisions made with the secret.
-    @Test func costOfTrueCollisions() throws {
-        let folder = try TemporaryFolder()
-        let archive = try archive(folder)
-        let hash = try folder.hash(of: "Collide")
-        for number in 0..<2000 { try archive.put([1, 2, 3], forKey: "r\(number)") }
-        let keys = colliding(100, mask: 0x3ff, hash)
-        for key in keys { try archive.put([1, 2, 3], forKey: key) }
-        var random = Timings()
-        var together = Timings()
-        for round in 0..<2000 {
-            #expect(try random.measure { try archive.withPeek("r\(round)") { $0.count } } == 3)
-            #expect(try together.measure { try archive.withPeek(keys[round % 100]) { $0.count } } == 3)
-        }
-        var figures = Figures("R11 collisions made with the secret")
-        figures.add("keys in one bucket", keys.count)
-        figures.add("p99 random", nanoseconds: random.percentile(0.99))
-        figures.add("p99 colliding", nanoseconds: together.percentile(0.99))
-        figures.report()
-    }
-
     @Test("each archive has its own random secret") func secretsDiffer() throws {
         let one = try TemporaryFolder()
         let other = try TemporaryFolder()

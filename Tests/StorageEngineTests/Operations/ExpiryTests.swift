@@ -84,23 +84,6 @@ import Testing
         }
     }
 
-    @Test("expired entries are removed in the background") func expiryInBackground() async throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Life", orCreate: ArchiveConfiguration())
-        for number in 0..<100 {
-            let attributes = EntryAttributes(lifetime: .milliseconds(number))
-            try archive.put([1], forKey: "brief \(number)", attributes: attributes)
-        }
-        try archive.put([1], forKey: "stays")
-        // Not counted as entries once expired; counted as expirations once removed.
-        #expect(try await eventually(within: 10) { try archive.status().expirations == 100 })
-        let status = try archive.status()
-        #expect(status.entries == 1)
-        #expect(status.diskBytes == 1)
-        #expect(status.expirations == 100)
-    }
-
     @Test(arguments: [false, true])
     func deadlinesSurviveReopening(removingIndex: Bool) throws {
         try withArchive { folder, hand, archive in

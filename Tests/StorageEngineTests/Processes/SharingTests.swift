@@ -54,31 +54,6 @@ import Testing
         #expect(status.attachedProcesses == 0, "a process that ended is not shown as attached")
     }
 
-    @Test("a stopped writer delays no reader") func stoppedWriter() async throws {
-        let folder = try TemporaryFolder()
-        try emptyCache(folder, limit: 1_000_000, locking: .automatic)
-        let observer = try Store.open(at: folder.store, mode: .readOnly)
-        let archive = try observer.archive(named: "Shared")
-        let writer = try Worker(["churn", folder.store, "Shared", "9"], in: folder)
-        defer {
-            writer.signal(SIGCONT)
-            writer.signal(SIGKILL)
-        }
-        while try archive.status().entries < 500 { try await Task.sleep(for: .milliseconds(5)) }
-        for _ in 0..<30 {
-            writer.signal(SIGSTOP)
-            try await Task.sleep(for: .milliseconds(2))
-            let list = try archive.entries()
-            for index in list.indices.prefix(50) {
-                let key = try #require(try list.key(at: index))
-                #expect(try archive.peek(key) != nil)
-            }
-            #expect(try archive.peek("no such key") == nil)
-            writer.signal(SIGCONT)
-            try await Task.sleep(for: .milliseconds(3))
-        }
-    }
-
     @Test func observersLeaveNoTrace() throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)

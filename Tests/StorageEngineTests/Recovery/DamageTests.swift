@@ -14,52 +14,6 @@ import Testing
         store.close()
     }
 
-    @Test func indexRemovedOrTruncatedOrRandom() throws {
-        let folder = try TemporaryFolder()
-        try filled(folder)
-        let index = folder.archivePath("A", "index")
-        let damages: [(inout Data) -> Void] = [
-            { $0 = Data() }, { $0 = $0.prefix(100) }, { $0 = $0.prefix(300_000) },
-            { data in
-                for offset in stride(from: 0, to: data.count, by: 7) {
-                    data[offset] = UInt8(truncatingIfNeeded: offset)
-                }
-            },
-        ]
-        for damage in damages {
-            try change(file: index, damage)
-            let observer = try Store.open(at: folder.store, mode: .readOnly)
-            let archive = try observer.archive(named: "A")
-            #expect(try archive.entries().count == 200)
-            #expect(try archive.peek("key 77") == Array("value 77".utf8))
-        }
-        try FileManager.default.removeItem(atPath: index)
-        let store = try Store.open(at: folder.store)
-        #expect(try store.archive(named: "A").entries().keys.first == "key 199")
-    }
-
-    @Test("a flipped bit in the log loses at most one entry") func flippedBits() throws {
-        let folder = try TemporaryFolder()
-        try filled(folder)
-        let segment = folder.archivePath("A", "00000001.segment")
-        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
-        // The rest of the file is blank.
-        let written = original.lastIndex { $0 != 0 } ?? 0
-        for offset in stride(from: 64, to: written, by: 97) {
-            try change(file: segment) { $0[offset] ^= 0x10 }
-            try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index"))
-            let store = try Store.open(at: folder.store, mode: .readOnly)
-            let archive = try store.archive(named: "A")
-            let list = try archive.entries()
-            #expect(list.count >= 199, "bit at byte \(offset)")
-            for index in list.indices {
-                let key = try #require(try list.key(at: index))
-                #expect(try archive.peek(key) == Array("value \(key.dropFirst(4))".utf8))
-            }
-            try original.write(to: URL(fileURLWithPath: segment))
-        }
-    }
-
     /// Only the metadata of values longer than a page is checked.
     @Test("a list returns no damaged keys, owners or dates") func damagedMetadata() throws {
         let folder = try TemporaryFolder(inMemory: true)
@@ -248,64 +202,6 @@ import Testing
             }
         }
         #expect(try !Store.isStore(at: folder.path))
-    }
-
-    @Test("random bytes in an index neither trap nor hang", arguments: [UInt64(1), 2, 3, 4, 5, 6])
-    func damagedIndex(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
-        try filled(folder)
-        var random = SeededGenerator(seed: seed)
-        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        let size = try index.seekToEnd()
-        // In place, so that the index stays valid for this file. Even seeds keep the header and fill the rest.
-        if seed % 2 == 0 {
-            try index.seek(toOffset: 4096)
-            try index.write(
-                contentsOf: Data((4096..<size).map { _ in UInt8.random(in: 0...255, using: &random) }))
-        }
-        for _ in 0..<(seed % 2 == 0 ? 0 : 2000) {
-            try index.seek(toOffset: UInt64.random(in: 0..<size, using: &random))
-            try index.write(contentsOf: Data([UInt8.random(in: 0...255, using: &random)]))
-        }
-        try index.close()
-        var refused = 0
-        func attempt(_ body: () throws(StorageError) -> Void) {
-            do throws(StorageError) { try body() } catch { refused += 1 }
-        }
-        for mode in [AccessMode.readOnly, .readWrite] {
-            let store = try Store.open(at: folder.store, mode: mode)
-            guard let archive = try? store.archive(named: "A") else { continue }
-            attempt { () throws(StorageError) in _ = try archive.status() }
-            attempt { () throws(StorageError) in _ = try archive.entries().keys }
-            attempt { () throws(StorageError) in _ = try archive.check() }
-            for number in 0..<50 {
-                attempt { () throws(StorageError) in _ = try archive.peek("key \(number)") }
-                guard mode == .readWrite else { continue }
-                attempt { () throws(StorageError) in try archive.put([1, 2, 3], forKey: "key \(number)") }
-                attempt { () throws(StorageError) in _ = try archive.delete("key \(number + 100)") }
-            }
-            store.close()
-        }
-        // Without that index the log opens.
-        try folder.removeIndex("A")
-        let archive = try Store.open(at: folder.store).archive(named: "A")
-        let found = try archive.peek("key 77")
-        #expect(found == nil || found == Array("value 77".utf8), "after \(refused) refusals")
-    }
-
-    @Test func symbolicLinksAreNotFollowed() throws {
-        let folder = try TemporaryFolder()
-        try filled(folder)
-        let elsewhere = folder.path + "/elsewhere"
-        let segment = folder.archivePath("A", "00000001.segment")
-        try FileManager.default.moveItem(atPath: segment, toPath: elsewhere)
-        try FileManager.default.createSymbolicLink(atPath: segment, withDestinationPath: elsewhere)
-        let store = try Store.open(at: folder.store, mode: .readOnly)
-        #expect(throws: StorageError.self) {
-            let archive = try store.archive(named: "A")
-            try #require(try archive.peek("key 1") == nil)
-            throw StorageError.closed(name: "nothing was read through the link")
-        }
     }
 
     @Test func filesArePrivate() throws {

@@ -23,6 +23,9 @@ import Testing
         try withLost { store, folder in
             #expect(try store.archiveNames() == ["Kept"])
             #expect(try store.emptyArchiveNames() == ["Löst"])
+            #expect(throws: StorageError.noSuchArchive(name: "Löst", store: store.path)) {
+                try store.archive(named: "Löst")
+            }
             let problem = store.emptyArchiveProblem(named: "Löst")
             #expect(problem.contains(folder) && problem.contains("check --repair"))
             try store.removeEmptyArchive(named: "Löst")

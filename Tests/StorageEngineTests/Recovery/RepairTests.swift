@@ -218,17 +218,6 @@ import Testing
         #expect(try store.repair(archiveNamed: "A").entries == RepairTests.entries)
     }
 
-    @Test("a check reports a cut log") func cutLog() throws {
-        let folder = try filled()
-        let segments = try folder.segments()
-        let newest = folder.archivePath("A", segments[segments.count - 1])
-        try change(file: newest) { $0 = $0.prefix(3000) }
-        let report = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check()
-        #expect(!report.clean)
-        #expect(
-            report.problems.contains { $0.contains("the log is missing from byte 2") }, "\(report.problems)")
-    }
-
     @Test("a check reports a cleared log tail") func clearedTail() throws {
         let folder = try filled()
         let segments = try folder.segments()
