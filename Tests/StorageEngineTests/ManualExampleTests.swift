@@ -20,8 +20,7 @@ import Testing
     @Test("the example has the documented effects") func exampleResult() throws {
         let folder = try TemporaryFolder()
         try example(in: folder.store)
-        let store = try Store.open(at: folder.store, mode: .readOnly)
-        let status = try store.archive(named: "Pages").status()
+        let status = try folder.archive("Pages", mode: .readOnly).status()
         #expect(status.hits == 1)
         #expect(status.rejections == 1)
         #expect(status.entries == 0)

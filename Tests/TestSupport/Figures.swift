@@ -24,6 +24,19 @@ package struct Figures {
 
     package init(_ title: String) { self.title = title }
 
+    /// A count is an `Int`, nanoseconds are a `UInt64`, and a ratio is a `Double`; any other value is text.
+    package init(_ title: String, _ figures: KeyValuePairs<String, any Sendable>) {
+        self.title = title
+        for (name, value) in figures {
+            switch value {
+            case let count as Int: add(name, count)
+            case let time as UInt64: add(name, nanoseconds: time)
+            case let ratio as Double: add(name, ratio: ratio)
+            default: add(name, text: "\(value)")
+            }
+        }
+    }
+
     package mutating func add(_ name: String, _ count: Int) {
         parts.append("\(name) \(Figures.grouped(count))")
     }

@@ -67,8 +67,7 @@ import Testing
     private func verify(_ folder: TemporaryFolder, _ journal: CrashJournal, _ comment: String) throws {
         let store = try Store.open(at: folder.store)
         defer { store.close() }
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         #expect(journal.complaints == [], "\(comment)")
         var found: [String: [UInt8]] = [:]
         for key in journal.keys {
@@ -84,9 +83,7 @@ import Testing
             }, "\(comment)")
         for name in try store.archiveNames() {
             let archive = try store.archive(named: name)
-            let report = try archive.check()
-            #expect(report.clean, "\(comment), \(name): \(report.problems)")
-            #expect(try archive.invariantViolations() == [], "\(comment), \(name)")
+            try archive.expectValid("\(comment), \(name)")
             let status = try archive.status()
             #expect(status.diskBytes <= status.configuration.diskLimit ?? .max, "\(comment), \(name)")
             if name == "A cache" { try verify(cache: archive, journal, comment) }
@@ -155,9 +152,8 @@ import Testing
             ["crash", folder.store, "A", "run", CrashPoint.segmentDropped.rawValue, "1", "robust"], in: folder
         )
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
-        let store = try Store.open(at: folder.store, mode: .readOnly)
         let name = "A full"
-        let archive = try store.archive(named: name)
+        let archive = try folder.archive(name, mode: .readOnly)
         let found = try (0..<90).map { try archive.peek("\($0)")?.count }
         #expect(found[0] == nil && found.contains { $0 != nil })
         #expect(try archive.entries().keys.allSatisfy { found[try #require(Int($0))] != nil })
@@ -168,28 +164,22 @@ import Testing
     @Test("an undo restores all or nothing after a process died while it discarded the record")
     func diesWhileDiscarding() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
-        let planned = try stride(from: 0, to: 200, by: 2).map { number in
-            PlannedEntry(
-                key: "\(number)", sequence: try #require(try archive.metadata("\(number)")?.sequence))
-        }
+        let planned = try archive.planned(stride(from: 0, to: 200, by: 2).map(String.init))
         #expect(try archive.carryOut(.delete, on: planned).action?.entries == 100)
         archive.close()
         let worker = try Worker(
             ["discard", folder.store, "A", "1", CrashPoint.tombstoneDropped.rawValue, "50"], in: folder)
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.archive()
         let undone = try again.undo()?.entries
         #expect(undone == nil || undone == 100)
-        #expect(try again.check().problems == [])
-        #expect(try again.invariantViolations() == [])
+        try again.expectValid()
         let keys = try again.entries().keys.sorted()
         again.close()
         try folder.removeIndex("A")
-        #expect(
-            try Store.open(at: folder.store).archive(named: "A").entries().keys.sorted() == keys)
+        #expect(try folder.archive().entries().keys.sorted() == keys)
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
@@ -205,11 +195,10 @@ import Testing
             deaths += try await follow(plan(number, point: point, passing: passing)).count
             plans += 1
         }
-        var report = Figures("R2 crash points")
-        report.add("sequences of crashes", plans)
-        report.add("points died at", deaths)
-        report.add("seed", text: "\(Soak.seed)")
-        report.report()
+        Figures(
+            "R2 crash points",
+            ["sequences of crashes": plans, "points died at": deaths, "seed": "\(Soak.seed)"]
+        ).report()
     }
 }
 #endif

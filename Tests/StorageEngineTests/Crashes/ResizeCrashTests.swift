@@ -29,8 +29,7 @@ import Testing
     ) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(diskLimit: Self.limits.before))
+        let archive = try store.archive(named: "A", orCreate: .cache(Self.limits.before))
         let value = [UInt8](repeating: 3, count: 1_000)
         for number in 0..<2_100 { try archive.put(value, forKey: "before \(number)") }
         let worker = try Worker(
@@ -45,11 +44,10 @@ import Testing
             if number < 5 || number % 50 == 0 { try verifyOneLimit(archive, "\(death), put \(number)") }
         }
         #expect(try archive.peek("after 199") == value)
-        #expect(try archive.invariantViolations() == [], "\(death)")
-        #expect(try archive.check().clean, "\(death)")
+        try archive.expectValid("\(death)")
         let said = try archive.configuration().diskLimit
         store.close()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.archive()
         try verifyOneLimit(again, "\(death), opened again")
         #expect(try again.configuration().diskLimit == said)
     }

@@ -6,6 +6,10 @@ import Testing
 
 /// Syncs of each durability level. Serialized: all archives share one background thread.
 @Suite(.serialized, .oneAtATime) struct DurabilityTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private func archive(
         _ folder: TemporaryFolder, _ durability: Durability, kind: ArchiveKind = .collection
     ) throws -> (store: Store, archive: Archive) {
@@ -43,7 +47,6 @@ import Testing
 
     @Test("syncs the folder before it acknowledges a put into a new segment")
     func syncedSegmentName() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, .full)
         let log = EventLog(under: folder.path)
         let archiveFolder = folder.store + "/A.archive"
@@ -68,7 +71,6 @@ import Testing
         "syncs moved entries before it removes their segment",
         arguments: [Durability.interval(seconds: 6000), .full])
     func syncedBeforeRemoval(durability: Durability) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, durability)
         let log = EventLog(under: folder.path)
         for number in 0..<80 {
@@ -93,7 +95,6 @@ import Testing
     }
 
     @Test("writers that wait for a sync share the next one") func sharedSync() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, .full)
         try archive.put([0], forKey: "first")
         let log = EventLog(under: folder.path)
@@ -112,7 +113,6 @@ import Testing
     }
 
     @Test func intervalSyncsWithoutACaller() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 0.1))
         let log = EventLog(under: folder.path)
         for round in 1...3 {
@@ -177,19 +177,16 @@ import Testing
     }
 
     @Test("the background thread ends with the last archive") func threadEnd() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (status, lines) = try await Worker(["rest", folder.store, "A"], in: folder).finish()
         #expect(status == 0 && lines == ["open true", "closed false"])
     }
 
     @Test("no background task reads the files of a closed archive") func closedFiles() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (status, lines) = try await Worker(["cut", folder.store, "A", "0", "300"], in: folder).finish()
         #expect(status == 0 && lines == ["rounds 300"])
     }
 
     @Test("closing an archive syncs its last changes") func closeSyncs() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 6000))
         let log = EventLog(under: folder.path)
         try archive.put([1], forKey: "a")
@@ -199,7 +196,6 @@ import Testing
     }
 
     @Test("a background task doesn't keep its archive alive") func weakArchive() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         weak var forgotten: Archive?
         do {
             let (_, archive) = try archive(folder, .interval(seconds: 0.1))
@@ -224,7 +220,6 @@ import Testing
     }
 
     @Test("a changed level syncs earlier changes and survives a rebuild") func changedLevel() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .process)
         try archive.put([1], forKey: "a")
         let log = EventLog(under: folder.path)
@@ -235,25 +230,22 @@ import Testing
         #expect(try archive.configuration().durability == .full)
         store.close()
         for durability in [Durability.interval(seconds: 2.5), .interval(seconds: 6553), .process] {
-            let store = try Store.open(at: folder.store)
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive()
             try archive.setDurability(durability)
-            store.close()
+            archive.close()
             try folder.removeIndex("A")
             let again = try Store.open(at: folder.store)
             #expect(try again.archive(named: "A").configuration().durability == durability)
             again.close()
         }
         #expect(throws: StorageError.self) {
-            try Store.open(at: folder.store).archive(named: "A").setDurability(.interval(seconds: 0.01))
+            try folder.archive().setDurability(.interval(seconds: 0.01))
         }
     }
 
     @Test("a stalled sync of one archive delays no other archive") func stalledSync() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(
-            diskLimit: 1_000_000, durability: .interval(seconds: 0.1))
+        let configuration = ArchiveConfiguration(diskLimit: 1_000_000, durability: .interval(seconds: 0.1))
         let stopped = try store.archive(named: "A", orCreate: configuration)
         let other = try store.archive(named: "B", orCreate: configuration)
         try stopped.put([1], forKey: "a")
@@ -288,7 +280,6 @@ import Testing
 
     @Test("a failed sync stops changes until every process has closed the archive")
     func failedSync() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .full)
         try archive.put([1], forKey: "before")
         let worker = try Worker(["write", folder.store, "A", "5"], in: folder)
@@ -319,10 +310,33 @@ import Testing
         #expect(lateStatus != 0 && lateLines.last?.contains("to the medium failed") == true)
         let acknowledged = lines.filter { $0 == "<" }.count
         store.close()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.archive()
         #expect(try again.peek("before") == [1])
         #expect(try again.check().clean)
         #expect(acknowledged > 5)
         try again.put([4], forKey: "again")
+    }
+
+    @Test("syncs each new folder above a store", arguments: ["a/b/c/store", "a//b/store/"])
+    func newFolders(path: String) throws {
+        let events = Mutex<[SystemEvent]>([])
+        let number = SystemFaults.observe(under: folder.path) { event in events.withLock { $0.append(event) }
+        }
+        defer { SystemFaults.endObserving(number) }
+        let store = try Store.open(at: folder.path + "/" + path)
+        try store.archive(named: "A", orCreate: ArchiveConfiguration(durability: .full)).put([1], forKey: "a")
+        func plain(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+        var unsynced: Set<String> = []
+        for event in events.withLock({ $0 }) {
+            switch event {
+            case .madeFolder(let path): unsynced.insert(plain(path))
+            case .synced(let path):
+                unsynced = unsynced.filter {
+                    URL(fileURLWithPath: $0).deletingLastPathComponent().path != plain(path)
+                }
+            default: break
+            }
+        }
+        #expect(unsynced == [])
     }
 }

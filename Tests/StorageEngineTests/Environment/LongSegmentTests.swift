@@ -9,11 +9,9 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<300 { try archive.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
-        store.close()
+        archive.close()
         segments = try folder.segments()
     }
 
@@ -31,12 +29,11 @@ import Testing
         #expect(truncate(folder.archivePath("A", name), 300 << 20) == 0)
         if rebuilding { try folder.removeIndex("A") }
         for mode in [AccessMode.readOnly, .readWrite] {
-            let store = try Store.open(at: folder.store, mode: mode)
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive(mode: mode)
             try expectAll(archive, "\(mode)")
             let report = try archive.check()
             #expect(!report.clean && report.problems.contains { $0.contains(name) }, "\(report.problems)")
-            store.close()
+            archive.close()
         }
         let store = try Store.open(at: folder.store)
         let report = try store.repair(archiveNamed: "A")
@@ -56,8 +53,7 @@ import Testing
         "reports a segment cut between frames", arguments: [true, false], [AccessMode.readOnly, .readWrite])
     func cutBetweenFrames(behindHeader: Bool, mode: AccessMode) throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let making = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let making = try folder.archive(creating: .collection)
         for number in 0..<300 { try making.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
         making.close()
         let name = try #require(try folder.segments().first)
@@ -65,14 +61,13 @@ import Testing
         #expect(
             truncate(folder.archivePath("A", name), behindHeader ? 64 : 64 + (48 + 5 + 1000 + 7) & ~7) == 0)
         try folder.removeIndex("A")
-        let store = try Store.open(at: folder.store, mode: mode)
-        let archive = try store.archive(named: "A")
+        let archive = try folder.archive(mode: mode)
         let kept = try archive.entries().count
         #expect(kept < 300)
         let report = try archive.check()
         #expect(
             report.problems.contains { $0.contains(name) && $0.contains("its end is missing") }, "\(report)")
-        store.close()
+        archive.close()
         let again = try Store.open(at: folder.store)
         let repaired = try again.repair(archiveNamed: "A")
         #expect(repaired.problems.contains { $0.contains(name) }, "\(repaired.problems)")

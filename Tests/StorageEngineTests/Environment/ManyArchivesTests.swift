@@ -11,7 +11,7 @@ import Testing
         folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for number in 0..<12 {
-            try store.archive(named: "A\(number)", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+            try store.archive(named: "A\(number)", orCreate: .cache()).put([1], forKey: "a")
         }
         store.close()
         #if os(Linux)

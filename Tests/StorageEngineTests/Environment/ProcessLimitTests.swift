@@ -5,11 +5,14 @@ import Testing
 
 /// Limits on addresses, descriptors and file sizes cause errors, never a loss of entries.
 @Suite(.oneAtATime) struct ProcessLimitTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private func fill(_ folder: TemporaryFolder, archives: Int, entries: Int, bytes: Int) throws {
         let store = try Store.open(at: folder.store)
         for number in 0..<archives {
-            let archive = try store.archive(
-                named: "A\(number)", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try store.archive(named: "A\(number)", orCreate: .collection)
             for entry in 0..<entries {
                 try archive.put([UInt8](repeating: UInt8(entry & 255), count: bytes), forKey: "key \(entry)")
             }
@@ -20,7 +23,6 @@ import Testing
 
     @Test("prints nothing into store files", arguments: ["<&- >&- 2>&-", ">&- 2>&-", "<&- >&-"])
     func closedStreams(closed: String) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 1, entries: 50, bytes: 20)
         let worker = try ChildProcess(
             "/bin/sh",
@@ -31,7 +33,7 @@ import Testing
         // It prints what it is about to do, and ends when it can't.
         #expect(holds(within: 20) { worker.hasEnded() })
         #expect(worker.status == 3 << 8)
-        let archive = try Store.open(at: folder.store).archive(named: "A0")
+        let archive = try folder.archive("A0")
         #expect(try archive.entries().count == 50)
         #expect(try archive.check().clean)
     }
@@ -54,16 +56,14 @@ import Testing
     private func expectWhole(
         _ folder: TemporaryFolder, archive: Int = 0, entries: Int, stored: Set<String>, _ comment: String
     ) throws {
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(named: "A\(archive)")
+        let archive = try folder.archive("A\(archive)")
+        defer { archive.close() }
         for entry in stride(from: 0, to: entries, by: 97) {
             #expect(try archive.peek("key \(entry)")?.first == UInt8(entry & 255), "\(comment): key \(entry)")
         }
         for key in stored { #expect(try archive.peek(key) != nil, "\(comment): \(key)") }
         #expect(try archive.entries().count >= entries + stored.count, "\(comment)")
-        let report = try archive.check()
-        #expect(report.clean, "\(comment): \(report.problems)")
+        #expect(try archive.check().problems == [], "\(comment)")
     }
 
     private func openMany(_ count: Int) async throws {
@@ -84,7 +84,6 @@ import Testing
     func thousandArchivesSoak() async throws { try await openMany(1500) }
 
     @Test("reports the descriptor limit and loses no entry") func descriptorLimit() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 20, entries: 2, bytes: 100)
         let lines = try await run(folder, "descriptors", 30, archives: 20)
         let error = try #require(lines.first { $0.hasPrefix("error") })
@@ -97,7 +96,6 @@ import Testing
 
     @Test("reports the address limit and loses no entry", arguments: [false, true])
     func addressesThatAreNotGrantedLoseNothing(rebuilding: Bool) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 1, entries: 2000, bytes: 1500)
         var stored: Set<String> = []
         var errors: [String] = []
@@ -118,7 +116,6 @@ import Testing
     }
 
     @Test("reports the file size limit") func fileSizeLimit() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 1, entries: 100, bytes: 500)
         for (kibibytes, bytes) in [(100, 200_000), (30, 5000), (1, 100)] {
             let lines = try await run(folder, "fileBytes", kibibytes << 10, archives: 1, bytes: bytes)

@@ -6,13 +6,11 @@ import Testing
 /// Segment numbers grow up to the highest number.
 @Suite struct SegmentNumberTests {
     private func fill(_ folder: TemporaryFolder, count: Int = 200) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<count {
             try archive.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)")
         }
-        store.close()
+        archive.close()
     }
 
     private func checksum(_ bytes: ArraySlice<UInt8>, seed: UInt32 = 0) -> UInt32 {
@@ -58,9 +56,7 @@ import Testing
         try #require(old.count == 1)
         _ = try renumber(folder, old[0], to: number)
         try FileManager.default.removeItem(atPath: folder.archivePath("A", old[0]))
-        try folder.removeIndex("A")
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A")
+        let archive = try folder.rebuilt()
         #expect(try archive.entries().count == 30)
         var stored = 0
         var refusal: StorageError?
@@ -80,13 +76,10 @@ import Testing
         #expect(refusal?.description.contains("export") == true)
         try archive.delete("key 0")
         #expect(try archive.check().clean)
-        store.close()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store)
-        let rebuilt = try again.archive(named: "A")
+        let rebuilt = try folder.reopen(archive)
         #expect(try rebuilt.entries().count == 29 + stored)
         #expect(try rebuilt.check().clean)
-        again.close()
+        rebuilt.close()
     }
 
     @Test("continues after the highest existing segment number") func higherNumber() throws {
@@ -94,12 +87,11 @@ import Testing
         try fill(folder)
         let newest = try #require(folder.segments().last)
         let higher = try renumber(folder, newest, to: 1000)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A")
+        let archive = try folder.archive()
         for key in ["newer", "new"] { try archive.put([UInt8](repeating: 6, count: 100_000), forKey: key) }
         let numbers = try folder.segments()
         #expect(numbers.firstIndex(of: higher).map { $0 < numbers.count - 1 } == true, "\(numbers)")
-        store.close()
+        archive.close()
         try folder.removeIndex("A")
         let again = try Store.open(at: folder.store)
         #expect(try again.archive(named: "A").peek("new")?.count == 100_000)

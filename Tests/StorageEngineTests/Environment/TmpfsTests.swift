@@ -13,8 +13,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs a tmpfs"))
     func openIndexGetsNoHoles() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        let archive = try folder.archive(creating: .cache(100_000))
         for number in 0..<20_000 { try archive.put([1], forKey: "key \(number)") }
         let index = folder.archivePath("A", "index")
         #expect(allocated(index).bytes > 1_500_000)
@@ -22,14 +21,13 @@ import Testing
         try archive.put([1], forKey: "last")
         let (blocks, bytes) = allocated(index)
         #expect(blocks >= bytes)
-        store.close()
+        archive.close()
         // The last process to close it releases the space.
         #expect(allocated(index).blocks < blocks / 2)
-        let again = try Store.open(at: folder.store)
-        let archiveAgain = try again.archive(named: "A")
+        let archiveAgain = try folder.archive()
         #expect(try archiveAgain.peek("last") == [1])
         #expect(try archiveAgain.check().clean)
         #expect(try archiveAgain.entries().first?.hits == 0)
-        again.close()
+        archiveAgain.close()
     }
 }

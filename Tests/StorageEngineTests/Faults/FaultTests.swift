@@ -11,8 +11,7 @@ import Testing
     /// How many calls of that kind (or of any) the workload makes without a fault.
     private func calls(of call: SystemCall?, locking: LockingMode) throws -> Int {
         let folder = try TemporaryFolder(inMemory: true)
-        let counter = FaultPlan(
-            .fails(EIO), call: call, under: folder.path, number: .max, isLasting: false)
+        let counter = FaultPlan(.fails(EIO), call: call, under: folder.path, number: .max, isLasting: false)
         SystemFaults.install(counter)
         let workload = FaultWorkload(folder, locking: locking)
         workload.run()
@@ -75,8 +74,7 @@ import Testing
 
     @Test("repeats interrupted calls") func interruptedCalls() throws {
         for number in stride(from: 1, through: try calls(of: nil, locking: .fileLock), by: 37) {
-            let workload = try fail(
-                .fails(EINTR), nil, number: number, isLasting: false, locking: .fileLock)
+            let workload = try fail(.fails(EINTR), nil, number: number, isLasting: false, locking: .fileLock)
             #expect(workload.errors == [], "call \(number)")
         }
     }
@@ -101,13 +99,13 @@ import Testing
             let plan = FaultPlan(
                 .fails(ENOSPC), call: call, under: folder.path, number: number, isLasting: true)
             SystemFaults.install(plan)
-            let made = try? store.archive(named: "New", orCreate: ArchiveConfiguration())
+            let made = try? store.archive(named: "New", orCreate: .cache())
             let isStored = made.map { (try? $0.put([1], forKey: "a")) != nil } ?? false
             SystemFaults.remove(plan)
             if made == nil {
                 #expect(try store.archiveNames() == [], "call \(number): a partial archive is listed")
             }
-            let archive = try store.archive(named: "New", orCreate: ArchiveConfiguration())
+            let archive = try store.archive(named: "New", orCreate: .cache())
             #expect(try archive.peek("a") == (isStored ? [1] : nil), "call \(number)")
             try archive.put([2], forKey: "a")
             #expect(try archive.check().clean, "call \(number)")
@@ -120,26 +118,20 @@ import Testing
     func shrinkingIndex(call: SystemCall) throws {
         for number in 1...2 {
             let folder = try TemporaryFolder(inMemory: true)
-            let configuration = ArchiveConfiguration(diskLimit: 300_000)
-            let filled = try Store.open(at: folder.store)
-                .archive(named: "Tiny", orCreate: configuration)
+            let configuration = ArchiveConfiguration.cache(300_000)
+            let filled = try folder.archive("Tiny", creating: configuration)
             for key in 0..<9_000 { try filled.put([UInt8](repeating: 1, count: 30), forKey: "\(key)") }
-            filled.close()
-            let store = try Store.open(at: folder.store)
-            let archive = try store.archive(named: "Tiny")
+            let archive = try folder.reopen(filled, rebuilding: false)
             let before = try archive.status().footprint
             let large = [UInt8](repeating: 2, count: 299_000)
             let plan = FaultPlan(
                 .fails(EMFILE), call: call, under: folder.path, number: number, isLasting: true)
-            SystemFaults.install(plan)
-            let isStored = (try? archive.put(large, forKey: "large")) != nil
-            SystemFaults.remove(plan)
+            let isStored = withFaults(plan) { (try? archive.put(large, forKey: "large")) != nil }
             if isStored { #expect(try archive.peek("large") == large, "\(call) \(number)") }
             try archive.put(large, forKey: "large")
             #expect(try archive.status().footprint < before, "\(call) \(number)")
-            #expect(try archive.invariantViolations() == [], "\(call) \(number)")
-            #expect(try archive.check().clean, "\(call) \(number)")
-            store.close()
+            try archive.expectValid("\(call) \(number)")
+            archive.close()
         }
     }
 
@@ -161,10 +153,6 @@ import Testing
             done += 1
             errors += workload.errors.count
         }
-        var report = Figures("R5 faults")
-        report.add("injected", done)
-        report.add("errors reported", errors)
-        report.add("seed", text: "\(Soak.seed)")
-        report.report()
+        Figures("R5 faults", ["injected": done, "errors reported": errors, "seed": "\(Soak.seed)"]).report()
     }
 }

@@ -137,12 +137,7 @@ final class FaultWorkload {
         var id: ReversibleAction.ID?
         let isDone = change(taken.mapValues { _ in nil }) { () throws(StorageError) in
             let archive = try archive("Collection")
-            var planned: [PlannedEntry] = []
-            for key in taken.keys {
-                guard let sequence = try archive.metadata(key)?.sequence else { continue }
-                planned.append(PlannedEntry(key: key, sequence: sequence))
-            }
-            id = try archive.carryOut(action, on: planned).action?.id
+            id = try archive.carryOut(action, on: archive.planned(taken.keys)).action?.id
         }
         guard isDone, let id else { return }
         _ = attempt { () throws(StorageError) in _ = try archive("Collection").removeExpired() }
@@ -258,11 +253,7 @@ final class FaultWorkload {
             }
             let log = try self.archive("Log")
             try verify(log, "\(comment), \(pass)")
-            for archive in [archive, cache, log] {
-                let report = try archive.check()
-                #expect(report.clean, "\(comment), \(pass): \(report.problems)")
-                #expect(try archive.invariantViolations() == [], "\(comment), \(pass)")
-            }
+            for archive in [archive, cache, log] { try archive.expectValid("\(comment), \(pass)") }
             store?.close()
             store = nil
         }

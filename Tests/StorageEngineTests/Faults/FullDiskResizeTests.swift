@@ -7,8 +7,7 @@ import Testing
     private func filled(
         _ folder: TemporaryFolder, _ kind: ArchiveKind, entries: Int, bytes: Int
     ) throws -> Archive {
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: kind, diskLimit: 5_000_000))
+        let archive = try folder.archive(creating: ArchiveConfiguration(kind: kind, diskLimit: 5_000_000))
         for number in 0..<entries {
             let value = [UInt8](repeating: UInt8(number & 255), count: bytes)
             if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(number)") }
@@ -44,10 +43,9 @@ import Testing
             #expect(try archive.status().diskBytes <= limit)
         }
         #expect(try archive.status().footprint < before.footprint)
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
         archive.close()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.archive()
         #expect(try again.configuration().diskLimit == 300_000)
     }
 
@@ -57,8 +55,7 @@ import Testing
         let newest = try archive.entries().prefix(1_000).map(\.recency)
         try onAFullDisk(folder) { try archive.setLimits(disk: 100_000, memory: nil) }
         #expect(try archive.entries().map { $0.recency } == newest, "only the least recent are evicted")
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
     }
 
     @Test("reports a full disk and changes nothing without the spare file") func noSpareFile() throws {

@@ -41,12 +41,15 @@ final class FullDisk {
 
 /// Operations that free space work on a full disk.
 @Suite(.oneAtATime) struct FullDiskTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private func filled(
         _ folder: TemporaryFolder, _ kind: ArchiveKind, entries: Int = 600, limit: UInt64 = 20_000_000
     ) throws -> Archive {
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A",
-            orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .collection ? nil : limit))
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .collection ? nil : limit))
         for number in 0..<entries {
             let value = [UInt8](repeating: UInt8(number & 255), count: 2_000)
             if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(number)") }
@@ -59,12 +62,11 @@ final class FullDisk {
     }
 
     @Test("a deletion stays after segments are dropped past a missing one") func missingSegment() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 9_000)
         func inCache(_ body: (Archive) throws -> Void) throws {
             let store = try Store.open(at: folder.store)
             defer { store.close() }
-            try body(try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 3_000_000)))
+            try body(try store.archive(named: "A", orCreate: .cache(3_000_000)))
         }
         var count = 0
         func fill(_ archive: Archive, segments: Int) throws {
@@ -113,11 +115,10 @@ final class FullDisk {
 
     @Test("rebuilds a stale index in its own space", arguments: [ArchiveKind.cache, .collection, .log])
     func staleIndex(kind: ArchiveKind) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try filled(folder, kind).close()
         try makeStale(folder)
         let disk = FullDisk(folder, freedBy: "/index")
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         disk.fill()
         #expect(try archive.status().entries == 600)
         #expect(FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
@@ -126,22 +127,21 @@ final class FullDisk {
     }
 
     @Test("opens a collection for one process if no index can be built") func noIndex() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try filled(folder, .collection).close()
         try folder.removeIndex("A")
         do {
             let disk = FullDisk(folder, freedBy: nil)
             defer { withExtendedLifetime(disk) {} }
-            let archive = try Store.open(at: folder.store).archive(named: "A")
+            let archive = try folder.archive()
             #expect(try archive.status().entries == 600)
             for number in 0..<20 { #expect(try archive.delete("\(number)")) }
-            #expect(throws: StorageError.self) { try Store.open(at: folder.store).archive(named: "A") }
-            let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+            #expect(throws: StorageError.self) { try folder.archive() }
+            let observer = try folder.archive(mode: .readOnly)
             #expect(try observer.status().entries == 580)
             #expect(try archive.check().clean)
             archive.close()
         }
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         #expect(try archive.status().entries == 580)
         #expect(try archive.peek("19") == nil)
         #expect(try archive.check().clean)
@@ -149,20 +149,17 @@ final class FullDisk {
 
     @Test("evicts entries for its index; observers don't", arguments: [ArchiveKind.cache, .log])
     func evictsForIndex(kind: ArchiveKind) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try filled(folder, kind).close()
         try folder.removeIndex("A")
         let disk = FullDisk(folder, freedBy: ".segment")
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         #expect(try observer.status().entries == 600, "observers evict nothing")
-        observer.close()
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.reopen(observer, rebuilding: false)
         disk.fill()
         let status = try archive.status()
         #expect(status.entries < 600 && status.entries > 200, "\(status)")
         #expect(FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
-        #expect(try archive.check().clean)
-        #expect(try archive.invariantViolations() == [])
+        try archive.expectValid()
     }
 
     @Test func repairOnAFullDisk() throws {
@@ -173,7 +170,7 @@ final class FullDisk {
             let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
             withExtendedLifetime(disk) {}
             #expect(report.entries == 600 && report.damaged == 0)
-            let archive = try Store.open(at: folder.store).archive(named: "A")
+            let archive = try folder.archive()
             #expect(try archive.status().entries == 600)
         }
     }
@@ -202,10 +199,9 @@ final class FullDisk {
 
     @Test("fills the holes of a reserve, and cuts a longer one", arguments: [1, 20])
     func sparseReserve(times: Int) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (file, length) = try reserve(folder)
         for size in [0, times * length] { #expect(truncate(file.path, off_t(size)) == 0) }
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         let bytes = try #require(file.bytes)
         #expect(bytes.length == length && bytes.allocated >= length)
         #expect(try archive.check().clean)
@@ -213,11 +209,10 @@ final class FullDisk {
 
     @Test("replaces a reserve that has another name, and leaves the file of that name alone")
     func linkedReserve() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (file, length) = try reserve(folder)
         let other = Reserve(path: folder.path + "/linked")
         #expect(truncate(file.path, off_t(2 * length)) == 0 && link(file.path, other.path) == 0)
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         #expect(other.bytes?.length == 2 * length)
         #expect(try #require(file.bytes).allocated >= length)
         archive.close()
@@ -225,13 +220,12 @@ final class FullDisk {
 
     @Test("reserves a part if the disk has no space for all")
     func partialReserve() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (file, length) = try reserve(folder)
         try FileManager.default.removeItem(atPath: file.path)
         let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: file.path, number: 1, isLasting: false)
         SystemFaults.install(plan)
         defer { SystemFaults.remove(plan) }
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         #expect(plan.injected == 1)
         #expect(try #require(file.bytes).length == length)
         archive.close()
@@ -239,7 +233,6 @@ final class FullDisk {
 
     @Test("stores entries if the reserve can't be opened")
     func unreadableReserve() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let path = folder.archivePath("A", "removals.spare")
         let plan = FaultPlan(.fails(EACCES), call: .open, under: path, number: 1, isLasting: true)
         SystemFaults.install(plan)
@@ -251,12 +244,11 @@ final class FullDisk {
 
     @Test("deletes reversibly with the reserve if the index is in memory")
     func reserveWithoutIndexFile() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         _ = try reserve(folder)
         try folder.removeIndex("A")
         let disk = FullDisk(folder, freedBy: "/removals.spare")
         defer { withExtendedLifetime(disk) {} }
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         #expect(!FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
         while (try? archive.put([UInt8](repeating: 1, count: 2_000), forKey: "0")) != nil {}
         let outcome = try archive.deleteAllReversibly()
@@ -266,9 +258,8 @@ final class FullDisk {
 
     @Test("restores the reserve after an undo and after a deletion of all entries")
     func restoredReserve() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (file, length) = try reserve(folder)
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         try FileManager.default.removeItem(atPath: file.path)
         #expect(try archive.deleteAllReversibly().entries == 6_000)
         #expect(file.bytes?.length == length)
@@ -280,7 +271,6 @@ final class FullDisk {
     // MARK: Storing
 
     @Test("a cache evicts its oldest entries instead of refusing puts") func cacheEvicts() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache)
         let first = try archive.nextEvent()
         let disk = FullDisk(folder, freedBy: ".segment")
@@ -295,37 +285,33 @@ final class FullDisk {
         let events = try archive.events(from: first).events
         let evicted = events.filter { $0.kind == .eviction }
         #expect(!evicted.isEmpty && evicted.allSatisfy { $0.cause == .noSpace && $0.key != nil })
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
         #expect(status.footprint < 4_000_000)
         let before = try archive.entries().keys
         archive.close()
         try folder.removeIndex("A")
         disk.empty()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.archive()
         #expect(try again.entries().keys.sorted() == before.sorted())
     }
 
     @Test("keeps the entries of a segment that can't be mapped") func unmappableSegment() throws {
         for number in 1...40 {
             let folder = try TemporaryFolder(inMemory: true)
-            let archive = try Store.open(at: folder.store).archive(
-                named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
+            let archive = try folder.archive(creating: .cache(200_000))
             for key in 0..<30 { try archive.put([UInt8](repeating: 7, count: 4_500), forKey: "\(key)") }
             archive.close()
             try #require(try folder.segments().count > 1)
-            let again = try Store.open(at: folder.store).archive(named: "A")
+            let again = try folder.archive()
             let plan = FaultPlan(.fails(ENOSPC), under: folder.path, number: number, isLasting: true)
-            SystemFaults.install(plan)
-            _ = try? again.put([UInt8](repeating: 8, count: 60_000), forKey: "large")
-            SystemFaults.remove(plan)
+            _ = withFaults(plan) { try? again.put([UInt8](repeating: 8, count: 60_000), forKey: "large") }
             #expect(try again.check().problems == [], "call \(number)")
             for key in 0..<4 { try again.put([UInt8](repeating: 9, count: 4_500), forKey: "new \(key)") }
             let listed = try again.entries().keys.sorted()
             again.close()
             try folder.removeIndex("A")
             #expect(
-                try Store.open(at: folder.store).archive(named: "A").entries().keys.sorted() == listed,
+                try folder.archive().entries().keys.sorted() == listed,
                 "call \(number)")
             if plan.injected == 0 { return }
         }
@@ -333,9 +319,8 @@ final class FullDisk {
     }
 
     @Test("lists no entries of a segment that is being removed") func segmentInRemoval() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache)
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         _ = try observer.entries()
         let disk = FullDisk(folder, freedBy: ".segment")
         let seen = Guarded<[(listed: Int, snapshot: Int, missing: Int)]>([])
@@ -358,7 +343,6 @@ final class FullDisk {
 
     @Test("keeps the entries of a segment that can't be removed", arguments: [ArchiveKind.cache, .log])
     func unremovableSegment(kind: ArchiveKind) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, kind)
         try #require(try folder.segments().count > 2)
         let disk = FullDisk(folder, freedBy: nil)
@@ -374,8 +358,7 @@ final class FullDisk {
         #expect { try store() } throws: { isNoSpace($0) }
         #expect(plan.injected > 0)
         #expect(try archive.status().entries == stored)
-        #expect(try archive.check().problems == [])
-        #expect(try archive.invariantViolations() == [])
+        try archive.expectValid()
         if kind == .cache {
             #expect(try archive.delete("0"))
         } else {
@@ -384,15 +367,13 @@ final class FullDisk {
         archive.close()
         SystemFaults.remove(plan)
         disk.empty()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.rebuilt()
         #expect(try again.status().entries == (kind == .cache ? stored - 1 : stored))
         if kind == .cache { #expect(try again.peek("0") == nil) }
         #expect(try again.check().problems == [])
     }
 
     @Test("a log drops its oldest messages on a full disk") func logDropsOldest() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .log)
         let first = try archive.nextEvent()
         let disk = FullDisk(folder, freedBy: ".segment")
@@ -412,7 +393,6 @@ final class FullDisk {
     }
 
     @Test("an entry that can't fit evicts nothing") func tooLarge() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache)
         let disk = FullDisk(folder, freedBy: nil)
         defer { withExtendedLifetime(disk) {} }
@@ -424,7 +404,6 @@ final class FullDisk {
     }
 
     @Test("a collection refuses puts on a full disk and keeps its entries") func collectionRefuses() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .collection)
         let disk = FullDisk(folder, freedBy: ".segment")
         var stored = 600

@@ -14,7 +14,7 @@ import Testing
     private static let batched = ["batched 0", "batched 1", "batched 2"]
 
     private func archive(_ store: Store) throws -> Archive {
-        try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try store.archive(named: "A", orCreate: .collection)
     }
 
     /// Small entries in the oldest segment, and larger ones behind.
@@ -88,9 +88,7 @@ import Testing
             let archive = try archive(store)
             let plan = FaultPlan(
                 .fails(EMFILE), call: .open, under: folder.path, number: number, isLasting: false)
-            SystemFaults.install(plan)
-            let result = Result { try archive.synchronize() }
-            SystemFaults.remove(plan)
+            let result = withFaults(plan) { Result { try archive.synchronize() } }
             if plan.injected > 0 {
                 let error = try #require(#expect(throws: StorageError.self) { try result.get() })
                 #expect(error.description.contains("ulimit -n"), "\(error)")

@@ -6,6 +6,10 @@ import Testing
 
 /// Followers of events that block no thread.
 @Suite(.oneAtATime) struct FollowerTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private final class Counter: Sendable {
         private let count = Atomic<Int>(0)
         var value: Int { count.load(ordering: .relaxed) }
@@ -13,7 +17,7 @@ import Testing
     }
 
     private func archive(_ folder: TemporaryFolder, _ name: String = "F") throws -> Archive {
-        try Store.open(at: folder.store).archive(named: name, orCreate: ArchiveConfiguration())
+        try folder.archive(name, creating: .cache())
     }
 
     /// Threads of this process.
@@ -22,10 +26,9 @@ import Testing
     }
 
     @Test("a thousand followers share one thread and see each event") func thousandFollowers() async throws {
-        let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archives = try (0..<4).map {
-            try store.archive(named: "F\($0)", orCreate: ArchiveConfiguration())
+            try store.archive(named: "F\($0)", orCreate: .cache())
         }
         let reached = Counter()
         try await withThrowingTaskGroup(of: [String].self) { group in
@@ -44,9 +47,7 @@ import Testing
             }
             #expect(try await eventually(within: 20) { archives[0].followers.waiting == 1_000 })
             #expect(archives.allSatisfy { $0.followers.isActive })
-            for key in ["a", "b", "c"] {
-                for archive in archives { try archive.put([1], forKey: key) }
-            }
+            for key in ["a", "b", "c"] { for archive in archives { try archive.put([1], forKey: key) } }
             for try await keys in group { #expect(keys == ["a", "b", "c"]) }
         }
         #expect(reached.value == 3_000)
@@ -57,7 +58,6 @@ import Testing
     }
 
     @Test("waiting followers block no thread of the pool") func blockedThreads() async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let before = threads
         let tasks = try (0..<200).map { _ in
@@ -77,7 +77,6 @@ import Testing
     }
 
     @Test("closing an archive ends its followers with an error") func closingEndsFollowers() async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let count = 10_000
         try await withThrowingTaskGroup(of: StorageError?.self) { group in
@@ -102,7 +101,6 @@ import Testing
 
     @Test("a removed archive ends its followers", arguments: [true, false])
     func removalEndsFollowers(byOther: Bool) async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let other = try Store.open(at: folder.store)
         let events = try archive.follow()
@@ -132,7 +130,6 @@ import Testing
     }
 
     @Test("only events that concern a follower wake it") func interests() async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let interests = [
             interest(key: "b"), interest(prefix: "ba"), interest(key: "c", prefix: "x"), KeyInterest(),
@@ -191,7 +188,6 @@ import Testing
     }
 
     @Test("a slow follower loses events and delays no other") func slowFollower() async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         var slow = try archive.follow().makeAsyncIterator()
         let quick = try archive.follow()
@@ -221,8 +217,7 @@ import Testing
     #if DEBUG
     @Test("doesn't report events as lost that are still being written") func pendingEvents() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store)
-            .archive(named: "F", orCreate: ArchiveConfiguration(diskLimit: 50_000))
+        let archive = try folder.archive("F", creating: .cache(50_000))
         for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
         let next = try archive.nextEvent()
         let worker = try Worker(
@@ -241,10 +236,9 @@ import Testing
 
     @Test("sees each event of another process or its loss", arguments: [AccessMode.readWrite, .readOnly])
     func otherProcess(mode: AccessMode) async throws {
-        let folder = try TemporaryFolder()
         let own = try Store.open(at: folder.store)
-        try own.archive(named: "Churn", orCreate: ArchiveConfiguration(diskLimit: 50_000)).close()
-        let archive = try Store.open(at: folder.store, mode: mode).archive(named: "Churn")
+        try own.archive(named: "Churn", orCreate: .cache(50_000)).close()
+        let archive = try folder.archive("Churn", mode: mode)
         var events = try archive.follow().makeAsyncIterator()
         let worker = try Worker(["churn", folder.store, "Churn", "3", folder.stopFile], in: folder)
         var seen = 0
@@ -267,15 +261,13 @@ import Testing
     }
 
     @Test("sees events after a writer was killed") func killedWriter() async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, "Kill")
         for round in 0..<5 {
             var events = try archive.follow().makeAsyncIterator()
             let worker = try Worker(["churn", folder.store, "Kill", "\(round)", folder.stopFile], in: folder)
             var seen = 0
             while seen < 50, let batch = try await events.next() { seen += batch.events.count }
-            worker.signal(SIGKILL)
-            _ = try await worker.finish()
+            try await worker.kill()
             events = try archive.follow().makeAsyncIterator()
             try archive.put([1], forKey: "after \(round)")
             var isHeard = false
@@ -287,7 +279,6 @@ import Testing
     }
 
     @Test("sees events without a doorbell file") func noDoorbell() async throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let bell = folder.store + "/vellum-store.doorbell"
         try FileManager.default.createDirectory(atPath: bell, withIntermediateDirectories: false)

@@ -63,11 +63,10 @@ import Testing
     /// The worked example at the top of OnDiskFormat.
     @Test func firstFrameOfAnArchive() throws {
         let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive(creating: .cache())
         try archive.put(Array("hi".utf8), forKey: "a")
-        store.close()
-        let segment = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
+        archive.close()
+        let segment = try contents(of: folder.archivePath("A", "00000001.segment"))
         #expect(Array(segment[0..<8]) == Array("VLMSEGMT".utf8))
         #expect(Array(segment[68..<80]) == [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
         // The sequence begins with the time.

@@ -35,9 +35,9 @@ import Testing
     /// Entries that the engine reads without an index, with the recency of the frames.
     private func engine(_ folder: TemporaryFolder) throws -> [Entry] {
         try? folder.removeIndex("A")
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let list = try store.archive(named: "A").entries(order: .leastRecentFirst)
+        let archive = try folder.archive()
+        defer { archive.close() }
+        let list = try archive.entries(order: .leastRecentFirst)
         return try list.indices.map { index in
             let metadata = try #require(try list.metadata(at: index))
             let value = try #require(try list.withValue(at: index) { ReaderTests.hex($0) })
@@ -50,10 +50,9 @@ import Testing
 
     /// Stores, updates, deletes, evicts and moves entries, in several segments.
     private func fill(_ folder: TemporaryFolder, kind: ArchiveKind) throws {
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 50_000 : nil))
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 50_000 : nil))
+        defer { archive.close() }
         for number in 0..<60 {
             try archive.put([UInt8](repeating: 1, count: 900), forKey: "early \(number)", encoding: .cbor)
         }
@@ -100,14 +99,12 @@ import Testing
     @Test("reads damaged batches as the engine does", .enabled(if: python != nil, "needs python3"))
     func damagedBatches() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<6 {
             try archive.put([UInt8](repeating: 7, count: 600), forKey: "clé \(number)")
             try archive.apply(batch(number))
         }
-        store.close()
+        archive.close()
         let url = URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))
         let whole = try Data(contentsOf: url)
         let end = try #require(whole.lastIndex { $0 != 0 })

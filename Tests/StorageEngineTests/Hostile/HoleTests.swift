@@ -19,7 +19,7 @@ import Testing
 
     /// Recreates the file without its zero pages. Returns whether most of it is holes.
     private func makeSparse(_ path: String) throws -> Bool {
-        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        let bytes = try [UInt8](contents(of: path))
         try FileManager.default.removeItem(atPath: path)
         let file = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
         defer { close(file) }
@@ -36,15 +36,13 @@ import Testing
     }
 
     private func compare(_ archive: Archive, _ numbers: some Sequence<Int>) throws {
-        for number in numbers {
-            #expect(try archive.peek("k\(number)") == value(number), "\(number)")
-        }
+        for number in numbers { #expect(try archive.peek("k\(number)") == value(number), "\(number)") }
     }
 
     @Test("reads, rebuilds, reclaims and copies values over holes") func valuesOverHoles() async throws {
         let folder = try TemporaryFolder()
         var store = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let configuration = ArchiveConfiguration.collection
         var archive = try store.archive(named: "A", orCreate: configuration)
         for number in 0..<HoleTests.count { try archive.put(value(number), forKey: "k\(number)") }
         store.close()
@@ -68,7 +66,7 @@ import Testing
         for number in 0..<HoleTests.count {
             #expect(try snapshot.value("k\(number)") == value(number), "\(number) of the snapshot")
         }
-        #expect(try archive.check().clean && archive.invariantViolations() == [])
+        try archive.expectValid()
         store.close()
 
         try folder.removeIndex("A")
@@ -81,14 +79,14 @@ import Testing
     @Test("reads messages that were written into a hole") func filledHole() throws {
         let folder = try TemporaryFolder()
         var store = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(kind: .log, diskLimit: 100_000_000)
+        let configuration = ArchiveConfiguration.log(100_000_000)
         var log = try store.archive(named: "L", orCreate: configuration)
         for bytes in [800_000, 20_000] { try log.append([UInt8](repeating: 0, count: bytes)) }
         store.close()
         #expect(try makeSparse(folder.archivePath("L", "00000001.segment")))
         store = try Store.open(at: folder.store)
         log = try store.archive(named: "L")
-        let looker = try Store.open(at: folder.store, mode: .readOnly).archive(named: "L")
+        let looker = try folder.archive("L", mode: .readOnly)
         for number in 1...6 {
             let sizes = [800_000, 20_000] + [Int](repeating: 70_000, count: number - 1)
             for archive in [log, looker] {
@@ -103,20 +101,17 @@ import Testing
 
     @Test("a changed bit beside a hole is damage") func bitBesideHole() throws {
         let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         try archive.put([UInt8](repeating: 0, count: 900_000), forKey: "damaged")
         try archive.put([1], forKey: "intact")
-        store.close()
+        archive.close()
         let path = folder.archivePath("A", "00000001.segment")
         #expect(try makeSparse(path))
         let file = open(path, O_RDWR)
         var one: UInt8 = 1
         #expect(pwrite(file, &one, 1, 500_000) == 1)
         close(file)
-        try folder.removeIndex("A")
-        let opened = try Store.open(at: folder.store).archive(named: "A")
+        let opened = try folder.rebuilt()
         #expect(try opened.peek("intact") == [1])
         #expect(try opened.entries().count == 1)
         #expect(try !opened.check().clean)

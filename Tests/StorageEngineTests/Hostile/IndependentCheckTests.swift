@@ -6,12 +6,12 @@ import Testing
 @Suite(.serialized) struct IndependentCheckTests {
     @Test("a check reports an entry that no look-up finds") func lostCell() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive(creating: .cache())
         for number in 0..<40 { try archive.put([1], forKey: "k\(number)") }
         #expect(try archive.check().clean)
         archive.close()
         let path = folder.archivePath("A", "index")
-        var index = try Data(contentsOf: URL(fileURLWithPath: path))
+        var index = try contents(of: path)
         let cell = try #require(
             stride(from: 262_144 + 65_536, to: index.count, by: 64).first { place in
                 index[place..<place + 8].contains { $0 != 0 }
@@ -19,7 +19,7 @@ import Testing
         index.replaceSubrange(cell..<cell + 8, with: [UInt8](repeating: 0, count: 8))
         try overwrite(path, at: 0, with: index)
         try folder.remark("A", clean: true)
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         let report = try observer.check()
         #expect(report.problems.contains { $0.contains("no look-up finds it") })
         #expect(!report.clean)
@@ -68,7 +68,7 @@ import Testing
         #expect(Set(try opened.entries().keys) == ["a", "b"])
         #expect(try opened.check().damaged == 1)
         opened.close()
-        let report = try Store.open(at: archive.folder.store).repair(archiveNamed: "H")
+        let report = try archive.repair()
         #expect(report.entries == 2 && report.damaged == 1)
         #expect(try archive.open().check().clean)
     }
@@ -76,19 +76,15 @@ import Testing
     @Test("compares index and log", arguments: [(262_144 + 60, "another owner"), (512, "ends inside")])
     func indexAgainstLog(offset: Int, words: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive(creating: .cache())
         try archive.put([1], forKey: "k", attributes: EntryAttributes(owner: "someone"))
         #expect(try archive.check().clean)
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: UInt64(offset))
-        let before = [UInt8](try #require(try file.read(upToCount: 1)))[0]
-        try file.seek(toOffset: UInt64(offset))
-        try file.write(contentsOf: Data([before &- 1]))
+        let index = folder.archivePath("A", "index")
+        let before = try contents(of: index)[offset]
+        try overwrite(index, at: offset, with: [before &- 1])
         let report = try archive.check()
         #expect(report.problems.contains { $0.contains(words) }, "\(report)")
-        try file.seek(toOffset: UInt64(offset))
-        try file.write(contentsOf: Data([before]))
+        try overwrite(index, at: offset, with: [before])
         #expect(try archive.check().clean)
     }
 }

@@ -54,15 +54,13 @@ import Testing
             opened.close()
         }
         try archive.folder.removeIndex(HandmadeArchive.name)
-        let store = try Store.open(at: archive.folder.store)
-        let report = try store.repair(archiveNamed: HandmadeArchive.name)
+        let report = try archive.repair()
         #expect(report.damaged == 1 && report.entries == 2, "\(report)")
         let files = try archive.folder.files(inArchive: HandmadeArchive.name)
         #expect(!files.contains(name) && files.contains { $0.hasPrefix(name) }, "\(files)")
-        let mended = try store.archive(named: HandmadeArchive.name)
+        let mended = try archive.open()
         #expect(try mended.check().clean)
         #expect(try mended.peek("c") == [4])
-        store.close()
     }
 
     @Test("a repair decides between segments of two logs", arguments: [true, false])
@@ -82,9 +80,8 @@ import Testing
             let error = #expect(throws: StorageError.self) { _ = try archive.open(mode) }
             #expect(error?.description.contains("repair") == true, "\(String(describing: error))")
         }
-        let store = try Store.open(at: archive.folder.store)
-        _ = try store.repair(archiveNamed: HandmadeArchive.name)
-        let mended = try store.archive(named: HandmadeArchive.name)
+        try archive.repair()
+        let mended = try archive.open()
         #expect(try mended.entries().count == (isKnown ? 1 : 200))
         #expect(try mended.check().clean)
         let aside = HandmadeArchive.segmentName(isKnown ? far : 1)
@@ -92,7 +89,6 @@ import Testing
             try archive.folder.files(inArchive: HandmadeArchive.name).contains {
                 $0.hasPrefix(aside) && $0 != aside
             })
-        store.close()
     }
 
     @Test("a repair keeps the log beside large files that are no segments") func foreignFiles() throws {
@@ -101,11 +97,9 @@ import Testing
         try archive.write([UInt8](repeating: 0xaa, count: 1 << 20), "ffff0000.segment")
         try archive.write(
             HandmadeArchive.header(77, oldest: 1) + [UInt8](repeating: 0, count: 1 << 20), "eeee0000.segment")
-        let store = try Store.open(at: archive.folder.store)
-        _ = try store.repair(archiveNamed: HandmadeArchive.name)
-        let mended = try store.archive(named: HandmadeArchive.name)
+        try archive.repair()
+        let mended = try archive.open()
         #expect(try mended.peek("a") == [1, 2, 3])
         #expect(try mended.check().clean)
-        store.close()
     }
 }

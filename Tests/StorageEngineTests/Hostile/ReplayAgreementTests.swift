@@ -54,7 +54,7 @@ import Testing
             #expect(problems.allSatisfy { !$0.contains("the index") && !$0.contains("the log does") })
             if mode == .readWrite { #expect(try opened.invariantViolations() == []) }
         }
-        _ = try Store.open(at: archive.folder.store).repair(archiveNamed: HandmadeArchive.name)
+        try archive.repair()
         let opened = try archive.open()
         defer { opened.close() }
         #expect(Set(try opened.entries().keys) == keys)

@@ -84,12 +84,9 @@ import Testing
 
     @Test("a rebuilt index grows with keys, not with puts") func rebuiltIndexSize() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        var archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 2_000_000))
+        var archive = try folder.archive(creating: .cache(2_000_000))
         for round in 0..<30_000 { try archive.put([UInt8(round & 255)], forKey: "k\(round % 900)") }
-        archive.close()
-        try folder.removeIndex("A")
-        archive = try Store.open(at: folder.store).archive(named: "A")
+        archive = try folder.reopen(archive)
         let status = try archive.status()
         let bound = 1.25 * (2_000_000 + 128 * Double(status.entries)) + 1_048_576
         #expect(status.entries == 900)

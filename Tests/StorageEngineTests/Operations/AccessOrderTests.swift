@@ -39,10 +39,9 @@ import Testing
     func pendingAccesses(seed: UInt64, steps: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         var random = SeededGenerator(seed: seed)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: configuration)
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let configuration = ArchiveConfiguration.collection
+        let archive = try folder.archive(creating: configuration)
+        let observer = try folder.archive(mode: .readOnly)
         let keys = (0..<60).map { "key \($0)" }
         var plain = Plain()
         for round in 0..<max(2, 6_000 / max(steps, 60)) {
@@ -72,17 +71,14 @@ import Testing
             }
             if steps > 1 || round % 50 == 0 { #expect(try archive.invariantViolations() == [], "\(comment)") }
         }
-        store.close()
-        try folder.removeIndex("A")
-        let rebuilt = try Store.open(at: folder.store).archive(named: "A")
+        let rebuilt = try folder.reopen(archive)
         #expect(try rebuilt.entries(order: .leastRecentFirst).keys == plain.stored)
     }
 
     @Test("counts accesses once that are applied during a list") func appliedDuringList() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let archive = try folder.archive(creating: .cache(100_000))
+        let observer = try folder.archive(mode: .readOnly)
         try archive.put([1], forKey: "a")
         let begun = Atomic<UInt32>(0)
         let done = Atomic<UInt32>(0)
@@ -121,7 +117,7 @@ import Testing
         let worker = try Worker(["reorder", folder.store, "A", point.rawValue, key], in: folder)
         let (status, lines) = try await worker.finish()
         #expect(status & 0x7f == SIGKILL, "\(lines)")
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         let order = key == "new" ? ["d", "e", "a", "b", "c", "new"] : ["e", "a", "b", "c", "d"]
         #expect(try archive.entries(order: .leastRecentFirst).keys == order)
         #expect(try archive.invariantViolations() == [])

@@ -5,6 +5,10 @@ import Testing
 
 /// Effects of each operation.
 @Suite struct ArchiveTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func archive(
         _ folder: TemporaryFolder, limit: UInt64? = 10_000, kind: ArchiveKind = .cache
     ) throws -> Archive {
@@ -15,7 +19,6 @@ import Testing
     private func bytes(_ count: Int, _ byte: UInt8 = 1) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
     @Test("an access makes an entry most recent; a peek doesn't") func recency() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         for key in ["a", "b", "c"] { try archive.put(bytes(10), forKey: key) }
         _ = try archive.peek("a")
@@ -31,7 +34,6 @@ import Testing
     }
 
     @Test("evicts least recent entries until the new one fits") func eviction() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 100)
         for number in 0..<10 { try archive.put(bytes(10), forKey: "\(number)") }
         _ = try archive.access("0")
@@ -44,18 +46,7 @@ import Testing
         #expect(try archive.entries().keys == ["4"])
     }
 
-    @Test("only a value that the archive's limit refuses is reported with the archive")
-    func namesTheExceededLimit() {
-        let most = 1 << 30
-        func words(_ bytes: Int) -> String {
-            StorageError.valueTooLarge(bytes: bytes, limit: UInt64(most), archive: "Name").description
-        }
-        #expect(words(most).contains("Name"))
-        #expect(!words(most + 1).contains("Name") && words(most + 1).contains("\(most)"))
-    }
-
     @Test("refuses a value above the limit and keeps everything") func tooLarge() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 100)
         for number in 0..<10 { try archive.put(bytes(10), forKey: "\(number)") }
         #expect(throws: StorageError.valueTooLarge(bytes: 101, limit: 100, archive: "A")) {
@@ -69,7 +60,6 @@ import Testing
     }
 
     @Test("one value evicts tens of thousands of entries") func massEviction() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 20_000)
         for number in 0..<20_000 { try archive.put(bytes(1), forKey: "\(number)") }
         try archive.put(bytes(19_990), forKey: "large")
@@ -77,12 +67,9 @@ import Testing
             try archive.entries(order: .leastRecentFirst).keys == (19_990..<20_000).map(String.init) + [
                 "large"
             ])
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
         // The log has the same entries without the index.
-        archive.close()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.reopen(archive)
         #expect(try again.entries().count == 11)
     }
 
@@ -91,7 +78,6 @@ import Testing
         (10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50),
     ])
     func footprintStaysBounded(limit: Int, size: Int) throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: UInt64(limit))
         var random = SeededGenerator(seed: 11)
         let keys = limit / size * 3 / 2
@@ -110,7 +96,6 @@ import Testing
     }
 
     @Test("an update keeps the creation time; a put doesn't") func creationTime() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         try archive.put(bytes(1), forKey: "k")
         let first = try #require(try archive.metadata("k"))
@@ -123,7 +108,6 @@ import Testing
     }
 
     @Test func deletesByPlan() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         try archive.put(bytes(1), forKey: "k")
         let planned = try #require(try archive.metadata("k")).sequence
@@ -137,7 +121,6 @@ import Testing
     }
 
     @Test("deleting all entries removes their files and survives a rebuild") func deletingAll() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 4_000_000)
         for number in 0..<3000 { try archive.put(bytes(1000), forKey: "\(number)") }
         let full = try archive.status().footprint
@@ -149,11 +132,10 @@ import Testing
         try archive.put(bytes(5), forKey: "after")
         archive.close()
         try folder.removeIndex("A")
-        #expect(try Store.open(at: folder.store).archive(named: "A").entries().keys == ["after"])
+        #expect(try folder.archive().entries().keys == ["after"])
     }
 
     @Test("a smaller limit evicts at once and persists") func smallerLimit() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 1000)
         for number in 0..<100 { try archive.put(bytes(10), forKey: "\(number)") }
         try archive.setLimits(disk: 55, memory: nil)
@@ -163,7 +145,6 @@ import Testing
     }
 
     @Test("stores a value larger than a segment's address range") func hugeValues() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: nil, kind: .collection)
         var huge = bytes(70_000_000, 7)
         huge[69_999_999] = 9
@@ -172,9 +153,7 @@ import Testing
         try archive.put(bytes(10), forKey: "after")
         #expect(try archive.peek("huge", range: 69_999_998..<80_000_000) == [7, 9])
         #expect(try archive.withPeek("huge") { $0.count } == 70_000_000)
-        archive.close()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.reopen(archive)
         #expect(try again.entries().keys == ["after", "huge", "before"])
         #expect(try again.check().clean)
         #expect(try again.delete("huge"))
@@ -184,7 +163,6 @@ import Testing
     }
 
     @Test func keysOfAllKinds() throws {
-        let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let keys = [
             "/", "..", "a\u{0}b", "日本", "e\u{301}", "\u{e9}", "👨‍👩‍👧", String(repeating: "x", count: 1024),
@@ -199,5 +177,15 @@ import Testing
         }
         try archive.put([], forKey: "empty value")
         #expect(try archive.peek("empty value") == [])
+    }
+
+    @Test("only a value that the archive's limit refuses is reported with the archive")
+    func namesTheExceededLimit() {
+        let most = 1 << 30
+        func words(_ bytes: Int) -> String {
+            StorageError.valueTooLarge(bytes: bytes, limit: UInt64(most), archive: "Name").description
+        }
+        #expect(words(most).contains("Name"))
+        #expect(!words(most + 1).contains("Name") && words(most + 1).contains("\(most)"))
     }
 }

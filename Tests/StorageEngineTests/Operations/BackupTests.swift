@@ -24,15 +24,14 @@ import Testing
     }
 
     @Test("a backup's name may begin with a combining mark") func combiningMark() throws {
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         let place = folder.path + "/\u{301}backup"
         _ = try store.backUp(to: place + "//")
         #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
     }
 
     @Test("replaces a killed backup, however far its removal got") func partialRemoval() throws {
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         try archive.put([1], forKey: "a")
         // On a disk, where folders list names in no particular order.
         let folder = try TemporaryFolder()
@@ -40,15 +39,13 @@ import Testing
         for number in 1...60 {
             let left = try Store.open(at: place + ".partial")
             for name in ["B", "C", "D", "E", "F"] {
-                try left.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "b")
+                try left.archive(named: name, orCreate: .cache()).put([1], forKey: "b")
             }
             left.close()
             try mark(place + ".partial")
             let plan = FaultPlan(
                 .fails(EIO), call: .unlink, under: folder.path, number: number, isLasting: true)
-            SystemFaults.install(plan)
-            _ = try? store.backUp(to: place)
-            SystemFaults.remove(plan)
+            _ = withFaults(plan) { try? store.backUp(to: place) }
             if plan.injected == 0 { return }
             // The failed calls may have followed the final rename.
             if !FileManager.default.fileExists(atPath: place) { _ = try store.backUp(to: place) }
@@ -59,9 +56,9 @@ import Testing
     }
 
     @Test("leaves a backup alone that took its name first") func concurrentBackup() throws {
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         let other = try Store.open(at: place + ".partial")
-        try other.archive(named: "B", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
+        try other.archive(named: "B", orCreate: .cache()).put([2], forKey: "b")
         other.close()
         try mark(place + ".partial")
         let lock = open(place + ".partial", O_RDONLY | O_CLOEXEC)
@@ -80,7 +77,7 @@ import Testing
     }
 
     @Test("a complete backup with a leftover mark is a store") func leftoverMark() throws {
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         _ = try store.backUp(to: place)
         #expect(!FileManager.default.fileExists(atPath: place + "/vellum-store.backup"))
         try mark(place)
@@ -92,17 +89,16 @@ import Testing
     }
 
     @Test("only the marked folder itself is an unfinished backup") func copiedMark() throws {
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         let partial = place + ".partial"
         func make() throws -> Store {
             let mine = try Store.open(at: partial)
-            try mine.archive(named: "Mine", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
+            try mine.archive(named: "Mine", orCreate: .cache()).put([2], forKey: "b")
             return mine
         }
         let mine = try make()
         for text in [nil, "", "A backup is being made in folder 1\n"] {
-            try text.map { Data($0.utf8) }?.write(
-                to: URL(fileURLWithPath: partial + "/vellum-store.backup"))
+            try text.map { Data($0.utf8) }?.write(to: URL(fileURLWithPath: partial + "/vellum-store.backup"))
             for source in [store, mine] {
                 #expect(throws: StorageError.backupExists(path: partial)) { try source.backUp(to: place) }
             }
@@ -123,8 +119,7 @@ import Testing
     }
 
     @Test("copies an archive once that is named twice") func copiedOnce() throws {
-        let log = try store.archive(
-            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000))
+        let log = try store.archive(named: "L", orCreate: .log(20_000))
         for number in 0..<20 { try log.append([UInt8](repeating: UInt8(number), count: 1000)) }
         let report = try store.backUp(archives: ["L", "L"], to: place)
         #expect(report?.archives.map(\.entries) == [20])
@@ -141,13 +136,13 @@ import Testing
     }
 
     @Test("a complete backup stays if its last sync fails") func failedLastSync() throws {
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         for number in 1...60 {
             let plan = FaultPlan(
                 .fails(EIO), call: .sync, under: folder.path, number: number, isLasting: true)
-            SystemFaults.install(plan)
-            let outcome = Result { () throws(StorageError) in try store.backUp(to: place) }
-            SystemFaults.remove(plan)
+            let outcome = withFaults(plan) {
+                Result { () throws(StorageError) in try store.backUp(to: place) }
+            }
             if FileManager.default.fileExists(atPath: place) {
                 if case .failure(let error) = outcome {
                     #expect("\(error)".contains("sync the complete backup \(place): "), "\(error)")
@@ -171,9 +166,7 @@ import Testing
         #expect(found == expected, "\(comment)")
         for entry in expected { #expect(try copy.peek(entry.key) == original.peek(entry.key), "\(comment)") }
         #expect(try copy.configuration() == original.configuration(), "\(comment)")
-        let report = try copy.check()
-        #expect(report.clean, "\(comment): \(report.problems)")
-        #expect(try copy.invariantViolations() == [], "\(comment)")
+        try copy.expectValid("\(comment)")
     }
 
     @Test("a backup has all entries, settings and messages") func completeCopy() throws {
@@ -198,9 +191,9 @@ import Testing
         var batch = Batch()
         for number in 0..<2000 { batch.put([UInt8(number & 255)], forKey: "\(number)") }
         try collection.apply(batch)
-        let log = try store.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 5000))
+        let log = try store.archive(named: "L", orCreate: .log(5000))
         for number in 0..<200 { try log.append([UInt8](repeating: UInt8(number), count: 100)) }
-        _ = try store.archive(named: "Empty", orCreate: ArchiveConfiguration())
+        _ = try store.archive(named: "Empty", orCreate: .cache())
         var steps = 0
         let looking = try Store.open(at: folder.store, mode: .readOnly)
         let report = try #require(
@@ -232,7 +225,7 @@ import Testing
     }
 
     @Test("a backup replaces nothing and leaves nothing behind") func existingFiles() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try store.archive(named: "A", orCreate: .cache())
         try archive.put([1], forKey: "a")
         #expect(throws: StorageError.backupExists(path: folder.store)) {
             try store.backUp(to: folder.store + "/")
@@ -267,16 +260,11 @@ import Testing
 
     @Test("reports entries that a rebuilt index lacks", arguments: [AccessMode.readOnly, .readWrite])
     func damagedSource(mode: AccessMode) throws {
-        var archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var archive = try store.archive(named: "A", orCreate: .collection)
         for number in 0..<10 { try archive.put(Array("value \(number)".utf8), forKey: "k\(number)") }
         #expect(try archive.status().damagedPlaces == 0)
         archive.close()
-        let path = URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))
-        var data = try Data(contentsOf: path)
-        let found = try #require(data.range(of: Data("value 4".utf8)))
-        data[found.lowerBound] ^= 1
-        try data.write(to: path)
+        try flip(folder.archivePath("A", "00000001.segment"), text: "value 4")
         try folder.removeIndex("A")
         let source = try Store.open(at: folder.store, mode: mode)
         archive = try source.archive(named: "A")
@@ -290,8 +278,7 @@ import Testing
     }
 
     @Test("reports messages that only the index counts") func missingMessages() throws {
-        let log = try store.archive(
-            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        let log = try store.archive(named: "L", orCreate: .log(100_000))
         // Of 64 bytes with their headers.
         for number in 10_000..<13_000 { try log.append(Array("message is \(number)".utf8)) }
         #expect(try log.snapshot().damagedPlaces == [])
@@ -308,13 +295,12 @@ import Testing
 
     @Test("reports damaged messages", arguments: ["message 7 ", "message 999 "])
     func damagedMessages(text: String) throws {
-        let log = try store.archive(
-            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        let log = try store.archive(named: "L", orCreate: .log(100_000))
         for number in 0..<1000 { try log.append(Array("message \(number) ".utf8)) }
         var damaged: String?
         for name in try folder.files(inArchive: "L") where name.hasSuffix(".segment") {
             let path = folder.archivePath("L", name)
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            let bytes = try contents(of: path)
             guard let place = bytes.range(of: Data(text.utf8)) else { continue }
             try overwrite(path, at: place.lowerBound, with: [99])
             damaged = path
@@ -327,7 +313,7 @@ import Testing
     }
 
     @Test("reports a damaged entry and copies the others") func damagedEntry() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try store.archive(named: "A", orCreate: .cache())
         for number in 0..<10 {
             try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)")
         }
@@ -338,18 +324,14 @@ import Testing
     }
 
     @Test("a backup of a busy store contains whole batches") func liveStore() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 80_000))
+        let archive = try store.archive(named: "A", orCreate: .cache(80_000))
         let end = Date().addingTimeInterval(0.5)
         let isOver = Mutex(false)
         let writer = Background {
             var number: UInt64 = 0
             while isOver.withLock({ !$0 }) {
                 number += 1
-                var batch = Batch()
-                for (key, value) in NumberedBatches.changes(number) {
-                    if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
-                }
-                try archive.apply(batch)
+                try archive.apply(.numbered(number))
                 try archive.put(NumberedBatches.value(number, size: 1000), forKey: "noise \(number % 100)")
             }
         }
@@ -375,8 +357,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for name in ["A", "B", "C", "D"] {
-            let archive = try store.archive(
-                named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try store.archive(named: name, orCreate: .collection)
             for number in 0..<3000 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
         }
         var removed = false

@@ -20,18 +20,14 @@ import Testing
         try check(try store.archive(named: name))
         store.close()
         try folder.removeIndex(name)
-        let again = try Store.open(at: folder.store)
-        defer { again.close() }
-        let archive = try again.archive(named: name)
+        let archive = try folder.archive(name)
+        defer { archive.close() }
         try check(archive)
-        let report = try archive.check()
-        #expect(report.clean, "\(report.problems)")
-        #expect(try archive.invariantViolations() == [])
+        try archive.expectValid()
     }
 
     @Test("a check in parts handles large batches") func checkInParts() throws {
-        let archive = try store.archive(
-            named: "P", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "P", orCreate: .collection)
         for number in 0..<2_000 { try archive.put(bytes("old \(number)"), forKey: "\(number)") }
         _ = try archive.deleteAllReversibly()
         for round in 0..<3 {
@@ -52,8 +48,7 @@ import Testing
     }
 
     @Test func changesOfAllKinds() throws {
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         try archive.put(bytes("old"), forKey: "replaced")
         try archive.put(bytes("first"), forKey: "updated")
         try archive.put(bytes("gone"), forKey: "deleted")
@@ -71,8 +66,7 @@ import Testing
         batch.delete("expired")
         batch.put(bytes("counts"), forKey: "twice")
         let results = try archive.apply(batch)
-        #expect(
-            results == [.replaced, .replaced, .deleted, .absent, .stored, .superseded, .absent, .stored])
+        #expect(results == [.replaced, .replaced, .deleted, .absent, .stored, .superseded, .absent, .stored])
         try survivesRebuild("A") { (archive) throws in
             #expect(try archive.peek("replaced") == bytes("new"))
             #expect(try archive.metadata("replaced")?.encoding == .text)
@@ -89,7 +83,7 @@ import Testing
     }
 
     @Test("empty batches and deletes of absent keys change nothing") func noChange() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try store.archive(named: "A", orCreate: .cache())
         #expect(try archive.apply(Batch()) == [])
         var batch = Batch()
         batch.delete("nothing")
@@ -105,7 +99,7 @@ import Testing
     }
 
     @Test("keys with equal text but other bytes are two entries") func equalText() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try store.archive(named: "A", orCreate: .cache())
         var batch = Batch()
         batch.put([1], forKey: "caf\u{e9}")
         batch.put([2], forKey: "cafe\u{301}")
@@ -115,7 +109,7 @@ import Testing
     }
 
     @Test("the limit applies to the batch as a whole") func limitOfBatch() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 10_000))
+        let archive = try store.archive(named: "A", orCreate: .cache(10_000))
         for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 1000), forKey: "\(number)") }
         var tooMuch = Batch()
         for number in 0..<11 { tooMuch.put([UInt8](repeating: 2, count: 1000), forKey: "new \(number)") }
@@ -137,8 +131,7 @@ import Testing
     }
 
     @Test("applies large batches and refuses too large ones") func largeBatches() throws {
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         var batch = Batch()
         for number in 0..<20_000 { batch.put(bytes("value \(number)"), forKey: "key \(number)") }
         try archive.apply(batch)
@@ -156,8 +149,7 @@ import Testing
     }
 
     @Test("segments of batches are reclaimed") func reclaimedBatches() throws {
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         for round in 0..<60 {
             var batch = Batch()
             for number in 0..<20 {
@@ -174,7 +166,7 @@ import Testing
     }
 
     @Test("each change of a batch has its event") func batchEvents() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 10))
+        let archive = try store.archive(named: "A", orCreate: .cache(10))
         try archive.put([1, 2, 3, 4, 5], forKey: "evicted")
         try archive.put([1], forKey: "deleted")
         var batch = Batch()
@@ -184,5 +176,54 @@ import Testing
         let events = try archive.events(from: 2).events
         #expect(events.map(\.kind) == [.eviction, .record, .delete])
         #expect(events.compactMap(\.key) == ["evicted", "stored", "deleted"])
+    }
+
+    @Test("applies a batch only if the entries seen are unchanged") func unchangedEntries() throws {
+        let archive = try folder.archive(creating: .cache())
+        let other = try folder.archive()
+        try archive.put([1], forKey: "seen")
+        try archive.put([1], forKey: "gone")
+        let seen = [
+            SeenEntry(key: "seen", sequence: try archive.current("seen")?.sequence),
+            SeenEntry(key: "absent", sequence: nil),
+        ]
+        let gone = SeenEntry(key: "gone", sequence: try archive.current("gone")?.sequence)
+        var batch = Batch()
+        batch.put([2], forKey: "b")
+        batch.delete("seen")
+        try other.delete("gone")
+        #expect(try archive.apply(batch, ifUnchanged: seen + [gone]) == nil, "deleted")
+        try other.put([1], forKey: "absent")
+        #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "added")
+        try other.delete("absent")
+        try other.put([1], forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
+        #expect(try archive.peek("b") == nil && archive.peek("seen") == [1])
+        let expired = SeenEntry(key: "expired", sequence: nil)
+        #expect(try archive.apply(batch, ifUnchanged: seen + [expired]) == [.stored, .deleted])
+        #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "changed by this batch")
+        #expect(try archive.apply(Batch(), ifUnchanged: [SeenEntry(key: "seen", sequence: nil)]) == [])
+        #expect(try archive.check().clean)
+    }
+
+    @Test("keeps attributes of the present entry") func keptAttributes() throws {
+        let archive = try folder.archive(creating: .cache())
+        try archive.put(
+            [1], forKey: "a",
+            attributes: EntryAttributes(
+                lifetime: .seconds(60), memoryLifetime: .seconds(5), owner: "ada"))
+        let before = try #require(try archive.metadata("a"))
+        var batch = Batch()
+        let terms = EntryAttributes(lifetime: .seconds(9), owner: "bob")
+        batch.update(
+            [2], forKey: "a", encoding: .cbor, attributes: terms,
+            keeping: [.lifetime, .memoryLifetime, .owner])
+        batch.update([2], forKey: "new", encoding: .cbor, attributes: terms, keeping: [.lifetime, .owner])
+        try archive.apply(batch)
+        let after = try #require(try archive.metadata("a"))
+        #expect(after.owner == "ada" && after.expires == before.expires && after.created == before.created)
+        #expect(try archive.access(toHold: "a")?.memoryInterval == 5_000_000)
+        let new = try #require(try archive.metadata("new"))
+        #expect(new.owner == "bob" && new.expires != nil, "no attributes to keep")
+        #expect(try archive.check().clean)
     }
 }

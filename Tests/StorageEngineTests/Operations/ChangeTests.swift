@@ -10,8 +10,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder(inMemory: true)
-        archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        archive = try folder.archive(creating: .cache(100_000))
     }
 
     @Test("a conditional put requires the expected sequence") func conditionalPut() throws {
@@ -110,7 +109,7 @@ import Testing
         #expect(try archive.entries().keys.first == "b")
         #expect(try archive.touch("b", lifetime: .zero) == false)
         #expect(try archive.peek("b") == nil)
-        let observing = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observing = try folder.archive(mode: .readOnly)
         #expect(throws: StorageError.self) { try observing.touch("a") }
     }
 }

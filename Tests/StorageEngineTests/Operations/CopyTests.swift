@@ -11,7 +11,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder(inMemory: true)
         store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try store.archive(named: "A", orCreate: .cache())
         for number in 0..<1000 { try archive.put([UInt8(number & 255)], forKey: "k\(number)") }
     }
 
@@ -41,7 +41,7 @@ import Testing
             try store.copyArchive(named: "A", to: store, as: "B") { _ in
                 if !isMade {
                     isMade = true
-                    try? store.archive(named: "B", orCreate: ArchiveConfiguration()).put([7], forKey: "other")
+                    try? store.archive(named: "B", orCreate: .cache()).put([7], forKey: "other")
                 }
                 return true
             }
@@ -60,7 +60,7 @@ import Testing
 
     @Test("the next opening removes a killed copy") func killedCopy() throws {
         let left = try Store.open(at: folder.store + "/0123456789abcdef.removed")
-        let copied = try left.archive(named: "B", orCreate: ArchiveConfiguration())
+        let copied = try left.archive(named: "B", orCreate: .cache())
         try copied.put([UInt8](repeating: 1, count: 10_000), forKey: "b")
         left.close()
         #expect(try store.bytesOfRemovedArchives() > 10_000)
@@ -91,10 +91,7 @@ import Testing
             #expect(try archive.access("soon") == nil)
             #expect(try archive.status().expirations == 1)
             #expect(try store.archive(named: "B").peek("soon") == nil)
-            let later = try #require(try archive.metadata("later"))
-            #expect(
-                try archive.carryOut(.expireNow, on: [PlannedEntry(key: "later", sequence: later.sequence)])
-                    .entries == 1)
+            #expect(try archive.carryOut(.expireNow, on: archive.planned(["later"])).entries == 1)
             #expect(try !store.removeArchive(named: "A", ifStill: version))
             try archive.put([1], forKey: "last", attributes: EntryAttributes(lifetime: .seconds(1)))
             let other = try copied("C")
@@ -111,14 +108,14 @@ import Testing
     @Test("doesn't remove a recreated archive") func recreatedArchive() throws {
         let version = try copied("B")
         try store.removeArchive(named: "A")
-        let other = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let other = try store.archive(named: "A", orCreate: .cache())
         for number in 0..<1000 { try other.put([9], forKey: "k\(number)") }
         #expect(try !store.removeArchive(named: "A", ifStill: version))
         #expect(try other.peek("k7") == [9])
     }
 
     @Test("an emptied log counts as changed") func emptiedLog() throws {
-        let configuration = ArchiveConfiguration(kind: .log, diskLimit: 1_000_000)
+        let configuration = ArchiveConfiguration.log(1_000_000)
         let log = try store.archive(named: "L", orCreate: configuration)
         for number in 0..<10 { try log.append([UInt8(number)]) }
         let copied = try #require(try store.copyVersion(ofArchive: "L", to: store, as: "M") { _ in true })
@@ -139,8 +136,7 @@ import Testing
     }
 
     @Test("an emptied log releases its space") func emptiedLogSpace() throws {
-        let log = try store.archive(
-            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000_000))
+        let log = try store.archive(named: "L", orCreate: .log(100_000_000))
         for _ in 0..<300 { try log.append([UInt8](repeating: 1, count: 10_000)) }
         #expect(try log.deleteAllMessages().entries == 300)
         #expect(try log.status().footprint < 600_000)

@@ -4,12 +4,15 @@ import Testing
 
 /// The ring of events (S13) and the history of a key.
 @Suite(.oneAtATime) struct EventTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     @Test func eachOperationLeavesItsEvent() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let folder = try TemporaryFolder()
-            let archive = try Store.open(at: folder.store).archive(
-                named: "E", orCreate: ArchiveConfiguration(diskLimit: 100))
+            let archive = try folder.archive("E", creating: .cache(100))
             let long = "a key of more than twenty-four bytes"
             try archive.put([1, 2], forKey: "a")
             try archive.update([1], forKey: "a")
@@ -45,9 +48,7 @@ import Testing
     }
 
     @Test("an evicted entry is named after the removal of its segment") func evictedEntryIsNamed() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "E", orCreate: ArchiveConfiguration(diskLimit: 400_000))
+        let archive = try folder.archive("E", creating: .cache(400_000))
         let value = [UInt8](repeating: 1, count: 100_000)
         for number in 0..<200 { try archive.put(value, forKey: "k\(number)") }
         let events = try archive.namedEvents(from: nil).events
@@ -60,7 +61,7 @@ import Testing
 
     @Test("a slow follower gets the number of lost events") func slowFollower() throws {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive("E", creating: .cache())
         for number in 0..<3_000 { try archive.put([1], forKey: "k\(number)") }
         let batch = try archive.events(from: 0)
         #expect(batch.lost == 3_000 - 2_048)
@@ -74,9 +75,9 @@ import Testing
     func otherProcess(mode: AccessMode) async throws {
         let folder = try TemporaryFolder()
         let own = try Store.open(at: folder.store)
-        try own.archive(named: "Churn", orCreate: ArchiveConfiguration(diskLimit: 50_000)).close()
+        try own.archive(named: "Churn", orCreate: .cache(50_000)).close()
         let worker = try Worker(["churn", folder.store, "Churn", "3", folder.stopFile], in: folder)
-        let follower = try Store.open(at: folder.store, mode: mode).archive(named: "Churn")
+        let follower = try folder.archive("Churn", mode: mode)
         var seen = 0
         var last: UInt64?
         var next = try follower.nextEvent()
@@ -98,7 +99,7 @@ import Testing
 
     @Test("waiting ends at its timeout") func timeout() throws {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive("E", creating: .cache())
         let batch = try archive.waitForEvents(from: 0, atMost: .milliseconds(20))
         #expect(batch.events == [])
         #expect(batch.next == 0)
@@ -106,7 +107,7 @@ import Testing
 
     @Test("concurrent events are all recorded") func concurrentEvents() async throws {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive("E", creating: .cache())
         for key in 0..<4 { try archive.put([1], forKey: "\(key)") }
         let first = try archive.nextEvent()
         await withTaskGroup(of: Void.self) { group in
@@ -126,9 +127,7 @@ import Testing
     }
 
     @Test("a key truncated within a character concerns its followers") func truncatedKey() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "E", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive("E", creating: .collection)
         let key = String(repeating: "a", count: 23) + "é and the rest"
         let first = try archive.nextEvent()
         try archive.put([7], forKey: key)
@@ -147,15 +146,13 @@ import Testing
 
     @Test("an observer notices a rebuilt index", arguments: [(1, 1), (5, 5), (10, 20)])
     func rebuiltIndex(before: Int, after: Int) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         func write(_ count: Int, _ name: String) throws {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
+            let archive = try folder.archive("E", creating: .cache())
+            defer { archive.close() }
             for number in 0..<count { try archive.put([1], forKey: "\(name) \(number)") }
         }
         try write(before, "old")
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "E")
+        let observer = try folder.archive("E", mode: .readOnly)
         let next = try observer.nextEvent()
         try FileManager.default.removeItem(atPath: folder.archivePath("E", "index"))
         try write(after, "new")
@@ -167,15 +164,13 @@ import Testing
     }
 
     @Test("an observer without an index misses no event") func noIndexYet() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive("E", creating: .cache())
         try archive.put([1], forKey: "lost with the index")
-        store.close()
+        archive.close()
         try FileManager.default.removeItem(atPath: folder.archivePath("E", "index"))
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "E")
+        let observer = try folder.archive("E", mode: .readOnly)
         #expect(try observer.nextEvent() == 0)
-        let again = try Store.open(at: folder.store).archive(named: "E")
+        let again = try folder.archive("E")
         try again.put([2], forKey: "new")
         let batch = try observer.events(from: 0)
         #expect(batch.lost == 0)
@@ -186,12 +181,12 @@ import Testing
     private func observerOfANewIndex(_ folder: TemporaryFolder) throws -> (observer: Archive, writer: Store) {
         func write(_ count: Int) throws -> Store {
             let store = try Store.open(at: folder.store)
-            let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
+            let archive = try store.archive(named: "E", orCreate: .cache())
             for number in 0..<count { try archive.put([1], forKey: "\(number)") }
             return store
         }
         try write(100).close()
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "E")
+        let observer = try folder.archive("E", mode: .readOnly)
         #expect(try observer.nextEvent() == 100)
         try folder.removeIndex("E")
         return (observer, try write(5))
@@ -199,7 +194,6 @@ import Testing
 
     @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 101, UInt64(1) << 63])
     func anyEventNumberIsHarmless(number: UInt64) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (observer, writer) = try observerOfANewIndex(folder)
         #expect(try observer.nextEvent() == 106)
         try overwrite(folder.archivePath("E", "index"), at: 704, with: little(number))
@@ -211,7 +205,6 @@ import Testing
     }
 
     @Test("a check keeps the observer's event numbers") func numbersAfterCheck() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (observer, writer) = try observerOfANewIndex(folder)
         let next = try observer.nextEvent()
         let segment = try #require(try folder.segments("E").first)

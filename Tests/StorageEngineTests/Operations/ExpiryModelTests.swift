@@ -143,8 +143,7 @@ import Testing
             let limit = Int.random(in: 4_000...300_000, using: &random)
             let options = StoreOptions(locking: locking)
             let store = try Store.open(at: folder.store, options: options)
-            let archive = try store.archive(
-                named: "Lives", orCreate: ArchiveConfiguration(diskLimit: UInt64(limit)))
+            let archive = try store.archive(named: "Lives", orCreate: .cache(UInt64(limit)))
             let keys = (0..<Int.random(in: 10...200, using: &random)).map { "key \($0)" }
             var bench = Bench(
                 folder: folder, hand: hand, store: store, archive: archive, model: Model(limit: limit),
@@ -166,10 +165,8 @@ import Testing
             seed &+= 1
             runs += 1
         }
-        var figures = Figures("R7 lives, owners and undo against a model")
-        figures.add("seed", text: "\(Soak.seed)")
-        figures.add("steps", runs * 2_000)
-        figures.report()
+        Figures("R7 lives, owners and undo against a model", ["seed": "\(Soak.seed)", "steps": runs * 2_000])
+            .report()
     }
 
     private func run(_ bench: inout Bench, step: Int, options: StoreOptions) throws {
@@ -261,9 +258,7 @@ import Testing
     private func act(_ bench: inout Bench, _ place: Comment) throws {
         var chosen = bench.keys.filter { _ in bench.chance(4) }
         if bench.chance(10) { chosen = bench.keys }
-        let planned = try chosen.compactMap { key in
-            try bench.archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
-        }
+        let planned = try bench.archive.planned(chosen)
         let visible = planned.map(\.key)
         #expect(
             Set(visible) == Set(chosen.filter { bench.model.lives[$0] != nil && !bench.model.isExpired($0) }),

@@ -4,22 +4,9 @@ import Testing
 
 /// Expired entries are removed in the order of their expiry times, and counted nowhere.
 @Suite struct ExpiryOrderTests {
-    private func withArchive(
-        _ kind: ArchiveKind = .collection, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
-    ) throws {
-        let hand = ClockHand()
-        try Clock.$hand.withValue(hand) {
-            let folder = try TemporaryFolder()
-            let archive = try Store.open(at: folder.store).archive(
-                named: "Life",
-                orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 1_000_000 : nil))
-            try body(folder, hand, archive)
-        }
-    }
-
     /// Work is counted in rows of 32 entries.
     @Test("an expiry visits only its own rows") func expiryCost() throws {
-        try withArchive { _, hand, archive in
+        try withManualClock(.collection) { archive, _, hand in
             for number in 0..<40_000 {
                 try archive.put(
                     [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .seconds(1 + number)))
@@ -36,7 +23,7 @@ import Testing
     }
 
     @Test("no count includes expired entries") func expiredAreNotCounted() throws {
-        try withArchive { folder, hand, archive in
+        try withManualClock(.collection) { archive, folder, hand in
             for number in 0..<300 {
                 try archive.put(
                     [1, 2], forKey: "k\(number)",
@@ -44,15 +31,14 @@ import Testing
             }
             archive.close()
             hand.pass(.seconds(6))
-            let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Life")
+            let observer = try folder.archive(mode: .readOnly)
             #expect(try observer.status().entries == 200)
             #expect(try observer.status().diskBytes == 400)
             #expect(try observer.entries().count == 200)
             #expect(try observer.owners().map(\.entries) == [200])
             let report = try observer.check()
             #expect(report.clean && report.entries == 200 && report.valueBytes == 400)
-            try folder.removeIndex("Life")
-            let again = try Store.open(at: folder.store).archive(named: "Life")
+            let again = try folder.rebuilt()
             #expect(try again.status().entries == 200)
             #expect(try again.removeExpired() == Removal(entries: 100, bytes: 200))
             #expect(try again.status().entries == 200)
@@ -60,7 +46,7 @@ import Testing
     }
 
     @Test("bounds of expiry times stay valid through every change") func bounds() throws {
-        try withArchive(.cache) { folder, hand, archive in
+        try withManualClock(.cache(1_000_000)) { archive, folder, hand in
             for number in 0..<9_000 {
                 try archive.put(
                     [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .seconds(100 + number)))
@@ -90,7 +76,7 @@ import Testing
                 [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .milliseconds(400)))
         }
         store.close()
-        let idle = try Store.open(at: folder.store).archive(named: "Life")
+        let idle = try folder.archive("Life")
         #expect(try await eventually(within: 10) { try idle.status().expirations == 50 })
         #expect(try idle.check().clean)
     }

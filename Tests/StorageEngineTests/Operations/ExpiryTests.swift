@@ -1,28 +1,12 @@
+import Foundation
 import StorageEngine
 import TestSupport
 import Testing
 
 /// TTLs (S6, S8): expired entries in each operation, and changes of the clocks.
 @Suite struct ExpiryTests {
-    private func withArchive(
-        limit: UInt64 = 100_000, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
-    ) throws {
-        let hand = ClockHand()
-        try Clock.$hand.withValue(hand) {
-            let folder = try TemporaryFolder()
-            let archive = try Store.open(at: folder.store).archive(
-                named: "Life", orCreate: ArchiveConfiguration(diskLimit: limit))
-            try body(folder, hand, archive)
-        }
-    }
-
-    private func reopened(_ folder: TemporaryFolder, removingIndex: Bool = false) throws -> Archive {
-        if removingIndex { try folder.removeIndex("Life") }
-        return try Store.open(at: folder.store).archive(named: "Life")
-    }
-
     @Test("an expired entry is absent") func expiredEntry() throws {
-        try withArchive { _, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, _, hand in
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
             try archive.put([2], forKey: "b")
             hand.pass(.seconds(59))
@@ -49,7 +33,7 @@ import Testing
     }
 
     @Test func deletingOrReplacingAnExpiredEntry() throws {
-        try withArchive { _, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, _, hand in
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(1)))
             try archive.put([1], forKey: "b", attributes: EntryAttributes(lifetime: .seconds(1)))
             let created = try #require(try archive.metadata("b")).created
@@ -65,7 +49,7 @@ import Testing
     }
 
     @Test("removes all expired entries and knows the next") func removeExpired() throws {
-        try withArchive { _, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, _, hand in
             for number in 0..<500 {
                 try archive.put(
                     [UInt8](repeating: 1, count: 10), forKey: "k\(number)",
@@ -86,14 +70,13 @@ import Testing
 
     @Test(arguments: [false, true])
     func deadlinesSurviveReopening(removingIndex: Bool) throws {
-        try withArchive { folder, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, folder, hand in
             try archive.put([1], forKey: "minute", attributes: EntryAttributes(lifetime: .seconds(60)))
             try archive.put([1], forKey: "changed", attributes: EntryAttributes(lifetime: .seconds(1)))
             try archive.put([1], forKey: "freed", attributes: EntryAttributes(lifetime: .seconds(1)))
             try archive.setLifetime(.seconds(90), forKey: "changed")
             try archive.setLifetime(nil, forKey: "freed")
-            archive.close()
-            let again = try reopened(folder, removingIndex: removingIndex)
+            let again = try folder.reopen(archive, rebuilding: removingIndex)
             hand.pass(.seconds(59))
             #expect(Set(try again.entries().keys) == ["minute", "changed", "freed"])
             hand.pass(.seconds(2))
@@ -106,12 +89,11 @@ import Testing
     /// Sets the wall clock by years, also between closing and opening, and before a rebuild (R9).
     @Test(arguments: [Int64(-10), -1, 1, 10], [false, true])
     func settingTheWallClockMovesNoDeadline(years: Int64, removingIndex: Bool) throws {
-        try withArchive { folder, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, folder, hand in
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
             hand.setWallClock(by: years * 31_557_600_000_000)
             #expect(try archive.peek("a") != nil)
-            archive.close()
-            let again = try reopened(folder, removingIndex: removingIndex)
+            let again = try folder.reopen(archive, rebuilding: removingIndex)
             hand.pass(.milliseconds(59_500))
             #expect(try again.peek("a") != nil)
             hand.setWallClock(by: -2 * years * 31_557_600_000_000)
@@ -122,7 +104,7 @@ import Testing
     }
 
     @Test func absurdLifetimesSaturate() throws {
-        try withArchive { folder, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, folder, hand in
             let attributes = EntryAttributes(
                 lifetime: Duration(secondsComponent: .max, attosecondsComponent: 0))
             try archive.put([1], forKey: "longest", attributes: attributes)
@@ -136,12 +118,12 @@ import Testing
             hand.pass(.seconds(100 * 31_557_600))
             #expect(try archive.peek("longest") == [1])
             archive.close()
-            #expect(try reopened(folder, removingIndex: true).peek("longest") == [1])
+            #expect(try folder.rebuilt().peek("longest") == [1])
         }
     }
 
     @Test("idle entries are those not accessed for longer") func idleEntries() throws {
-        try withArchive { _, hand, archive in
+        try withManualClock(.cache(100_000)) { archive, _, hand in
             try archive.put([1], forKey: "old")
             try archive.put([1], forKey: "used")
             hand.pass(.seconds(100))
@@ -154,19 +136,18 @@ import Testing
     }
 
     @Test func reclaimingKeepsDeadlinesAndOwners() throws {
-        try withArchive(limit: 200_000) { folder, hand, archive in
+        try withManualClock(.cache(200_000)) { archive, folder, hand in
             let attributes = EntryAttributes(lifetime: .seconds(60), memoryLifetime: .seconds(5), owner: "me")
             try archive.put([7], forKey: "kept", attributes: attributes)
             for number in 0..<400 {
                 try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "k\(number % 10)")
             }
             // By now the first segment, with the entry's first frame, is reclaimed.
-            #expect(try !folder.files(inArchive: "Life").contains("00000001.segment"))
+            #expect(try !folder.files(inArchive: "A").contains("00000001.segment"))
             let metadata = try #require(try archive.metadata("kept"))
             #expect(metadata.owner == "me")
             #expect(metadata.expires != nil)
-            archive.close()
-            let again = try reopened(folder, removingIndex: true)
+            let again = try folder.reopen(archive)
             #expect(try again.metadata("kept")?.owner == "me")
             let held = try again.access(toHold: "kept")
             #expect(held?.memoryInterval == 5_000_000)
@@ -176,7 +157,7 @@ import Testing
     }
 
     @Test func ownersAreSummedAndDeleted() throws {
-        try withArchive { folder, _, archive in
+        try withManualClock(.cache(100_000)) { archive, folder, _ in
             for number in 0..<30 {
                 let owner = number % 3 == 0 ? nil : "owner \(number % 3)"
                 try archive.put(
@@ -190,11 +171,33 @@ import Testing
             #expect(try archive.deleteEntries(ofOwner: "owner 1") == Removal(entries: 10, bytes: 145))
             #expect(try archive.deleteEntries(ofOwner: "nobody").entries == 0)
             archive.close()
-            #expect(try reopened(folder, removingIndex: true).entries().count == 20)
+            #expect(try folder.rebuilt().entries().count == 20)
             #expect(throws: StorageError.self) {
-                try self.reopened(folder).put(
+                try folder.archive().put(
                     [], forKey: "k", attributes: EntryAttributes(owner: String(repeating: "x", count: 256)))
             }
         }
+    }
+
+    @Test("an expiry time is the same in each call") func stableExpiry() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try folder.archive(creating: .cache())
+        let before = Timestamp.now()
+        try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(3600)))
+        try archive.put([1], forKey: "b")
+        _ = try archive.carryOut(.delete, on: archive.planned(["b"]))
+        var expiries: Set<Timestamp?> = []
+        var ends: Set<Timestamp?> = []
+        // Several ticks of the coarse clock.
+        let end = Date().addingTimeInterval(0.05)
+        while Date() < end {
+            expiries.insert(try archive.metadata("a")?.expires)
+            expiries.insert(try archive.entries().first?.expires)
+            ends.insert(try archive.reversibleActions().first?.end)
+        }
+        #expect(expiries.count == 1)
+        #expect(ends.count == 1)
+        let expires = try #require(try archive.metadata("a")?.expires)
+        #expect(abs(expires.secondsSince1970 - before.secondsSince1970 - 3600) < 5)
     }
 }

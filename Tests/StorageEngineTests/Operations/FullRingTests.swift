@@ -5,12 +5,14 @@ import Testing
 
 /// A ring holds as much as its limit allows, and drops no more than necessary.
 @Suite struct FullRingTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private static let limit = 300_000
 
     private func open(_ folder: TemporaryFolder) throws -> Archive {
-        try Store.open(at: folder.store).archive(
-            named: "Ring",
-            orCreate: ArchiveConfiguration(kind: .log, diskLimit: UInt64(FullRingTests.limit)))
+        try folder.archive("Ring", creating: .log(UInt64(FullRingTests.limit)))
     }
 
     private func message(_ number: Int, bytes: Int = 1000) -> [UInt8] {
@@ -22,7 +24,6 @@ import Testing
     }
 
     @Test("reads segments that other processes extended to their end") func extendedSegments() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let first = try open(folder)
         let second = try open(folder)
         let follower = try open(folder)
@@ -46,7 +47,6 @@ import Testing
     }
 
     @Test("a damaged message doesn't reduce the ring's capacity for good") func damagedTotal() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<5 { try archive.append(message(number)) }
         try archive.append(message(5, bytes: 100_000))
@@ -61,7 +61,6 @@ import Testing
 
     @Test("recounts a wrong total", arguments: [UInt64(1) << 40, 400_000])
     func wrongTotal(total: UInt64) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<250 { try archive.append(message(number)) }
         try overwrite(folder.archivePath("Ring", "index"), at: 480, with: little(total))
@@ -73,7 +72,6 @@ import Testing
     }
 
     @Test("a lack of descriptors hides no messages") func lackOfDescriptors() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         var number = 0
         for opening in 1...40 {
@@ -104,11 +102,10 @@ import Testing
 
     private func spoil(_ folder: TemporaryFolder, _ text: String) throws {
         for name in try folder.files(inArchive: "Ring") where name.hasSuffix(".segment") {
-            let path = URL(fileURLWithPath: folder.archivePath("Ring", name))
-            guard let place = try Data(contentsOf: path).range(of: Data(text.utf8))?.lowerBound else {
-                continue
-            }
-            return try overwrite(path.path, at: place, with: "damage".utf8)
+            let path = folder.archivePath("Ring", name)
+            guard try contents(of: path).range(of: Data(text.utf8)) != nil else { continue }
+            try flip(path, text: text)
+            return
         }
         Issue.record("no segment holds \(text)")
     }

@@ -4,8 +4,12 @@ import Testing
 
 /// Keys by prefix and owner, and sums per owner, without reading values.
 @Suite struct KeyTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func fill(_ folder: TemporaryFolder, count: Int = 300) throws -> Archive {
-        let archive = try Store.open(at: folder.store).archive(named: "K", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive("K", creating: .cache())
         for number in 0..<count {
             let owner = [nil, "User", "UserController", "é", "e\u{301}"][number % 5]
             try archive.put(
@@ -20,7 +24,6 @@ import Testing
     }
 
     @Test("pages contain all keys in order") func pages() throws {
-        let folder = try TemporaryFolder()
         let archive = try fill(folder)
         let all = sorted(try archive.entries().keys)
         #expect(try archive.keys().keys == all)
@@ -40,7 +43,6 @@ import Testing
     }
 
     @Test("prefixes are compared as bytes") func prefixes() throws {
-        let folder = try TemporaryFolder()
         let archive = try fill(folder, count: 12)
         for key in ["é1", "e\u{301}2", "e", "日本", "日"] { try archive.put([1], forKey: key) }
         func keys(_ prefix: String) throws -> [String] { try archive.keys(KeyQuery(prefix: prefix)).keys }
@@ -52,7 +54,6 @@ import Testing
     }
 
     @Test("a query by recency ends at its limit") func recencyLimit() throws {
-        let folder = try TemporaryFolder()
         let archive = try fill(folder)
         _ = try archive.access("a/3")
         let page = try archive.keys(KeyQuery(prefix: "a/", order: .recency, limit: 3))
@@ -80,16 +81,9 @@ import Testing
     }
 
     @Test("reports unreadable entries") func unreadable() throws {
-        let folder = try TemporaryFolder()
         let archive = try fill(folder, count: 20)
-        let segment = folder.archivePath("K", "00000001.segment")
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: segment))
-        // The frame of a/6, the second of an owner: its key.
-        let place = try #require(bytes.range(of: Data("a/6".utf8))?.lowerBound)
-        bytes[place] ^= 1
-        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: segment))
-        try handle.write(contentsOf: bytes)
-        try handle.close()
+        // The frame of the second entry of an owner: its key.
+        try flip(folder.archivePath("K", "00000001.segment"), text: "a/6")
         let page = try archive.keys()
         #expect(page.unreadable == 1)
         #expect(page.keys.count == 19)

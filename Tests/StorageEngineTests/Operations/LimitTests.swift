@@ -6,6 +6,10 @@ import Testing
 /// R10: adversarial sizes against limits (S3). Values fit the limit after each call. File blocks stay within the bound,
 /// measured here and in another process.
 @Suite(.serialized, .oneAtATime) struct LimitTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     enum Pattern: String, CaseIterable {
         /// 0, 1, limit − 1, limit, limit + 1.
         case edges
@@ -124,8 +128,7 @@ import Testing
         async throws
     {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Limits", orCreate: ArchiveConfiguration(diskLimit: UInt64(limit)))
+        let archive = try folder.archive("Limits", creating: .cache(UInt64(limit)))
         var attack = Attack(pattern, archive, limit: limit, seed: seed)
         let sampler = try Worker(
             ["sample", folder.store, "Limits", "\(attack.keyBytes)", folder.stopFile, "\(limit)"], in: folder)
@@ -163,15 +166,12 @@ import Testing
             #expect(words[3] <= 1e6, "seed \(seed), seen from another process")
         }
         #expect(words[0] > 0 && attack.worst.calls > 10)
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
     }
 
     @Test(givesIndexBlocksBack) func deleteAllShrinksIndex() throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Limits", orCreate: ArchiveConfiguration(diskLimit: 100_000))
-        let other = try Store.open(at: folder.store).archive(named: "Limits")
+        let archive = try folder.archive("Limits", creating: .cache(100_000))
+        let other = try folder.archive("Limits")
         for round in 0..<2 {
             for number in 0..<30_000 { try archive.put([1], forKey: "\(round) \(number)") }
             #expect(try other.peek("\(round) 29999") == [1])
@@ -184,15 +184,13 @@ import Testing
             #expect(try other.peek("\(round) 29999") == nil && list.metadata(at: 0) == nil)
             try other.put([2], forKey: "other")
             #expect(try archive.peek("other") == [2])
-            #expect(try archive.invariantViolations() == [] && archive.check().clean)
+            try archive.expectValid()
         }
     }
 
     @Test("a smaller limit shrinks the long segment of an empty log", arguments: [false, true])
     func emptyLog(compacting: Bool) throws {
-        let folder = try TemporaryFolder()
-        let log = try Store.open(at: folder.store).archive(
-            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1_000_000_000))
+        let log = try folder.archive("L", creating: .log(1_000_000_000))
         for _ in 0..<4 { try log.append([UInt8](repeating: 1, count: 900_000)) }
         if compacting {
             _ = try log.deleteAllMessages()
@@ -203,17 +201,13 @@ import Testing
         #expect(try Double(log.status().footprint) <= LimitTests.bound(limit: 100, entries: 0, keyBytes: 0))
         try log.append([1, 2, 3])
         #expect(try log.check().clean)
-        log.close()
-        try folder.removeIndex("L")
-        let again = try Store.open(at: folder.store).archive(named: "L")
+        let again = try folder.reopen(log)
         #expect(try again.status().entries == 1)
         #expect(try again.check().clean)
     }
 
     @Test("a smaller limit shrinks a long segment") func longSegment() throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(diskLimit: 1_000_000_000))
+        let archive = try folder.archive(creating: .cache(1_000_000_000))
         for _ in 0..<12 { try archive.put([UInt8](repeating: 1, count: 100_000), forKey: "large") }
         try archive.delete("large")
         for number in 0..<3 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "k\(number)") }
@@ -224,18 +218,14 @@ import Testing
         )
         #expect(try archive.entries().keys == ["k2", "k1", "k0"])
         #expect(try archive.check().clean)
-        archive.close()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.reopen(archive)
         #expect(try again.entries().keys == ["k2", "k1", "k0"])
         #expect(try again.check().clean)
     }
 
     /// A collection has no limit; its bound is 1.5 times its values.
     @Test func collectionsKeepTheirOwnBound() throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Limits", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive("Limits", creating: .collection)
         var random = SeededGenerator(seed: 2)
         var worst = 0.0
         for step in 0..<3000 {
@@ -251,18 +241,13 @@ import Testing
                 limit: Int(status.diskBytes) * 3 / 2, entries: status.entries, keyBytes: 8)
             worst = max(worst, Double(status.footprint) / bound)
         }
-        var figures = Figures("R10 limits, collection")
-        figures.add("calls", 3000)
-        figures.add("footprint/bound", ratio: worst)
-        figures.report()
+        Figures("R10 limits, collection", ["calls": 3000, "footprint/bound": worst]).report()
         #expect(worst <= 1)
     }
 
     @Test("disk usage shrinks with deletions", givesIndexBlocksBack, arguments: [1, 500])
     func footprintShrinks(atOnce: Int) throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         let count = 60_000
         for number in 0..<count { try archive.put([UInt8](repeating: 1, count: 200), forKey: "k\(number)") }
         var worst = 0.0

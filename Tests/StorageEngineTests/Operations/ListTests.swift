@@ -5,12 +5,13 @@ import TestSupport
 import Testing
 
 @Suite struct ListTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     @Test("lists each entry once beside a writer") func besideAWriter() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let archive = try folder.archive(creating: .collection)
+        let observer = try folder.archive(mode: .readOnly)
         let stable = 500
         for number in 0..<stable { try archive.put([1], forKey: "s\(number)") }
         let isOver = Atomic(false)
@@ -49,8 +50,7 @@ import Testing
     @Test("recent entries are the first of the list", arguments: [0, 1, 100, 5_000])
     func recentEntries(most: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<2_000 { try archive.put([1], forKey: "set aside \(number)") }
         _ = try archive.deleteAllReversibly()
         for number in 0..<3_000 {
@@ -69,9 +69,7 @@ import Testing
 
     @Test("a list finds entries that reclaiming moved", arguments: [false, true])
     func movedEntries(isRenumbered: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         // Entries with the lowest numbers, or with the highest, which change.
         if isRenumbered { for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") } }
         let value = [UInt8](repeating: 7, count: 500)
@@ -111,9 +109,7 @@ import Testing
     }
 
     @Test("a scan reads a renumbered entry that reclaiming moved") func renumberedEntry() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") }
         let value = [UInt8](repeating: 7, count: 500)
         for number in 0..<400 { try archive.put(value, forKey: "k\(number)") }
@@ -134,9 +130,7 @@ import Testing
     }
 
     @Test("a listed entry is of one version") func oneVersion() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         let isOver = Atomic(false)
         let writer = Background {
             var size = 0
@@ -145,9 +139,7 @@ import Testing
                 size += 1
                 var batch = Batch()
                 let keys = size % 3 == 0 ? 1 : 2_000
-                for number in 0..<keys {
-                    batch.put([UInt8](repeating: 1, count: size), forKey: "\(number)")
-                }
+                for number in 0..<keys { batch.put([UInt8](repeating: 1, count: size), forKey: "\(number)") }
                 try archive.apply(batch)
             }
         }

@@ -16,8 +16,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder(inMemory: true)
-        archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(diskLimit: 8_000_000))
+        archive = try folder.archive(creating: .cache(8_000_000))
     }
 
     /// Expects the largest slice within its limit, with a margin for reclaimed segments.
@@ -52,8 +51,7 @@ import Testing
     @Test func expiring() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
-            let archive = try Store.open(at: folder.store).archive(
-                named: "Life", orCreate: ArchiveConfiguration(diskLimit: 8_000_000))
+            let archive = try folder.archive("Life", creating: .cache(8_000_000))
             try fill(archive, .seconds(60))
             hand.pass(.seconds(61))
             #expect(try archive.removeExpired().entries == Self.count)
@@ -84,13 +82,11 @@ import Testing
         #expect(
             try archive.status().footprint < min(before / 4, 2_000_000),
             "the space is released on return")
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
     }
 
     @Test("a shrinking ring drops messages in slices and files one by one") func shrinkingRing() throws {
-        let log = try Store.open(at: folder.store).archive(
-            named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 4_000_000))
+        let log = try folder.archive("Ring", creating: .log(4_000_000))
         for number in 0..<10_000 { try log.append([UInt8](repeating: UInt8(number & 255), count: 380)) }
         _ = try log.mostUnderOneHold()
         try log.setLimits(disk: 40_000, memory: nil)

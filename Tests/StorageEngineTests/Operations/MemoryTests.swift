@@ -5,8 +5,12 @@ import Testing
 
 /// Calls of the engine for objects in memory (S9, S11).
 @Suite struct MemoryTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func handles(_ folder: TemporaryFolder) throws -> (Archive, Archive) {
-        let configuration = ArchiveConfiguration(diskLimit: 1_000)
+        let configuration = ArchiveConfiguration.cache(1_000)
         return (
             try Store.open(at: folder.store, options: StoreOptions(processName: "one"))
                 .archive(named: "M", orCreate: configuration),
@@ -23,7 +27,6 @@ import Testing
     }
 
     @Test("the next call notices changes by another handle") func otherHandle() throws {
-        let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         for change in ["delete", "put", "update", "deleteAll", "expire", "evict", "limits"] {
             try one.put([1], forKey: "k")
@@ -47,7 +50,6 @@ import Testing
     }
 
     @Test("an access in memory keeps the disk copy recent") func recentInMemory() throws {
-        let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         for key in ["a", "b", "c"] { try one.put([1], forKey: key) }
         let held = try hold("a", one)
@@ -58,7 +60,6 @@ import Testing
     }
 
     @Test("other processes see the tier of each entry") func tiers() throws {
-        let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         try one.put([1], forKey: "a")
         #expect(try two.metadata("a")?.tier == .disk)
@@ -75,7 +76,6 @@ import Testing
     }
 
     @Test("an entry in memory only ends with its process") func memoryOnly() throws {
-        let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         try one.put([9], forKey: "a")
         let held = try one.withHashed("a") { (key) throws(StorageError) in
@@ -99,11 +99,8 @@ import Testing
         one.close()
         #expect(try two.metadata("a") == nil)
         #expect(try two.status().entries == 3)
-        #expect(try two.invariantViolations() == [])
-        #expect(try two.check().clean)
-        two.close()
-        try folder.removeIndex("M")
-        let again = try Store.open(at: folder.store).archive(named: "M")
+        try two.expectValid()
+        let again = try folder.reopen(two)
         #expect(try again.peek("a") == nil, "the replaced value stays deleted")
     }
 
@@ -114,7 +111,6 @@ import Testing
     }
 
     @Test("each process has its own entries in memory") func ownEntries() throws {
-        let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         let mine = try record("k", one, bytes: 11)
         let theirs = try record("k", two, bytes: 22)
@@ -138,12 +134,10 @@ import Testing
         try one.remove(again, forKey: "k")
         #expect(try two.access(theirs))
         #expect(try two.entries().count == 1)
-        #expect(try two.invariantViolations() == [])
-        #expect(try two.check().clean)
+        try two.expectValid()
     }
 
     @Test("a change of a key ends its entries in all memories") func changedKeys() throws {
-        let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         for change in ["put", "delete", "deleteAll", "expire", "owner", "plan"] {
             let mine = try record("k", one)
@@ -155,10 +149,7 @@ import Testing
             case "expire": try two.setLifetime(.zero, forKey: "k")
             case "owner": try one.deleteEntries(ofOwner: "o")
             default:
-                for _ in 0..<2 {
-                    let sequence = try #require(try one.metadata("k")?.sequence)
-                    _ = try two.carryOut(.delete, on: [PlannedEntry(key: "k", sequence: sequence)])
-                }
+                for _ in 0..<2 { _ = try two.carryOut(.delete, on: one.planned(["k"])) }
             }
             #expect(try one.access(mine) == false, "\(change)")
             #expect(try two.access(theirs) == false, "\(change)")
@@ -170,7 +161,6 @@ import Testing
     }
 
     @Test("a killed process doesn't affect entries of the same key") func killedHolder() async throws {
-        let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         let mine = try record("worker 7", one, bytes: 99)
         let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
@@ -182,22 +172,19 @@ import Testing
         }
         #expect(Set(holders) == [getpid(), worker.pid])
         #expect(Set(try one.standing(of: "worker 7")?.holders.map(\.pid) ?? []) == Set(holders))
-        worker.signal(9)
-        _ = try await worker.finish()
+        try await worker.kill()
         #expect(try one.access(mine))
         #expect(try one.metadata("worker 7")?.valueBytes == 99)
-        let third = try Store.open(at: folder.store).archive(named: "M")
+        let third = try folder.archive("M")
         #expect(try third.entries().count == 2)
         #expect(try one.access(mine))
         try third.put([5], forKey: "worker 7")
         #expect(try one.access(mine) == false)
         #expect(try one.access("worker 7") == [5])
-        #expect(try third.invariantViolations() == [])
-        #expect(try third.check().clean)
+        try third.expectValid()
     }
 
     @Test("reclaiming keeps entries in memory") func movedFrames() throws {
-        let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         let held = try (0..<5).map { ("k\($0)", try record("k\($0)", one), try record("k\($0)", two)) }
         // Each of these is evicted at once, so segments are reclaimed repeatedly.
@@ -209,8 +196,7 @@ import Testing
             #expect(a != nil && b != nil)
             #expect(a != b)
         }
-        #expect(try one.invariantViolations() == [])
-        #expect(try one.check().clean)
+        try one.expectValid()
     }
 
     #if DEBUG
@@ -221,9 +207,8 @@ import Testing
             in: folder)
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
         for mode in [AccessMode.readOnly, .readWrite] {
-            let store = try Store.open(at: folder.store, mode: mode)
-            defer { store.close() }
-            let archive = try store.archive(named: "A cache")
+            let archive = try folder.archive("A cache", mode: mode)
+            defer { archive.close() }
             #expect(try archive.metadata("cached 29") == nil)
             #expect(try archive.status().entries == archive.entries().count, "\(mode)")
             if mode == .readWrite { #expect(try archive.invariantViolations() == []) }
@@ -232,22 +217,49 @@ import Testing
     #endif
 
     @Test("the next process releases the slots of a killed one") func releasedSlots() async throws {
-        let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
         #expect(try await eventually(within: 5) { try one.metadata("worker 7")?.tier == .memory })
         #expect(try one.metadata("on disk 7")?.tier == .both)
         #expect(try one.processes().count { $0.isAlive } == 2)
-        worker.signal(9)
-        _ = try await worker.finish()
+        try await worker.kill()
         #expect(try one.metadata("worker 7") == nil)
         #expect(try one.metadata("on disk 7")?.tier == .disk)
         // The next process removes its entries and keeps its counters.
         let hits = try one.status().hits
-        let third = try Store.open(at: folder.store).archive(named: "M")
+        let third = try folder.archive("M")
         #expect(try third.processes().count == 2)
         #expect(try third.status().hits == hits)
-        #expect(try third.invariantViolations() == [])
-        #expect(try third.check().clean)
+        try third.expectValid()
+    }
+
+    @Test("observers see the processes that hold an entry") func holders() throws {
+        let (archive, _) = try handles(folder)
+        try archive.put([1], forKey: "k")
+        let observer = try folder.archive("M", mode: .readOnly)
+        #expect(try observer.standing(of: "nothing") == nil)
+        #expect(try observer.standing(of: "k")?.holders == [])
+        let held = try #require(try archive.access(toHold: "k"))
+        try archive.hold(held, bytes: 1)
+        let standing = try #require(try observer.standing(of: "k"))
+        #expect(standing.holders.map(\.name) == ["one"] && !standing.isExpired && standing.expires == nil)
+        try archive.release(held, forKey: "k")
+        #expect(try observer.standing(of: "k")?.holders == [])
+        #expect(throws: StorageError.self) { try observer.standing(of: "") }
+    }
+
+    @Test("an expired entry has a standing until its removal") func expiredEntry() throws {
+        let (archive, _) = try handles(folder)
+        var found: EntryStanding?
+        // A background task may have removed it.
+        for _ in 0..<1000 where found == nil {
+            try archive.put([1], forKey: "k", attributes: EntryAttributes(lifetime: .zero))
+            #expect(try archive.metadata("k") == nil)
+            found = try archive.standing(of: "k")
+        }
+        let standing = try #require(found)
+        #expect(standing.isExpired && standing.expires != nil)
+        try archive.removeExpired()
+        #expect(try archive.standing(of: "k") == nil)
     }
 }

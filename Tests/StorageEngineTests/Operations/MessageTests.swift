@@ -5,9 +5,12 @@ import Testing
 
 /// Archives of kind `log`: a bounded ring of messages.
 @Suite struct MessageTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private func open(_ folder: TemporaryFolder, limit: UInt64 = 10_000) throws -> Archive {
-        try Store.open(at: folder.store).archive(
-            named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: limit))
+        try folder.archive("Ring", creating: .log(limit))
     }
 
     private func texts(_ archive: Archive, after cursor: MessageCursor? = nil) throws -> [String] {
@@ -45,8 +48,7 @@ import Testing
                 #expect(status.entries == model.count)
                 #expect(Int(status.diskBytes) == model.reduce(0) { $0 + $1.count })
                 #expect(Double(status.footprint) <= 1.25 * Double(limit + 128 * model.count) + 1_048_576)
-                let report = try archive.check()
-                #expect(report.clean, "seed \(seed) step \(step): \(report.problems)")
+                #expect(try archive.check().problems == [], "seed \(seed) step \(step)")
                 let last = Int.random(in: 0...model.count, using: &random)
                 let cursor = try archive.cursor(beforeLast: last)
                 #expect(
@@ -82,16 +84,11 @@ import Testing
         let archive = try open(folder)
         for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
         let path = folder.archivePath("Ring", "00000001.segment")
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let bytes = try contents(of: path)
         let text = try #require(bytes.range(of: Data("message \(message)".utf8)))
         let frame = try #require(bytes.range(of: Data("message \(message - 1)".utf8))).upperBound
         // In the frame's header, or in the message.
-        let place = byte < 80 ? (frame + 7) / 8 * 8 + byte : text.lowerBound
-        bytes[place] ^= 0x55
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try file.seek(toOffset: UInt64(place))
-        try file.write(contentsOf: bytes[place...place])
-        try file.close()
+        try flip(path, at: byte < 80 ? (frame + 7) / 8 * 8 + byte : text.lowerBound, 0x55)
         let left = (0..<10).filter { $0 != message }.map { "message \($0)" }
         for last in [20, 9, 8, 2] {
             let cursor = try archive.cursor(beforeLast: last)
@@ -107,7 +104,7 @@ import Testing
     @Test("refuses operations of other kinds") func kinds() throws {
         let folder = try TemporaryFolder()
         let log = try open(folder)
-        let cache = try Store.open(at: folder.store).archive(named: "Cache", orCreate: ArchiveConfiguration())
+        let cache = try folder.archive("Cache", creating: .cache())
         #expect(throws: StorageError.self) { try log.put([1], forKey: "a") }
         // These passed as changes of absent entries.
         func isRefused(_ change: () throws -> Void) -> Bool {
@@ -121,8 +118,7 @@ import Testing
         #expect(throws: StorageError.self) { try log.append([UInt8](repeating: 0, count: 10_001)) }
         #expect(try log.status().rejections == 1)
         #expect(throws: StorageError.self) {
-            try Store.open(at: folder.store).archive(
-                named: "Endless", orCreate: ArchiveConfiguration(kind: .log, diskLimit: nil))
+            try folder.archive("Endless", creating: .log(nil))
         }
     }
 
@@ -177,7 +173,6 @@ import Testing
 
     @Test("a reader learns of lost messages once", arguments: [false, true], [false, true])
     func lostMessages(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<4 { try archive.append([UInt8(number)]) }
         var cursor = try archive.messages(most: .max).next
@@ -199,10 +194,9 @@ import Testing
 
     @Test("a reader learns of messages lost while it reads", arguments: [false, true])
     func concurrentReader(isEmptied: Bool) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         let (isOver, written) = (Guarded(false), Guarded(0))
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
+        let observer = try folder.archive("Ring", mode: .readOnly)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { isOver.withLock { $0 = true } }
@@ -251,9 +245,7 @@ import Testing
 
     @Test("reports no loss to a reader that has read all", arguments: [1, 3])
     func noFalseLoss(steps: Int) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Large", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000_000))
+        let archive = try folder.archive("Large", creating: .log(20_000_000))
         for number in 0..<2_000 { try archive.append([UInt8](repeating: UInt8(number % 251), count: 3_000)) }
         let cursor = try archive.messages(most: .max).next
         for step in 1...steps { try archive.setLimits(disk: UInt64(2_000_000 / step), memory: nil) }
@@ -263,7 +255,6 @@ import Testing
     }
 
     @Test("a smaller limit loses nothing for a reader that has read all") func noLossBySmallerLimit() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<4 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
         let cursor = try archive.messages(most: .max).next
@@ -274,9 +265,8 @@ import Testing
     }
 
     @Test("reads a recreated log from its beginning") func otherLog() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(kind: .log, diskLimit: 10_000)
+        let configuration = ArchiveConfiguration.log(10_000)
         let first = try store.archive(named: "Ring", orCreate: configuration)
         for number in 0..<9 { try first.append([UInt8(number)]) }
         let observing = try Store.open(at: folder.store, mode: .readOnly)
@@ -297,7 +287,6 @@ import Testing
     }
 
     @Test("a read ends at its limit of bytes") func byteLimit() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder, limit: 1_000_000)
         for number in 0..<20 { try archive.append([UInt8](repeating: UInt8(number), count: 1_000)) }
         var cursor: MessageCursor?
@@ -315,9 +304,8 @@ import Testing
     }
 
     @Test("segments dropped during a read cause no damage and no error") func droppedSegments() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let writer = try open(folder, limit: 200_000)
-        let reader = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
+        let reader = try folder.archive("Ring", mode: .readOnly)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let end = ContinuousClock.now + .seconds(1)

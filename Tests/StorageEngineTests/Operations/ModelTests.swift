@@ -73,10 +73,7 @@ import Testing
             seed &+= 1
             runs += 1
         }
-        var figures = Figures("R7 exact LRU against a model")
-        figures.add("seed", text: "\(Soak.seed)")
-        figures.add("steps", runs * 4_000)
-        figures.report()
+        Figures("R7 exact LRU against a model", ["seed": "\(Soak.seed)", "steps": runs * 4_000]).report()
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6], [LockingMode.robustMutex, .fileLock])
@@ -87,7 +84,7 @@ import Testing
         let keys = (0..<Int.random(in: 20...400, using: &random)).map {
             "key \($0) " + String(repeating: "é", count: $0 % 40)
         }
-        let configuration = ArchiveConfiguration(diskLimit: UInt64(model.limit))
+        let configuration = ArchiveConfiguration.cache(UInt64(model.limit))
         let options = StoreOptions(locking: locking)
         var store = try Store.open(at: folder.store, options: options)
         var archive = try store.archive(named: "Model", orCreate: configuration)

@@ -4,11 +4,14 @@ import Testing
 
 /// Names of archives and folders, compared as bytes.
 @Suite struct NameTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     @Test("names with equal text but other bytes are two archives") func equalText() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        try store.archive(named: "caf\u{e9}", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
-        try store.archive(named: "cafe\u{301}", orCreate: ArchiveConfiguration()).put([2], forKey: "a")
+        try store.archive(named: "caf\u{e9}", orCreate: .cache()).put([1], forKey: "a")
+        try store.archive(named: "cafe\u{301}", orCreate: .cache()).put([2], forKey: "a")
         #expect(try store.archiveNames().count == 2)
         #expect(try store.archive(named: "caf\u{e9}").peek("a") == [1])
         #expect(try store.archive(named: "cafe\u{301}").peek("a") == [2])
@@ -16,18 +19,15 @@ import Testing
     }
 
     @Test("a collection has no default limit") func defaultLimits() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
+        let archive = try folder.archive(creating: ArchiveConfiguration(kind: .collection))
         #expect(try archive.configuration().diskLimit == nil)
         #expect(ArchiveConfiguration().diskLimit == 2_000_000)
         #expect(ArchiveConfiguration(kind: .log).diskLimit == 2_000_000)
     }
 
     @Test("a renamed folder has its new name and is reported") func renamedFolder() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        try store.archive(named: "Old", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "Old", orCreate: .cache()).put([1], forKey: "a")
         store.close()
         try FileManager.default.moveItem(
             atPath: folder.store + "/Old.archive", toPath: folder.store + "/New.archive")
@@ -45,9 +45,8 @@ import Testing
     }
 
     @Test("names of archives have no control characters") func controlCharacters() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         for name in ["x%0aB: clean, 9 entries", "x%7f", "raw\u{1b}[31m", "UPPER%4A"] {
             try FileManager.default.copyItem(
                 atPath: folder.store + "/A.archive", toPath: folder.store + "/\(name).archive")
@@ -58,11 +57,8 @@ import Testing
         #expect(!stray.joined().utf8.contains { $0 < 0x20 || $0 == 0x7f })
     }
     @Test("reports links and files in place of archive folders") func linksAndFiles() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        for name in ["A", "B"] {
-            try store.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "a")
-        }
+        for name in ["A", "B"] { try store.archive(named: name, orCreate: .cache()).put([1], forKey: "a") }
         store.close()
         let files = FileManager.default
         try files.moveItem(atPath: folder.store + "/A.archive", toPath: folder.path + "/elsewhere")
@@ -77,7 +73,7 @@ import Testing
         }
         for name in ["A", "C"] {
             #expect(throws: StorageError.self) {
-                try again.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "b")
+                try again.archive(named: name, orCreate: .cache()).put([1], forKey: "b")
             }
         }
     }

@@ -12,7 +12,7 @@ import StorageEngine
 
     private func open(_ limit: UInt64 = 100_000) throws -> (Store, Archive) {
         let store = try Store.open(at: folder.store)
-        return (store, try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: limit)))
+        return (store, try store.archive(named: "A", orCreate: .cache(limit)))
     }
 
     private func rewrite(_ archive: Archive, _ key: String, _ value: [UInt8]) throws -> Bool {
@@ -22,8 +22,7 @@ import StorageEngine
 
     @Test("a rewrite doesn't count as an access") func noAccess() throws {
         let (store, archive) = try open()
-        let attributes = EntryAttributes(
-            lifetime: .seconds(5_000), memoryLifetime: .seconds(50), owner: "me")
+        let attributes = EntryAttributes(lifetime: .seconds(5_000), memoryLifetime: .seconds(50), owner: "me")
         for key in ["a", "b", "c", "d"] { try archive.put([1], forKey: key, attributes: attributes) }
         for key in ["b", "a", "b"] { _ = try archive.access(key) }
         let order = ["b", "a", "d", "c"]

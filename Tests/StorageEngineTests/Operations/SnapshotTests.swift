@@ -15,28 +15,23 @@ import Testing
     }
 
     /// Changes a byte of the index of archive A, which is open.
-    private func flip(_ offset: Int) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: UInt64(offset))
-        let byte = try #require(try file.read(upToCount: 1)?.first)
-        try file.seek(toOffset: UInt64(offset))
-        try file.write(contentsOf: [byte ^ 64])
+    private func flipIndex(_ offset: Int) throws {
+        try flip(folder.archivePath("A", "index"), at: offset, 64)
     }
 
     /// Offsets: OnDiskFormat, "The index".
     @Test("reports a damaged index instead of retrying") func damagedIndex() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
+        let archive = try store.archive(named: "A", orCreate: .cache(200_000))
         try archive.put([1], forKey: "a")
         let done = 800
-        try flip(done + 7)
+        try flipIndex(done + 7)
         #expect(try archive.snapshot().contents() == ["a": [1]])
         let problems = try archive.check().problems
         #expect(problems.contains { $0.contains("a batch is not finished") }, "\(problems)")
-        try flip(done + 7)
+        try flipIndex(done + 7)
         #expect(try archive.check().clean)
         let firstLine = 262_144
-        try flip(firstLine + 15)
+        try flipIndex(firstLine + 15)
         let error = #expect(throws: StorageError.self) { try archive.snapshot() }
         guard case .corrupted(let path, _, _) = error else {
             Issue.record("not said to be damaged: \(String(describing: error))")
@@ -46,7 +41,7 @@ import Testing
     }
 
     @Test("a snapshot doesn't change") func unchangedSnapshot() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
+        let archive = try store.archive(named: "A", orCreate: .cache(200_000))
         try archive.put(
             [1], forKey: "a", encoding: .text,
             attributes: EntryAttributes(lifetime: .seconds(90), owner: "me"))
@@ -72,15 +67,14 @@ import Testing
         metadata.rank = nil
         #expect(metadata == before)
         #expect(snapshot.pinnedBytes > 0)
-        let empty = try store.archive(named: "E", orCreate: ArchiveConfiguration()).snapshot()
+        let empty = try store.archive(named: "E", orCreate: .cache()).snapshot()
         #expect(try empty.count == 0 && empty.value("a") == nil)
     }
 
     /// Each change stores its number, which identifies every state of the archive.
     @Test("a snapshot shows one moment", arguments: [UInt64(1), 2])
     func oneMoment(seed: UInt64) throws {
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         @Sendable func changes(_ number: UInt64) -> [(String, [UInt8]?)] {
             var random = SeededGenerator(seed: seed &* 1_000_003 &+ number)
             return (0..<4).map { _ in
@@ -106,7 +100,7 @@ import Testing
                 last.store(number, ordering: .relaxed)
             }
         }
-        let observing = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observing = try folder.archive(mode: .readOnly)
         var snapshots: [(clock: UInt64, snapshot: ArchiveSnapshot)] = []
         while Date() < end {
             for archive in [archive, observing] {
@@ -144,17 +138,13 @@ import Testing
     }
 
     @Test("snapshots of a busy cache are complete") func busyCache() throws {
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 60_000))
+        let archive = try store.archive(named: "A", orCreate: .cache(60_000))
         let end = Date().addingTimeInterval(0.5)
         let writer = Background {
             var number: UInt64 = 0
             while Date() < end {
                 number += 1
-                var batch = Batch()
-                for (key, value) in NumberedBatches.changes(number) {
-                    if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
-                }
-                try archive.apply(batch)
+                try archive.apply(.numbered(number))
                 for place in 0..<5 {
                     let key = "noise \((number &* 5 &+ UInt64(place)) % 90)"
                     try archive.put(NumberedBatches.value(number, size: 900), forKey: key)
@@ -180,7 +170,7 @@ import Testing
     }
 
     @Test func messagesOfALog() throws {
-        let log = try store.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000))
+        let log = try store.archive(named: "L", orCreate: .log(20_000))
         let end = Date().addingTimeInterval(0.3)
         let writer = Background {
             var number: UInt64 = 0

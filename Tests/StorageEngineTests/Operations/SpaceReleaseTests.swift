@@ -5,30 +5,27 @@ import Testing
 
 /// S14: deleted, evicted and expired entries release their space without further writes.
 @Suite struct SpaceReleaseTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func wait(_ archive: Archive, for footprint: UInt64) async throws {
         #expect(try await eventually(within: 15) { try archive.status().footprint <= footprint })
     }
 
     @Test("an emptied archive releases its space", arguments: [ArchiveKind.cache, .collection])
     func emptiedArchive(kind: ArchiveKind) async throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Room",
-            orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 60_000_000 : nil))
-        for number in 0..<8_000 {
-            try archive.put([UInt8](repeating: 1, count: 4_000), forKey: "k\(number)")
-        }
+        let archive = try folder.archive(
+            "Room", creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 60_000_000 : nil))
+        for number in 0..<8_000 { try archive.put([UInt8](repeating: 1, count: 4_000), forKey: "k\(number)") }
         for number in 0..<8_000 where number % 100 != 0 { try archive.delete("k\(number)") }
         try await wait(archive, for: 6_000_000)
         #expect(try archive.entries().count == 80)
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
     }
 
     @Test("expired entries release their space") func expiredSpace() async throws {
-        let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive("Room", creating: .collection)
         for number in 0..<4_000 {
             try archive.put(
                 [UInt8](repeating: 1, count: 4_000), forKey: "k\(number)",
@@ -40,26 +37,23 @@ import Testing
     }
 
     @Test("an idle process maintains the archive for others") func idleProcess() async throws {
-        let folder = try TemporaryFolder()
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
-        let idle = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
+        let configuration = ArchiveConfiguration.collection
+        let idle = try folder.archive(creating: configuration)
         // Like another process: a separate handle, closed again.
-        let store = try Store.open(at: folder.store)
-        let other = try store.archive(named: "A")
+        let other = try folder.archive()
         for number in 0..<2_000 {
             try other.put(
                 [UInt8](repeating: 1, count: 2_000), forKey: "k\(number)",
                 attributes: EntryAttributes(lifetime: .milliseconds(300)))
         }
         try other.put([1], forKey: "stays")
-        store.close()
+        other.close()
         #expect(try await eventually(within: 15) { try idle.status().expirations == 2_000 })
         try await wait(idle, for: 1_500_000)
         #expect(try idle.status().entries == 1)
     }
 
     @Test("the next change releases the space of expired entries") func nextChange() async throws {
-        let folder = try TemporaryFolder()
         let hand = ClockHand()
         // Without the background thread.
         try Clock.$hand.withValue(hand) {
@@ -76,20 +70,9 @@ import Testing
         }
     }
 
-    @Test("the background thread releases the space of expired entries")
-    func backgroundRelease() async throws {
-        let folder = try TemporaryFolder()
-        let archive = try withLargeEntry(in: folder, lifetime: .milliseconds(50))
-        while try archive.access("large") != nil { usleep(100) }
-        try await wait(archive, for: 20_000_000)
-        #expect(try archive.status().entries == 2_000)
-        #expect(try archive.check().clean)
-    }
-
     /// A collection of 2,000 small entries and one of 40 MB, "large", that expires.
     private func withLargeEntry(in folder: TemporaryFolder, lifetime: Duration) throws -> Archive {
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive("Room", creating: .collection)
         let value = [UInt8](repeating: 1, count: 4_000)
         for number in 0..<2_000 { try archive.put(value, forKey: "k\(number)") }
         try archive.put(
@@ -111,9 +94,9 @@ import Testing
         }
         // Without the background thread.
         try Clock.$hand.withValue(ClockHand()) {
-            let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
-            let reader = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
-            let writer = try Store.open(at: folder.store).archive(named: "A")
+            let configuration = ArchiveConfiguration.collection
+            let reader = try folder.archive(creating: configuration)
+            let writer = try folder.archive()
             let value = [UInt8](repeating: 1, count: 10_000)
             for number in 0..<400 { try writer.put(value, forKey: "\(number)") }
             for number in 0..<400 { #expect(try reader.peek("\(number)") == value) }
@@ -127,5 +110,14 @@ import Testing
             writer.close()
             #expect(try removedAndMapped() == 0)
         }
+    }
+
+    @Test("the background thread releases the space of expired entries")
+    func backgroundRelease() async throws {
+        let archive = try withLargeEntry(in: folder, lifetime: .milliseconds(50))
+        while try archive.access("large") != nil { usleep(100) }
+        try await wait(archive, for: 20_000_000)
+        #expect(try archive.status().entries == 2_000)
+        #expect(try archive.check().clean)
     }
 }

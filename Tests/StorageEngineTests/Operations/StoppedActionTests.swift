@@ -6,7 +6,7 @@ import Testing
 @Suite struct StoppedActionTests {
     @Test("a deletion of all entries stops between two parts") func stoppedDeletion() throws {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive(creating: .cache())
         for number in 0..<5_000 { try archive.put([1], forKey: "\(number)") }
         let outcome = try archive.deleteAllReversibly { $0 < 1_000 }
         let left = try archive.status().entries
@@ -21,13 +21,10 @@ import Testing
         ofAll: Bool = false, _ interrupt: (Archive, TemporaryFolder) -> Void
     ) throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         let value = [UInt8](repeating: 1, count: 20)
         for number in 0..<20_000 { try archive.put(value, forKey: "\(number)") }
-        let planned = try stride(from: 0, to: 20_000, by: 2).compactMap { number in
-            try archive.metadata("\(number)").map { PlannedEntry(key: "\(number)", sequence: $0.sequence) }
-        }
+        let planned = try archive.planned(stride(from: 0, to: 20_000, by: 2).map(String.init))
         var first = 0
         func shouldContinue(after done: Int) -> Bool {
             if first == 0 {
@@ -43,12 +40,9 @@ import Testing
         #expect(first > 0 && outcome.entries == (ofAll ? 20_000 : planned.count))
         #expect(outcome.action?.entries == outcome.entries - first)
         #expect(try archive.undo(outcome.action?.id)?.entries == outcome.entries - first)
-        #expect(try archive.check().problems == [])
-        #expect(try archive.invariantViolations() == [])
+        try archive.expectValid()
         let keys = try archive.entries().keys.sorted()
-        archive.close()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.reopen(archive)
         #expect(try again.entries().keys.sorted() == keys)
         #expect(try again.check().problems == [])
     }
@@ -56,8 +50,7 @@ import Testing
     @Test("a removal whose undo record a put discards continues as a new action", arguments: [false, true])
     func putDiscardsRecord(ofAll: Bool) throws {
         try expectContinuation(ofAll: ofAll) { archive, folder in
-            let plan = FaultPlan(
-                .fails(28), call: .allocate, under: folder.path, number: 1, isLasting: false)
+            let plan = FaultPlan(.fails(28), call: .allocate, under: folder.path, number: 1, isLasting: false)
             SystemFaults.install(plan)
             defer { SystemFaults.remove(plan) }
             for number in 0..<5_000 where plan.injected == 0 {
@@ -69,13 +62,8 @@ import Testing
     @Test("a removal whose undo record another removal discards continues as a new action")
     func removalDiscardsRecord() throws {
         try expectContinuation { archive, folder in
-            let planned = stride(from: 1, to: 20_000, by: 2).compactMap { number in
-                (try? archive.metadata("\(number)")).flatMap { $0 }.map {
-                    PlannedEntry(key: "\(number)", sequence: $0.sequence)
-                }
-            }
-            let plan = FaultPlan(
-                .fails(28), call: .allocate, under: folder.path, number: 1, isLasting: true)
+            let planned = (try? archive.planned(stride(from: 1, to: 20_000, by: 2).map(String.init))) ?? []
+            let plan = FaultPlan(.fails(28), call: .allocate, under: folder.path, number: 1, isLasting: true)
             SystemFaults.install(plan)
             defer { SystemFaults.remove(plan) }
             let outcome = try? archive.carryOut(.delete, on: planned)

@@ -12,22 +12,19 @@ import Testing
         var wrong = 0
 
         func report(seed: UInt64, processes: Int) {
-            var figures = Figures("S5 turns")
-            figures.add("seed", text: "\(seed)")
-            figures.add("processes", processes)
-            figures.add("runs", runs)
-            figures.add("operations", operations)
-            figures.add("evictions", evictions)
-            figures.add("other answers or victims than the model's", wrong)
-            figures.report()
+            Figures(
+                "S5 turns",
+                [
+                    "seed": "\(seed)", "processes": processes, "runs": runs, "operations": operations,
+                    "evictions": evictions, "other answers or victims than the model's": wrong,
+                ]
+            ).report()
         }
     }
 
     @Test("two processes evict the entries that the model evicts") func victimsOfTwoProcesses() async throws {
         var totals = Totals()
-        for seed in [UInt64(11), 12] {
-            try await takeTurns(seed: seed, parts: 2, operations: 4000, &totals)
-        }
+        for seed in [UInt64(11), 12] { try await takeTurns(seed: seed, parts: 2, operations: 4000, &totals) }
         totals.report(seed: 11, processes: 2)
     }
 
@@ -45,9 +42,7 @@ import Testing
     private func takeTurns(seed: UInt64, parts: Int, operations: Int, _ totals: inout Totals) async throws {
         let folder = try TemporaryFolder()
         var model = ModelTests.PlainCache(limit: 60_000)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "Turns", orCreate: ArchiveConfiguration(diskLimit: UInt64(model.limit)))
+        let archive = try folder.archive("Turns", creating: .cache(UInt64(model.limit)))
         let turnFile = folder.path + "/turn"
         try Data(count: 4096).write(to: URL(fileURLWithPath: turnFile))
         let workers = try (0..<parts).map { part in

@@ -5,32 +5,14 @@ import Testing
 
 /// Reversible actions (S12): from any process, within the undo window and byte budget, despite reclaiming and rebuilds.
 @Suite struct UndoTests {
-    private struct Setting {
-        let folder: TemporaryFolder
-        let hand: ClockHand
-        let archive: Archive
-
-        func planned(_ keys: [String]) throws -> [PlannedEntry] {
-            try keys.compactMap { key in
-                try archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
-            }
-        }
-    }
-
-    private func with(limit: UInt64?, _ body: (Setting) throws -> Void) throws {
-        let hand = ClockHand()
-        try Clock.$hand.withValue(hand) {
-            let folder = try TemporaryFolder()
-            let archive = try Store.open(at: folder.store).archive(
-                named: "Undo",
-                orCreate: ArchiveConfiguration(kind: limit == nil ? .collection : .cache, diskLimit: limit))
-            try body(Setting(folder: folder, hand: hand, archive: archive))
-        }
+    private func with(
+        limit: UInt64?, _ body: (Archive, TemporaryFolder, ClockHand) throws -> Void
+    ) throws {
+        try withManualClock(limit == nil ? .collection : .cache(limit), body)
     }
 
     @Test("an undo restores entries with metadata and order") func fullUndo() throws {
-        try with(limit: 10_000) { setting in
-            let archive = setting.archive
+        try with(limit: 10_000) { archive, _, _ in
             for key in ["a", "b", "c", "d", "e"] {
                 try archive.put(
                     Array(key.utf8), forKey: key,
@@ -39,7 +21,7 @@ import Testing
             _ = try archive.access("a")
             let before = try archive.entries()
             let metadata = try before.indices.map { try before.metadata(at: $0) }
-            let outcome = try archive.carryOut(.delete, on: setting.planned(["b", "d", "nothing"]))
+            let outcome = try archive.carryOut(.delete, on: archive.planned(["b", "d", "nothing"]))
             #expect(outcome.entries == 2)
             #expect(outcome.bytes == 2)
             #expect(try archive.entries().keys == ["a", "e", "c"])
@@ -57,42 +39,36 @@ import Testing
 
     @Test("the undo window lasts in a small busy cache", arguments: [false, true])
     func smallCache(removingIndex: Bool) throws {
-        try with(limit: 1_000_000) { setting in
-            var archive = setting.archive
+        try with(limit: 1_000_000) { opened, folder, hand in
+            var archive = opened
             let value = [UInt8](repeating: 7, count: 2_000)
             for number in 0..<400 { try archive.put(value, forKey: "k\(number)") }
             let keys = (0..<300).map { "k\($0)" }
-            let outcome = try archive.carryOut(.delete, on: setting.planned(keys))
+            let outcome = try archive.carryOut(.delete, on: archive.planned(keys))
             #expect(outcome.action?.bytesLeft == nil)
             for number in 0..<5_000 { try archive.put(value, forKey: "new \(number % 450)") }
-            setting.hand.pass(.seconds(599))
+            hand.pass(.seconds(599))
             #expect(try archive.reversibleActions().count == 1)
             let cost = UInt64(300 * (2_000 + 56 + 128))
             let bound = 1.25 * Double(1_000_000 + cost + 128 * 800) + 1_048_576
             #expect(try Double(archive.status().footprint) < bound)
-            if removingIndex {
-                archive.close()
-                try setting.folder.removeIndex("Undo")
-                archive = try Store.open(at: setting.folder.store).archive(named: "Undo")
-            }
+            if removingIndex { archive = try folder.reopen(archive) }
             let undone = try #require(try archive.undo())
             #expect(undone.entries == 300 && undone.skippedCount == 0 && undone.displaced == 0)
             for key in keys { #expect(try archive.peek(key) == value) }
             #expect(try archive.status().diskBytes <= 1_000_000)
-            #expect(try archive.invariantViolations() == [])
-            #expect(try archive.check().clean)
+            try archive.expectValid()
         }
     }
 
     @Test("an action above the budget states its remaining bytes") func largerThanBudget() throws {
-        try with(limit: 12_000_000) { setting in
-            let archive = setting.archive
+        try with(limit: 12_000_000) { archive, _, _ in
             let value = [UInt8](repeating: 7, count: 500_000)
             for number in 0..<24 { try archive.put(value, forKey: "k\(number)") }
             #expect(try archive.undoBudget().values == 12_000_000)
             #expect(try archive.undoBudget().valuesLeft == 12_000_000)
             #expect(try archive.undoBudget().room == 64 << 20)
-            let first = try archive.carryOut(.delete, on: setting.planned((0..<10).map { "k\($0)" }))
+            let first = try archive.carryOut(.delete, on: archive.planned((0..<10).map { "k\($0)" }))
             #expect(first.action?.bytesLeft == nil)
             #expect(try archive.undoBudget().valuesLeft == 7_000_000)
             let roomLeft = try archive.undoBudget().roomLeft
@@ -111,8 +87,7 @@ import Testing
 
     @Test("restores very many small entries", arguments: [true, false], [1_000_000, 12_000_000])
     func manySmallEntries(isWhole: Bool, limit: UInt64) throws {
-        try with(limit: limit) { setting in
-            let archive = setting.archive
+        try with(limit: limit) { archive, _, _ in
             let keys = (0..<(limit < 2_000_000 ? 30_000 : 120_000)).map { "key \($0)" }
             let value = [UInt8](repeating: 1, count: limit < 2_000_000 ? 1 : 100)
             for key in keys { try archive.put(value, forKey: key) }
@@ -121,7 +96,7 @@ import Testing
             let outcome =
                 isWhole
                 ? try archive.deleteAllReversibly()
-                : try archive.carryOut(.delete, on: setting.planned(keys))
+                : try archive.carryOut(.delete, on: archive.planned(keys))
             #expect(outcome.entries == keys.count && outcome.action?.bytesLeft == nil)
             for number in 0..<3_000 {
                 try archive.put([UInt8](repeating: 2, count: 1_000), forKey: "n\(number % 50)")
@@ -133,8 +108,7 @@ import Testing
     }
 
     @Test("an action on too many small entries states its remaining bytes") func tooManyEntries() throws {
-        try with(limit: 1_000_000) { setting in
-            let archive = setting.archive
+        try with(limit: 1_000_000) { archive, _, _ in
             let batch = 50_000
             for number in 0..<8 * batch { try archive.put([1], forKey: "key \(number)") }
             #expect(try !archive.undoBudget().holds(entries: 8 * batch, valueBytes: UInt64(8 * batch)))
@@ -146,46 +120,38 @@ import Testing
 
     @Test("a key stored again stays out of an undo", arguments: [false, true], [false, true])
     func storedAgain(removingIndex: Bool, isReclaimed: Bool) throws {
-        try with(limit: 200_000) { setting in
-            var archive = setting.archive
+        try with(limit: 200_000) { opened, folder, _ in
+            var archive = opened
             for key in ["again", "back"] { try archive.put([1], forKey: key) }
-            _ = try archive.carryOut(.delete, on: setting.planned(["again", "back"]))
+            _ = try archive.carryOut(.delete, on: archive.planned(["again", "back"]))
             try archive.put([2], forKey: "again")
             try archive.delete("again")
             if isReclaimed {
                 for number in 0..<400 {
                     try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "k\(number % 10)")
                 }
-                #expect(try !setting.folder.files(inArchive: "Undo").contains("00000001.segment"))
+                #expect(try !folder.files(inArchive: "A").contains("00000001.segment"))
             }
-            if removingIndex {
-                archive.close()
-                try setting.folder.removeIndex("Undo")
-                archive = try Store.open(at: setting.folder.store).archive(named: "Undo")
-            }
+            if removingIndex { archive = try folder.reopen(archive) }
             let undone = try #require(try archive.undo())
             #expect(undone.entries == 1)
             if !isReclaimed { #expect(undone.skipped == ["again"]) }
             #expect(try archive.peek("again") == nil)
             #expect(try archive.peek("back") == [1])
-            #expect(try archive.invariantViolations() == [])
-            #expect(try archive.check().clean)
+            try archive.expectValid()
         }
     }
 
     @Test("after a rebuild, an undo of a discarded action reports the missing entries as skipped")
     func discardedRecord() throws {
-        try with(limit: nil) { setting in
-            let archive = setting.archive
+        try with(limit: nil) { archive, folder, _ in
             let value = [UInt8](repeating: 1, count: 250)
             for number in 0..<20_000 { try archive.put(value, forKey: "k\(number)") }
-            let planned = try setting.planned(stride(from: 0, to: 20_000, by: 4).map { "k\($0)" })
+            let planned = try archive.planned(stride(from: 0, to: 20_000, by: 4).map { "k\($0)" })
             #expect(try archive.carryOut(.delete, on: planned).entries == 5_000)
             try archive.compact(givingUpUndo: true)
             #expect(try archive.undo() == nil)
-            archive.close()
-            try setting.folder.removeIndex("Undo")
-            let again = try Store.open(at: setting.folder.store).archive(named: "Undo")
+            let again = try folder.reopen(archive)
             #expect(try again.reversibleActions().map(\.entries) == [5_000])
             let undone = try #require(try again.undo())
             #expect(undone.entries > 0 && undone.skippedCount > 0)
@@ -197,10 +163,9 @@ import Testing
 
     @Test("readers see an undo completely or not at all") func atomicUndo() throws {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Undo", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<6_000 { try archive.put([1], forKey: "k\(number)") }
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Undo")
+        let observer = try folder.archive(mode: .readOnly)
         let isDone = Atomic<Bool>(false)
         let seen = Guarded<Set<Int>>([])
         for _ in 0..<4 {
@@ -225,11 +190,9 @@ import Testing
 
     @Test("others write during an undo") func concurrentWriter() throws {
         let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "Undo", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<4_000 { try archive.put([1], forKey: "k\(number)") }
-        let other = try Store.open(at: folder.store).archive(named: "Undo")
+        let other = try folder.archive()
         for round in 0..<3 {
             let isDone = Atomic<Bool>(false)
             let written = Guarded<[String: [UInt8]?]>([:])
@@ -251,16 +214,14 @@ import Testing
             for (key, value) in written.withLock({ $0 }) where value != nil {
                 if let found = try archive.peek(key) { #expect(found == value) }
             }
-            #expect(try archive.invariantViolations() == [])
-            #expect(try archive.check().clean)
+            try archive.expectValid()
         }
     }
 
     @Test("leaves entries alone that changed since the plan") func changedSincePlan() throws {
-        try with(limit: 10_000) { setting in
-            let archive = setting.archive
+        try with(limit: 10_000) { archive, _, _ in
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
-            let plan = try setting.planned(["a", "b", "c"])
+            let plan = try archive.planned(["a", "b", "c"])
             try archive.put([2], forKey: "a")
             try archive.delete("b")
             let outcome = try archive.carryOut(.delete, on: plan)
@@ -276,15 +237,14 @@ import Testing
     }
 
     @Test("reports the reason for each skipped entry") func skipReasons() throws {
-        try with(limit: 10_000) { setting in
-            let archive = setting.archive
+        try with(limit: 10_000) { archive, _, hand in
             for key in ["changed", "gone", "expired", "idle", "used"] {
                 try archive.put(
                     [1], forKey: key,
                     attributes: EntryAttributes(lifetime: key == "expired" ? .seconds(60) : nil))
             }
-            let plan = try setting.planned(["changed", "gone", "expired", "idle", "used"])
-            setting.hand.pass(.seconds(100))
+            let plan = try archive.planned(["changed", "gone", "expired", "idle", "used"])
+            hand.pass(.seconds(100))
             let before = Timestamp.now()
             try archive.put([2], forKey: "changed")
             try archive.delete("gone")
@@ -305,10 +265,9 @@ import Testing
     }
 
     @Test("an action on entries that are all in use takes no number") func allInUse() throws {
-        try with(limit: 10_000) { setting in
-            let archive = setting.archive
+        try with(limit: 10_000) { archive, _, _ in
             for key in ["a", "b"] { try archive.put([1], forKey: key) }
-            let plan = try setting.planned(["a", "b"])
+            let plan = try archive.planned(["a", "b"])
             _ = try archive.access("a")
             _ = try archive.access("b")
             let outcome = try archive.carryOut(.expireIdle(before: Timestamp(microseconds: 0)), on: plan)
@@ -319,12 +278,11 @@ import Testing
     }
 
     @Test("a plan spares entries that are accessed during it") func usedDuringPlan() throws {
-        try with(limit: 1_000_000) { setting in
-            let archive = setting.archive
+        try with(limit: 1_000_000) { archive, _, hand in
             let keys = (0..<2000).map { "key \($0)" }
             for key in keys { try archive.put([1], forKey: key) }
-            let plan = try setting.planned(keys)
-            setting.hand.pass(.seconds(1))
+            let plan = try archive.planned(keys)
+            hand.pass(.seconds(1))
             var used: [String] = []
             let outcome = try archive.carryOut(.expireIdle(before: .now()), on: plan) { done in
                 // Between two parts, and so after the plan began.
@@ -341,60 +299,52 @@ import Testing
     }
 
     @Test("the undo window ends after ten minutes") func undoWindow() throws {
-        try with(limit: 10_000) { setting in
-            try setting.archive.put([1], forKey: "a")
-            _ = try setting.archive.carryOut(.expireNow, on: setting.planned(["a"]))
-            #expect(try setting.archive.reversibleActions().map(\.kind) == [.expire])
-            setting.hand.pass(.seconds(599))
-            #expect(try setting.archive.reversibleActions().count == 1)
-            setting.hand.pass(.seconds(1))
-            #expect(try setting.archive.reversibleActions() == [])
-            #expect(try setting.archive.undo() == nil)
+        try with(limit: 10_000) { archive, _, hand in
+            try archive.put([1], forKey: "a")
+            _ = try archive.carryOut(.expireNow, on: archive.planned(["a"]))
+            #expect(try archive.reversibleActions().map(\.kind) == [.expire])
+            hand.pass(.seconds(599))
+            #expect(try archive.reversibleActions().count == 1)
+            hand.pass(.seconds(1))
+            #expect(try archive.reversibleActions() == [])
+            #expect(try archive.undo() == nil)
         }
     }
 
     @Test("an undo restores reclaimed entries", arguments: [false, true])
     func reclaimedEntries(removingIndex: Bool) throws {
-        try with(limit: 2_000_000) { setting in
-            let archive = setting.archive
+        try with(limit: 2_000_000) { archive, folder, _ in
             let value = [UInt8](repeating: 7, count: 2_000)
             // As much as fits, overwritten repeatedly to cause reclaiming.
             for number in 0..<3_000 { try archive.put(value, forKey: "k\(number % 900)") }
             let victims = Array(try archive.entries(order: .leastRecentFirst).keys.prefix(400))
-            let plan = try setting.planned(victims)
-            let oldest = try setting.folder.segments("Undo").first
+            let plan = try archive.planned(victims)
+            let oldest = try folder.segments().first
             let outcome = try archive.carryOut(.delete, on: plan)
             #expect(outcome.entries == 400)
             for number in 0..<800 { try archive.put(value, forKey: "new \(number % 40)") }
-            #expect(try setting.folder.segments("Undo").first != oldest)
-            #expect(try archive.invariantViolations() == [])
-            #expect(try archive.check().clean)
+            #expect(try folder.segments().first != oldest)
+            try archive.expectValid()
             var again = archive
-            if removingIndex {
-                archive.close()
-                try setting.folder.removeIndex("Undo")
-                again = try Store.open(at: setting.folder.store).archive(named: "Undo")
-            }
+            if removingIndex { again = try folder.reopen(archive) }
             let undone = try #require(try again.undo())
             #expect(undone.entries == 400)
             #expect(undone.skippedCount == 0)
             for key in victims.suffix(300) { #expect(try again.peek(key) == value) }
             #expect(try again.status().diskBytes <= 2_000_000)
-            #expect(try again.invariantViolations() == [])
-            #expect(try again.check().clean)
+            try again.expectValid()
         }
     }
 
     @Test("another handle undoes a deletion of all entries") func deletionOfAll() throws {
-        try with(limit: nil) { setting in
-            let archive = setting.archive
+        try with(limit: nil) { archive, folder, _ in
             for number in 0..<5_000 { try archive.put([UInt8(number & 255)], forKey: "k\(number)") }
             let order = try archive.entries().keys
             let outcome = try archive.deleteAllReversibly()
             #expect(outcome.entries == 5_000)
             #expect(try archive.status().entries == 0)
             archive.close()
-            let other = try Store.open(at: setting.folder.store).archive(named: "Undo")
+            let other = try folder.archive()
             #expect(try other.undo()?.entries == 5_000)
             #expect(try other.entries().keys == order)
             #expect(try other.invariantViolations() == [])
@@ -402,21 +352,20 @@ import Testing
     }
 
     @Test("an undo doesn't count expired entries as restored") func expiredInBetween() throws {
-        try with(limit: 100_000) { setting in
-            let archive = setting.archive
+        try with(limit: 100_000) { archive, _, hand in
             for key in ["a", "b"] {
                 try archive.put([1, 2], forKey: key, attributes: EntryAttributes(lifetime: .seconds(60)))
             }
             try archive.put([1], forKey: "c")
-            _ = try archive.carryOut(.delete, on: setting.planned(["a", "b", "c"]))
-            setting.hand.pass(.seconds(61))
+            _ = try archive.carryOut(.delete, on: archive.planned(["a", "b", "c"]))
+            hand.pass(.seconds(61))
             let undone = try #require(try archive.undo())
             #expect(undone.entries == 1 && undone.bytes == 1)
             #expect(undone.expired == 2 && undone.skippedCount == 0)
             #expect(try archive.entries().keys == ["c"])
             try archive.put([1], forKey: "d", attributes: EntryAttributes(lifetime: .seconds(60)))
-            _ = try archive.carryOut(.setLifetime(.seconds(120)), on: setting.planned(["d"]))
-            setting.hand.pass(.seconds(61))
+            _ = try archive.carryOut(.setLifetime(.seconds(120)), on: archive.planned(["d"]))
+            hand.pass(.seconds(61))
             #expect(try archive.peek("d") == [1])
             let second = try #require(try archive.undo())
             #expect(second.entries == 0 && second.expired == 1)
@@ -426,24 +375,19 @@ import Testing
 
     @Test("an undo restores entries that expired by the action", arguments: [false, true])
     func expiredByAction(removingIndex: Bool) throws {
-        try with(limit: 100_000) { setting in
-            let archive = setting.archive
+        try with(limit: 100_000) { archive, folder, hand in
             for key in ["a", "b", "c"] {
                 try archive.put([1], forKey: key, attributes: EntryAttributes(lifetime: .seconds(7200)))
             }
             try archive.put([1], forKey: "own", attributes: EntryAttributes(lifetime: .seconds(5)))
-            _ = try archive.carryOut(.setLifetime(.seconds(3)), on: setting.planned(["a", "b", "c"]))
-            setting.hand.pass(.seconds(10))
+            _ = try archive.carryOut(.setLifetime(.seconds(3)), on: archive.planned(["a", "b", "c"]))
+            hand.pass(.seconds(10))
             #expect(try archive.access("a") == nil)
             #expect(try archive.removeExpired().entries == 3)
             try archive.put([2], forKey: "c")
             #expect(try archive.entries().keys == ["c"])
             var again = archive
-            if removingIndex {
-                archive.close()
-                try setting.folder.removeIndex("Undo")
-                again = try Store.open(at: setting.folder.store).archive(named: "Undo")
-            }
+            if removingIndex { again = try folder.reopen(archive) }
             let undone = try #require(try again.undo())
             #expect(undone.entries == 2)
             #expect(undone.skipped == ["c"])
@@ -452,25 +396,23 @@ import Testing
             let expires = try #require(try again.metadata("a")?.expires)
             let left = expires.microseconds - Timestamp.now().microseconds
             #expect(left == 7_190_000_000)
-            #expect(try again.invariantViolations() == [])
-            #expect(try again.check().clean)
+            try again.expectValid()
         }
     }
 
     @Test("a deletion of all entries by a program is final") func finalDeletion() throws {
-        try with(limit: 100_000) { setting in
-            try setting.archive.put([1], forKey: "a")
-            _ = try setting.archive.carryOut(.delete, on: setting.planned(["a"]))
-            try setting.archive.deleteAll()
-            #expect(try setting.archive.undo() == nil)
-            #expect(try setting.archive.invariantViolations() == [])
+        try with(limit: 100_000) { archive, _, _ in
+            try archive.put([1], forKey: "a")
+            _ = try archive.carryOut(.delete, on: archive.planned(["a"]))
+            try archive.deleteAll()
+            #expect(try archive.undo() == nil)
+            #expect(try archive.invariantViolations() == [])
         }
     }
 
     @Test("a full disk ends the undo window") func fullDisk() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "Full", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive("Full", creating: .collection)
         let value = [UInt8](repeating: 1, count: 1_000)
         for number in 0..<3_000 { try archive.put(value, forKey: "k\(number)") }
         _ = try archive.deleteAllReversibly()
@@ -492,12 +434,11 @@ import Testing
     }
 
     @Test("actions are undone one by one or by number") func byNumber() throws {
-        try with(limit: 100_000) { setting in
-            let archive = setting.archive
+        try with(limit: 100_000) { archive, _, _ in
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
-            let first = try archive.carryOut(.delete, on: setting.planned(["a"])).action
-            _ = try archive.carryOut(.delete, on: setting.planned(["b"]))
-            _ = try archive.carryOut(.setLifetime(.seconds(5)), on: setting.planned(["c"]))
+            let first = try archive.carryOut(.delete, on: archive.planned(["a"])).action
+            _ = try archive.carryOut(.delete, on: archive.planned(["b"]))
+            _ = try archive.carryOut(.setLifetime(.seconds(5)), on: archive.planned(["c"]))
             #expect(try archive.reversibleActions().map(\.kind) == [.deadline, .delete, .delete])
             #expect(try archive.undo(first?.id)?.entries == 1)
             #expect(try archive.undo(first?.id) == nil)
@@ -510,8 +451,7 @@ import Testing
     }
 
     @Test("an undo evicts entries that no longer fit") func evictedByUndo() throws {
-        try with(limit: 1_000) { setting in
-            let archive = setting.archive
+        try with(limit: 1_000) { archive, _, _ in
             for number in 0..<10 {
                 try archive.put([UInt8](repeating: 0, count: 100), forKey: "old \(number)")
             }
@@ -529,17 +469,16 @@ import Testing
 
     @Test("an undo that can't fit evicts nothing and can be repeated", arguments: [true, false])
     func largeValue(isAll: Bool) throws {
-        try with(limit: 200_000) { setting in
-            let archive = setting.archive
+        try with(limit: 200_000) { archive, _, _ in
             let big = [UInt8](repeating: 9, count: 90_000)
             try archive.put(big, forKey: "big")
             for number in 0..<5 { try archive.put([UInt8](repeating: 1, count: 9_000), forKey: "k\(number)") }
             _ =
                 isAll
                 ? try archive.deleteAllReversibly()
-                : try archive.carryOut(.delete, on: setting.planned(["big"]))
+                : try archive.carryOut(.delete, on: archive.planned(["big"]))
             try archive.setLimits(disk: 60_000, memory: nil)
-            #expect(throws: StorageError.valueTooLarge(bytes: 90_000, limit: 60_000, archive: "Undo")) {
+            #expect(throws: StorageError.valueTooLarge(bytes: 90_000, limit: 60_000, archive: "A")) {
                 try archive.undo()
             }
             #expect(try archive.entries().count == (isAll ? 0 : 5))
@@ -551,11 +490,10 @@ import Testing
     }
 
     @Test("an action on nothing takes no number") func noNumber() throws {
-        try with(limit: 1_000_000) { setting in
-            let archive = setting.archive
+        try with(limit: 1_000_000) { archive, _, _ in
             for number in 0..<64 {
                 try archive.put([UInt8(number)], forKey: "k\(number)")
-                _ = try archive.carryOut(.delete, on: setting.planned(["k\(number)"]))
+                _ = try archive.carryOut(.delete, on: archive.planned(["k\(number)"]))
             }
             #expect(try archive.reversibleActions().count == 64)
             let gone = [PlannedEntry(key: "k0", sequence: 1), PlannedEntry(key: "none", sequence: 1)]

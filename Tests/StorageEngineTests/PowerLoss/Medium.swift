@@ -54,7 +54,7 @@ final class Medium: @unchecked Sendable {
     deinit { SystemFaults.endObserving(observer) }
 
     private static func bytes(of path: String) -> Data {
-        (try? Data(contentsOf: URL(fileURLWithPath: path))) ?? Data()
+        (try? contents(of: path)) ?? Data()
     }
 
     private func note(_ event: SystemEvent) {

@@ -49,8 +49,7 @@ extension PowerLossRun {
         let before = folder.path + "/before"
         // Durable from the beginning.
         let store = try Store.open(at: before + "/store")
-        try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)).put(
-            [1], forKey: "before")
+        try store.archive(named: "A", orCreate: .collection).put([1], forKey: "before")
         store.close()
         let isTorn = try use(before, batches: 4, cutInto: first)
         guard FileManager.default.fileExists(atPath: first + "/store/A.archive/descriptor") else { return 0 }

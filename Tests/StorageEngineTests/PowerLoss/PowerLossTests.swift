@@ -113,10 +113,8 @@ final class PowerLossRun: @unchecked Sendable {
     private static let keys = (0..<14).map { "key \($0)" }
 
     func run() throws -> Counts {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A",
-            orCreate: ArchiveConfiguration(
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(
                 kind: kind, diskLimit: kind == .collection ? nil : PowerLossRun.limit, durability: durability)
         )
         for key in PowerLossRun.keys { allowed[key] = [nil] }
@@ -141,7 +139,7 @@ final class PowerLossRun: @unchecked Sendable {
         }
         isRunning = false
         figures.evicted = Int(try archive.status().evictions)
-        store.close()
+        archive.close()
         return figures
     }
 
@@ -176,8 +174,7 @@ final class PowerLossRun: @unchecked Sendable {
         }
         let actions: [PlannedAction] = [.delete, .expireNow, .setLifetime(.zero)]
         underWay = present.mapValues { _ in nil }
-        let outcome = try archive.carryOut(
-            actions.randomElement(using: &random) ?? .delete, on: planned)
+        let outcome = try archive.carryOut(actions.randomElement(using: &random) ?? .delete, on: planned)
         if let id = outcome.action?.id { taken[id] = present }
     }
 

@@ -6,14 +6,6 @@ import Testing
 
 /// S15: no reader finds a part of a batch, neither beside its writer nor after it was stopped or killed.
 @Suite(.oneAtATime) struct BatchReaderTests {
-    private static func batch(_ number: UInt64) -> Batch {
-        var batch = Batch()
-        for (key, value) in NumberedBatches.changes(number) {
-            if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
-        }
-        return batch
-    }
-
     private static func look(
         _ archive: Archive, _ order: [String], atLeast start: UInt64
     ) throws -> (number: UInt64, complaint: String?) {
@@ -29,10 +21,9 @@ import Testing
         async throws -> Int
     {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(named: "A", orCreate: configuration)
-        try archive.apply(Self.batch(1))
+        let archive = try folder.archive(creating: configuration)
+        defer { archive.close() }
+        try archive.apply(.numbered(1))
         let observers = try (0..<2).map {
             try Worker(["watchBatches", folder.store, "A", "\($0)", folder.stopFile], in: folder)
         }
@@ -59,7 +50,7 @@ import Testing
         while Date() < end {
             for _ in 0..<20 {
                 number += 1
-                try archive.apply(Self.batch(number))
+                try archive.apply(.numbered(number))
                 try archive.put(noise, forKey: "noise \(number % 40)")
             }
         }
@@ -72,9 +63,7 @@ import Testing
             total += lines.last?.split(separator: " ").last.flatMap { Int($0) } ?? 0
         }
         #expect(number > 20)
-        let report = try archive.check()
-        #expect(report.clean, "\(report.problems)")
-        #expect(try archive.invariantViolations() == [])
+        try archive.expectValid()
         return total
     }
 
@@ -92,9 +81,7 @@ import Testing
         let seconds = Double(Soak.seconds) * 0.05
         let looks = try await readers(
             forSeconds: seconds, seed: Soak.seed, ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        var figures = Figures("S15 looks beside a writer of batches")
-        figures.add("looks", looks)
-        figures.report()
+        Figures("S15 looks beside a writer of batches", ["looks": looks]).report()
     }
 
     #if DEBUG && os(Linux)
@@ -154,22 +141,19 @@ import Testing
         for place in BatchReaderTests.places {
             let folder = try TemporaryFolder(inMemory: true)
             let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-            let archive = try store.archive(
-                named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try store.archive(named: "A", orCreate: .collection)
             let worker = try Worker(
                 ["batches", folder.store, "A", "3", place.point.rawValue, "\(place.passing)"], in: folder)
             #expect(try await worker.hasSaid("applied 3"), "\(place): \(worker.linesSoFar())")
             _ = try await worker.process.isStopped(within: 20)
-            let observing = try Store.open(at: folder.store, mode: .readOnly)
-            let observer = try observing.archive(named: "A")
+            let observer = try folder.archive(mode: .readOnly)
             let now: UInt64 = place.isPublished ? 4 : 3
             let start = Date()
             try expectWhole(archive, now, "\(place), stopped")
             try expectWhole(observer, now, "\(place), stopped, observed")
             // A wait for the stopped writer would take ten seconds.
             #expect(Date().timeIntervalSince(start) < 9, "\(place): a look-up waited for a stopped writer")
-            worker.signal(SIGKILL)
-            _ = try await worker.finish()
+            try await worker.kill()
             try expectWhole(archive, now, "\(place), killed")
             try expectWhole(observer, now, "\(place), killed, observed")
             // The next owner of the lock repairs.
@@ -177,13 +161,11 @@ import Testing
             let last: UInt64 = place.isFinished ? 4 : 3
             try expectWhole(archive, last, "\(place), repaired")
             try expectWhole(observer, last, "\(place), repaired, observed")
-            #expect(try archive.invariantViolations() == [], "\(place)")
-            let report = try archive.check()
-            #expect(report.clean, "\(place): \(report.problems)")
-            try archive.apply(Self.batch(5))
+            try archive.expectValid("\(place)")
+            try archive.apply(.numbered(5))
             try expectWhole(archive, 5, "\(place), continued")
             store.close()
-            observing.close()
+            observer.close()
             try folder.removeIndex("A")
             let again = try Store.open(at: folder.store)
             try expectWhole(try again.archive(named: "A"), 5, "\(place), rebuilt")

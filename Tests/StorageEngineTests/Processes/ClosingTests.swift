@@ -6,12 +6,15 @@ import Testing
 
 /// Calls during a close of the archive complete or fail, and access no unmapped memory.
 @Suite(.oneAtATime) struct ClosingTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     @Test("calls during a close complete or report a closed archive") func concurrentCalls() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         var told = 0
         for round in 0..<150 {
             let store = try Store.open(at: folder.store)
-            let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+            let archive = try store.archive(named: "A", orCreate: .cache(100_000))
             let workers = (0..<3).map { number in
                 Background {
                     do {
@@ -45,8 +48,7 @@ import Testing
     }
     @Test("puts acknowledged during a close are kept", arguments: [true, false])
     func acknowledgedDuringClose(store closesStore: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let configuration = ArchiveConfiguration.collection
         func open() throws -> (Store, Archive) {
             let store = try Store.open(at: folder.store)
             return (store, try store.archive(named: "A", orCreate: configuration))
@@ -94,15 +96,13 @@ import Testing
         let archive = current.withLock { $0.1 }
         let count = puts.load(ordering: .relaxed)
         #expect(count > 0)
-        #expect(try archive.invariantViolations() == [] && archive.check().clean)
+        try archive.expectValid()
     }
 
     @Test("removed archives keep no descriptors") func removedArchives() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         func round(_ number: Int) throws {
-            let archive = try store.archive(
-                named: "A\(number)", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+            let archive = try store.archive(named: "A\(number)", orCreate: .cache(100_000))
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(600)))
             try store.removeArchive(named: "A\(number)")
             #expect(throws: StorageError.closed(name: "A\(number)")) { try archive.put([1], forKey: "b") }
@@ -122,10 +122,9 @@ import Testing
     }
     @Test("an archive removed by another handle is closed and can be recreated")
     func removedElsewhere() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let other = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(diskLimit: 100_000)
+        let configuration = ArchiveConfiguration.cache(100_000)
         let archive = try store.archive(named: "A", orCreate: configuration)
         try archive.put([1], forKey: "old")
         try other.removeArchive(named: "A")
@@ -142,11 +141,10 @@ import Testing
     }
 
     @Test("a put after all files were removed reports a closed archive") func removedFiles() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
-        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
+        let configuration = ArchiveConfiguration.collection
+        let archive = try folder.archive(creating: configuration)
         try archive.put([1], forKey: "a")
-        let other = try Store.open(at: folder.store).archive(named: "A")
+        let other = try folder.archive()
         // `archive` hasn't mapped the newest segment.
         for number in 0..<40 { try other.put([UInt8](repeating: 1, count: 10_000), forKey: "\(number)") }
         for name in try folder.files(inArchive: "A") {
@@ -156,17 +154,13 @@ import Testing
     }
 
     @Test("an interrupted removal has removed the archive") func interruptedRemoval() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
-        let plan = FaultPlan(
-            .fails(EIO), call: .unlink, under: folder.store, number: 2, isLasting: true)
+        let configuration = ArchiveConfiguration.collection
+        let plan = FaultPlan(.fails(EIO), call: .unlink, under: folder.store, number: 2, isLasting: true)
         for number in 0..<3 {
             try store.archive(named: "A", orCreate: configuration).put([1], forKey: "\(number)")
         }
-        SystemFaults.install(plan)
-        #expect(throws: StorageError.self) { try store.removeArchive(named: "A") }
-        SystemFaults.remove(plan)
+        _ = withFaults(plan) { #expect(throws: StorageError.self) { try store.removeArchive(named: "A") } }
         #expect(plan.injected > 0)
         #expect(try store.archiveNames() == [])
         #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) {
@@ -186,9 +180,8 @@ import Testing
     }
 
     @Test("opening during a removal reports an absent archive") func openingDuringRemoval() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let configuration = ArchiveConfiguration.collection
         let isOver = Atomic(false)
         let refusals = Guarded<[StorageError]>([])
         let readers = try [AccessMode.readOnly, .readWrite].map { mode in
@@ -222,8 +215,7 @@ import Testing
 
     @Test("opening after a removal stores nothing in the old folder", arguments: [true, false])
     func waitingForRemoval(makes: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let configuration = ArchiveConfiguration.collection
         let first = try Store.open(at: folder.store)
         try first.archive(named: "A", orCreate: configuration).put([1], forKey: "old")
         first.close()
@@ -255,9 +247,8 @@ import Testing
     }
 
     @Test("several threads remove and create one archive") func concurrentRemovals() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let path = folder.store
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let configuration = ArchiveConfiguration.collection
         _ = try Store.open(at: path)
         let unexpected = Guarded<[String]>([])
         let workers = (0..<3).map { worker in

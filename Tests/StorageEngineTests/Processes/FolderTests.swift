@@ -5,10 +5,13 @@ import Testing
 
 /// R12: changes of a store's folder while it is open (OnDiskFormat, "What may happen to a store that is open").
 @Suite(.oneAtATime) struct FolderTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func filled(_ folder: TemporaryFolder, _ locking: LockingMode = .automatic) throws -> Store {
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         for number in 0..<200 { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
         return store
     }
@@ -16,7 +19,6 @@ import Testing
     /// Two stores in one process, used by threads at the same time.
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func openedTwiceInOneProcess(locking: LockingMode) async throws {
-        let folder = try TemporaryFolder()
         let first = try filled(folder, locking)
         let second = try Store.open(at: folder.store)
         let archives = [try first.archive(named: "A"), try second.archive(named: "A")]
@@ -60,10 +62,9 @@ import Testing
     }
 
     @Test func renamedWhileOpen() throws {
-        let folder = try TemporaryFolder()
         let store = try filled(folder)
         let archive = try store.archive(named: "A")
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         let moved = folder.path + "/moved"
         try FileManager.default.moveItem(atPath: folder.store, toPath: moved)
         let elsewhere = try Store.open(at: moved).archive(named: "A")
@@ -78,10 +79,9 @@ import Testing
     }
 
     @Test("puts into a removed folder fail and don't recreate it") func removedWhileOpen() throws {
-        let folder = try TemporaryFolder()
         let store = try filled(folder)
         let archive = try store.archive(named: "A")
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         #expect(try observer.peek("key 7") == Array("value 7".utf8))
         try removeFolderInUse(folder.store)
         var stored = 0
@@ -99,7 +99,7 @@ import Testing
         #expect(try archive.peek("key 7") == Array("value 7".utf8))
         #expect(throws: StorageError.closed(name: "A")) { try archive.status() }
         #expect(throws: StorageError.self) { try observer.peek("key 7") }
-        #expect(throws: StorageError.self) { try store.archive(named: "B", orCreate: ArchiveConfiguration()) }
+        #expect(throws: StorageError.self) { try store.archive(named: "B", orCreate: .cache()) }
         store.close()
         #expect(!FileManager.default.fileExists(atPath: folder.store))
         let next = try filled(folder).archive(named: "A")
@@ -109,10 +109,9 @@ import Testing
 
     @Test("a handle of a removed store reports it closed, not damaged")
     func removedAfterPartialRead() throws {
-        let folder = try TemporaryFolder()
         let archive = try filled(folder).archive(named: "A")
         let others = try [AccessMode.readWrite, .readOnly].map {
-            try Store.open(at: folder.store, mode: $0).archive(named: "A")
+            try folder.archive(mode: $0)
         }
         for other in others { #expect(try other.peek("key 7") != nil) }
         for number in 0..<3_000 {
@@ -152,9 +151,8 @@ import Testing
     /// A log without its older segments looks like one whose segments were reclaimed.
     @Test(arguments: [0..<1, 0..<12, 6..<12, 3..<40, 0..<40, 7..<8], [true, false])
     func halfCopiedStore(missing: Range<Int>, copiesIndex: Bool) throws {
-        let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
+        let archive = try store.archive(named: "A", orCreate: .cache(40_000_000))
         let value = [UInt8](repeating: 1, count: 2_000)
         for number in 0..<10_000 { try archive.put(value, forKey: "key \(number)") }
         store.close()
@@ -190,11 +188,9 @@ import Testing
     }
 
     @Test("reading a copied store changes nothing") func copiedStore() throws {
-        let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
+        let archive = try folder.archive(creating: ArchiveConfiguration(kind: .collection))
         for number in 0..<100 { try archive.put([1, 2, 3], forKey: "key \(number)") }
-        store.close()
+        archive.close()
         let copy = folder.path + "/copy"
         let files = FileManager.default
         try files.copyItem(atPath: folder.store, toPath: copy)
@@ -202,7 +198,7 @@ import Testing
             try files.contentsOfDirectory(atPath: copy + "/A.archive").sorted().map { name in
                 let path = copy + "/A.archive/" + name
                 let date = try files.attributesOfItem(atPath: path)[.modificationDate] as? Date
-                let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+                let bytes = Array(try contents(of: path))
                 return "\(name) \(date?.timeIntervalSince1970 ?? 0) \(bytes.hashValue)"
             }
         }
@@ -217,7 +213,6 @@ import Testing
 
     @Test("notices restored bytes in the newest segment", arguments: [true, false])
     func restoredBytes(isAppendedTo: Bool) throws {
-        let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
         for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 50), forKey: "key \(number)") }
@@ -245,9 +240,7 @@ import Testing
         }
         let first = try made()
         if isAppendedTo {
-            let store = try Store.open(at: folder.store)
-            try store.archive(named: "A").put([2], forKey: "new")
-            store.close()
+            try folder.withArchive { try $0.put([2], forKey: "new") }
         }
         let present = isAppendedTo ? found + 1 : found
         for mode in [AccessMode.readOnly, .readWrite, .readWrite, .readOnly] {
@@ -258,7 +251,7 @@ import Testing
         for mode in [AccessMode.readOnly, .readWrite, .readOnly] {
             #expect(try entries(mode) == (isAppendedTo ? 401 : 400))
         }
-        let last = try Store.open(at: folder.store).archive(named: "A")
+        let last = try folder.archive()
         try last.put([1], forKey: "another")
         #expect(try last.check().clean)
     }
@@ -267,18 +260,16 @@ import Testing
 
     @Test("finds all entries once a partial segment is complete", arguments: Part.allCases)
     func halfCopiedSegment(part: Part) throws {
-        let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
+        let archive = try folder.archive(creating: .cache(40_000_000))
         for number in 0..<10_000 {
             try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
         }
-        store.close()
+        archive.close()
         let target = folder.path + "/target"
         try FileManager.default.copyItem(atPath: folder.store, toPath: target)
         try FileManager.default.removeItem(atPath: target + "/A.archive/index")
         let segment = target + "/A.archive/00000007.segment"
-        let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let whole = try contents(of: segment)
         let half = whole.count / 2 / 4096 * 4096
         var present = whole.prefix(half)
         switch part {
@@ -345,12 +336,9 @@ import Testing
             copy.close()
             try removeFolderInUse(path)
         }
-        var figures = Figures("R12 copies of an open store, \(locking)")
-        figures.add("copies", round)
-        figures.add("slowest open", nanoseconds: opens.slowest)
-        figures.report()
-        writer.signal(SIGKILL)
-        _ = try await writer.finish()
+        Figures("R12 copies of an open store, \(locking)", ["copies": round, "slowest open": opens.slowest])
+            .report()
+        try await writer.kill()
         #expect(try archive.check().clean)
     }
 
@@ -371,7 +359,7 @@ import Testing
             }
             if isFolder.boolValue {
                 try copy(source + "/" + name, to: target + "/" + name)
-            } else if let data = try? Data(contentsOf: URL(fileURLWithPath: source + "/" + name)) {
+            } else if let data = try? contents(of: source + "/" + name) {
                 try data.write(to: URL(fileURLWithPath: target + "/" + name))
             }
         }

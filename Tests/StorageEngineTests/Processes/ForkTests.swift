@@ -12,7 +12,7 @@ import Testing
         let worker = try Worker(["fork", folder.store, "Fork", "\(locking)", folder.stopFile], in: folder)
         #expect(try await worker.hasSaid("ready"), "\(worker.linesSoFar())")
         // The child has ended; its parent still uses the archive.
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Fork")
+        let observer = try folder.archive("Fork", mode: .readOnly)
         #expect(try observer.status().attachedProcesses == 1)
         let attached = open(folder.archivePath("Fork", "attached"), O_RDWR)
         defer { close(attached) }
@@ -30,7 +30,7 @@ import Testing
             lines.filter { $0.hasPrefix("parent") } == [
                 "parent puts done", "parent after done", "parent close done",
             ])
-        let archive = try Store.open(at: folder.store).archive(named: "Fork")
+        let archive = try folder.archive("Fork")
         for (name, count) in [("parent", 1000), ("again", 500), ("own", 500)] {
             for number in 0..<count {
                 #expect(try archive.peek("\(name) \(number)") == [UInt8](repeating: 5, count: number))
@@ -38,8 +38,7 @@ import Testing
         }
         #expect(try archive.peek("inherited") == nil)
         #expect(try archive.peek("before") == [1])
-        #expect(try archive.invariantViolations() == [])
-        #expect(try archive.check().clean)
+        try archive.expectValid()
         #expect(try archive.status().attachedProcesses == 1)
     }
 

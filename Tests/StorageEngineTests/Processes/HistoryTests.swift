@@ -20,12 +20,6 @@ import Testing
                     parts, start: operation.start, end: operation.end, process: operation.process)
             }
         }
-
-        func operations(on key: Int) -> [(kind: HistoryOperation.Kind, operation: HistoryOperation)] {
-            all.flatMap { operation in
-                operation.parts.filter { $0.key == key }.map { ($0.kind, operation) }
-            }
-        }
     }
 
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
@@ -45,7 +39,6 @@ import Testing
         var operations = 0
         var batches = 0
         var violations: [String] = []
-        var staleness = Timings()
         var round = 0
         while shouldContinue(round) {
             let history = try await record(
@@ -57,23 +50,18 @@ import Testing
                 for second in first + 1..<HistoryTests.keys {
                     guard let violation = LinearizabilityChecker.violation(in: history.of([first, second]))
                     else { continue }
-                    violations.append(
-                        "seed \(seed) round \(round) keys \(first), \(second): \(violation)")
+                    violations.append("seed \(seed) round \(round) keys \(first), \(second): \(violation)")
                 }
             }
-            for key in 0..<HistoryTests.keys { noteStaleReads(history.operations(on: key), &staleness) }
             round += 1
         }
-        var figures = Figures("R8 histories, \(locking)")
-        figures.add("seed", text: "\(seed)")
-        figures.add("operations", operations)
-        figures.add("of several keys", batches)
-        figures.add("violations", violations.count)
-        figures.add("deletes", staleness.values.count)
-        figures.add(
-            "old value last read elsewhere after a delete's call, p99.9",
-            nanoseconds: staleness.percentile(0.999))
-        figures.report()
+        Figures(
+            "R8 histories, \(locking)",
+            [
+                "seed": "\(seed)", "operations": operations, "of several keys": batches,
+                "violations": violations.count,
+            ]
+        ).report()
         #expect(violations == [])
         #expect(operations > 10_000 && batches > 500)
     }
@@ -86,8 +74,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
         // A collection: an eviction would be an operation without a caller.
-        let archive = try store.archive(
-            named: "History", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "History", orCreate: .collection)
         let go = folder.path + "/go"
         let workers = try (0..<processes).map { number in
             try Worker(
@@ -128,31 +115,6 @@ import Testing
         #expect(try archive.invariantViolations() == [])
         return history
     }
-
-    /// Time from each delete's call until another process last began to read the deleted value. After its return, such
-    /// a read would violate linearizability.
-    private func noteStaleReads(
-        _ operations: [(kind: HistoryOperation.Kind, operation: HistoryOperation)],
-        _ staleness: inout Timings
-    ) {
-        let inOrder = operations.sorted { $0.operation.start < $1.operation.start }
-        for (place, (kind, delete)) in inOrder.enumerated() {
-            guard kind == .delete(wasThere: true) else { continue }
-            // Values are unique, so a value seen before and after the call is the old one.
-            let before = inOrder[..<place].suffix(64).compactMap { operation -> UInt64? in
-                if case .put(let value) = operation.kind { value } else { nil }
-            }
-            var last = delete.start
-            for (kind, later) in inOrder[place...].dropFirst() {
-                if later.start > delete.end { break }
-                guard later.process != delete.process, case .read(let value) = kind, value != 0,
-                    before.contains(value)
-                else { continue }
-                last = max(last, later.start)
-            }
-            staleness.note(last - delete.start)
-        }
-    }
 }
 
 /// The checker accepts valid handmade histories and rejects others.
@@ -162,28 +124,30 @@ import Testing
         HistoryOperation(kind: kind, start: start, end: end, process: 0)
     }
 
+    private func put(_ value: UInt64, _ start: UInt64, _ end: UInt64) -> HistoryOperation {
+        operation(.put(value), start, end)
+    }
+
+    private func read(_ value: UInt64, _ start: UInt64, _ end: UInt64) -> HistoryOperation {
+        operation(.read(value), start, end)
+    }
+
+    private func delete(_ wasThere: Bool, _ start: UInt64, _ end: UInt64) -> HistoryOperation {
+        operation(.delete(wasThere: wasThere), start, end)
+    }
+
     @Test("accepts histories of one register") func valid() {
         let histories: [[HistoryOperation]] = [
             [],
-            [operation(.read(0), 1, 2), operation(.put(1), 3, 4), operation(.read(1), 5, 6)],
+            [read(0, 1, 2), put(1, 3, 4), read(1, 5, 6)],
             // A read during a put sees either, in whichever order.
-            [operation(.put(1), 1, 10), operation(.read(0), 2, 3), operation(.read(1), 4, 5)],
+            [put(1, 1, 10), read(0, 2, 3), read(1, 4, 5)],
             // Two puts at once, and reads afterwards that agree on an order.
-            [
-                operation(.put(1), 1, 10), operation(.put(2), 1, 10), operation(.read(1), 11, 12),
-                operation(.read(1), 13, 14),
-            ],
+            [put(1, 1, 10), put(2, 1, 10), read(1, 11, 12), read(1, 13, 14)],
             // The delete must be between the two puts.
-            [
-                operation(.put(1), 1, 2), operation(.put(2), 3, 20),
-                operation(.delete(wasThere: true), 3, 20),
-                operation(.read(2), 21, 22),
-            ],
+            [put(1, 1, 2), put(2, 3, 20), delete(true, 3, 20), read(2, 21, 22)],
             // Two deletes at once: one finds the value.
-            [
-                operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 9),
-                operation(.delete(wasThere: false), 3, 9), operation(.read(0), 10, 11),
-            ],
+            [put(1, 1, 2), delete(true, 3, 9), delete(false, 3, 9), read(0, 10, 11)],
         ]
         for (number, history) in histories.enumerated() {
             #expect(LinearizabilityChecker.violation(in: history) == nil, "history \(number)")
@@ -192,45 +156,18 @@ import Testing
 
     @Test("rejects other histories") func invalid() {
         let histories: [(String, [HistoryOperation])] = [
-            ("a lost put", [operation(.put(1), 1, 2), operation(.read(0), 3, 4)]),
+            ("a lost put", [put(1, 1, 2), read(0, 3, 4)]),
+            ("an old value", [put(1, 1, 2), put(2, 3, 4), read(1, 5, 6)]),
+            ("a deleted value", [put(1, 1, 2), delete(true, 3, 4), read(1, 5, 6)]),
+            ("a value that was never put", [read(9, 1, 2)]),
+            ("new, then old, during one put", [put(1, 1, 10), read(1, 2, 3), read(0, 4, 5)]),
             (
-                "an old value",
-                [operation(.put(1), 1, 2), operation(.put(2), 3, 4), operation(.read(1), 5, 6)]
+                "reads that disagree on the order of two puts",
+                [put(1, 1, 10), put(2, 1, 10), read(1, 11, 12), read(2, 13, 14)]
             ),
-            (
-                "a value that came back",
-                [
-                    operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 4),
-                    operation(.read(1), 5, 6),
-                ]
-            ),
-            ("a value from nowhere", [operation(.read(9), 1, 2)]),
-            (
-                "new, then old, during one put",
-                [operation(.put(1), 1, 10), operation(.read(1), 2, 3), operation(.read(0), 4, 5)]
-            ),
-            (
-                "two readers who disagree on the order of two puts",
-                [
-                    operation(.put(1), 1, 10), operation(.put(2), 1, 10), operation(.read(1), 11, 12),
-                    operation(.read(2), 13, 14),
-                ]
-            ),
-            (
-                "both deletes found the one value",
-                [
-                    operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 9),
-                    operation(.delete(wasThere: true), 3, 9),
-                ]
-            ),
-            (
-                "a delete that found nothing",
-                [
-                    operation(.put(1), 1, 2), operation(.delete(wasThere: false), 3, 4),
-                    operation(.read(1), 5, 6),
-                ]
-            ),
-            ("a read before the put", [operation(.read(1), 1, 2), operation(.put(1), 3, 4)]),
+            ("both deletes found the one value", [put(1, 1, 2), delete(true, 3, 9), delete(true, 3, 9)]),
+            ("a delete that found nothing", [put(1, 1, 2), delete(false, 3, 4), read(1, 5, 6)]),
+            ("a read before the put", [read(1, 1, 2), put(1, 3, 4)]),
         ]
         for (name, history) in histories {
             #expect(LinearizabilityChecker.violation(in: history) != nil, "\(name)")

@@ -29,8 +29,7 @@ import Testing
         _ folder: TemporaryFolder, _ locking: LockingMode, lifetime: Duration? = nil
     ) throws -> Archive {
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         for number in 0..<200 {
             try archive.put(
                 Array("value \(number)".utf8), forKey: "key \(number)",
@@ -55,10 +54,10 @@ import Testing
         #expect(
             try await eventually(within: 10) { try archive.metadata("worker 1")?.tier == .memory },
             "\(worker.linesSoFar())")
-        let second = try Store.open(at: folder.store).archive(named: "A")
+        let second = try folder.archive()
         #expect(try second.processes().count { $0.isAlive } == 3)
         #expect(try second.metadata("worker 1")?.tier == .memory)
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         #expect(try observer.status().attachedProcesses == 3)
         #expect(try observer.metadata("worker 1")?.tier == .memory)
 
@@ -73,7 +72,7 @@ import Testing
         #expect(
             try await eventually(within: 10) { try archive.processes().count { $0.isAlive } == 2 },
             "its end is seen")
-        let third = try Store.open(at: folder.store).archive(named: "A")
+        let third = try folder.archive()
         #expect(try third.processes().count == 3)
         #expect(try third.metadata("worker 1") == nil)
         #expect(try third.check().clean)
@@ -92,17 +91,17 @@ import Testing
         archive = nil
         // The next container takes over from the last, both ways.
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "2"], folder)
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         #expect(
             try await eventually(within: 10) { try observer.metadata("worker 2") != nil },
             "\(worker.linesSoFar())")
-        #expect(throws: StorageError.self) { try Store.open(at: folder.store).archive(named: "A") }
+        #expect(throws: StorageError.self) { try folder.archive() }
         worker.signal(SIGKILL)
         #expect(
             try await eventually(within: 10) {
-                (try? Store.open(at: folder.store).archive(named: "A").put([1], forKey: "x")) != nil
+                (try? folder.archive().put([1], forKey: "x")) != nil
             })
-        #expect(try Store.open(at: folder.store).archive(named: "A").check().clean)
+        #expect(try folder.archive().check().clean)
     }
 
     @Test(.enabled(if: hasTimes, "the system allows no time namespace here"))
@@ -124,7 +123,7 @@ import Testing
         #expect(
             try await eventually(within: 10) { try archive.metadata("worker 1")?.tier == .memory },
             "\(holder.linesSoFar())")
-        let second = try Store.open(at: folder.store).archive(named: "A")
+        let second = try folder.archive()
         #expect(try second.metadata("worker 1")?.tier == .memory)
         #expect(try second.processes().count { $0.isAlive } == 3)
     }

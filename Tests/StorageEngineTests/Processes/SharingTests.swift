@@ -4,20 +4,22 @@ import Testing
 
 /// Several processes on one store at once.
 @Suite(.oneAtATime) struct SharingTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func emptyCache(_ folder: TemporaryFolder, limit: UInt64, locking: LockingMode) throws {
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        _ = try store.archive(named: "Shared", orCreate: ArchiveConfiguration(diskLimit: limit))
+        _ = try store.archive(named: "Shared", orCreate: .cache(limit))
         store.close()
     }
 
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func twoWritersAndAnObserver(locking: LockingMode) async throws {
-        let folder = try TemporaryFolder()
         try emptyCache(folder, limit: 100_000, locking: locking)
         let first = try Worker(["churn", folder.store, "Shared", "7", folder.stopFile], in: folder)
         let second = try Worker(["churn", folder.store, "Shared", "8", folder.stopFile], in: folder)
-        let observer = try Store.open(at: folder.store, mode: .readOnly)
-        let archive = try observer.archive(named: "Shared")
+        let archive = try folder.archive("Shared", mode: .readOnly)
         while try archive.status().attachedProcesses < 2 { try await Task.sleep(for: .milliseconds(5)) }
         var looks = 0
         var isBusy = false
@@ -36,8 +38,7 @@ import Testing
                     #expect($0.allSatisfy { [first = $0.first] in $0 == first })
                 }
             }
-            let report = try archive.check()
-            #expect(report.clean, "\(report.problems)")
+            #expect(try archive.check().problems == [])
             looks += 1
         }
         _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
@@ -55,18 +56,15 @@ import Testing
     }
 
     @Test func observersLeaveNoTrace() throws {
-        let folder = try TemporaryFolder()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "Shared", orCreate: ArchiveConfiguration(diskLimit: 10_000))
+        let archive = try folder.archive("Shared", creating: .cache(10_000))
         for number in 0..<50 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
         _ = try archive.access("7")
-        store.close()
+        archive.close()
         let files = try folder.files(inArchive: "Shared")
         let before = try files.map {
-            try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("Shared", $0)))
+            try contents(of: folder.archivePath("Shared", $0))
         }
-        let observer = try Store.open(at: folder.store, mode: .readOnly)
-        let observed = try observer.archive(named: "Shared")
+        let observed = try folder.archive("Shared", mode: .readOnly)
         let list = try observed.entries()
         #expect(try list.key(at: 0) == "7")
         for index in list.indices {
@@ -79,33 +77,30 @@ import Testing
         }
         #expect(throws: StorageError.self) { try observed.delete("7") }
         _ = try observed.check()
-        observer.close()
+        observed.close()
         #expect(try folder.files(inArchive: "Shared") == files)
         let after = try files.map {
-            try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("Shared", $0)))
+            try contents(of: folder.archivePath("Shared", $0))
         }
         #expect(before == after)
     }
 
     @Test("an observer without an index uses the first that is built") func firstIndex() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         try archive.put([1], forKey: "a")
         try folder.removeIndex("A")
         // The writer still uses the removed index, so no other can be built.
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let observer = try folder.archive(mode: .readOnly)
         #expect(try observer.peek("a") == [1])
         archive.close()
-        try Store.open(at: folder.store).archive(named: "A").put([2], forKey: "b")
+        try folder.archive().put([2], forKey: "b")
         #expect(try observer.peek("b") == [2])
     }
 
     @Test("observers release reclaimed segments") func reclaimedSegments() throws {
-        let folder = try TemporaryFolder()
-        let log = try Store.open(at: folder.store).archive(
-            named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 200_000))
-        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
+        let log = try folder.archive("Ring", creating: .log(200_000))
+        let observer = try folder.archive("Ring", mode: .readOnly)
         let message = [UInt8](repeating: 1, count: 2_000)
         var cursor: MessageCursor?
         for _ in 0..<50 {

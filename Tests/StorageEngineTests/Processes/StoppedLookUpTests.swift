@@ -6,9 +6,12 @@ import Testing
 
 /// A look-up stopped between reading frame and slot returns a state that the entry had during the look-up.
 @Suite(.oneAtATime) struct StoppedLookUpTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private func archive(_ folder: TemporaryFolder) throws -> Archive {
-        try Store.open(at: folder.store)
-            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try folder.archive(creating: .collection)
     }
 
     /// Output of a process whose look-up of `key` is stopped while `action` runs. A worker that `action` returns is
@@ -31,12 +34,9 @@ import Testing
     }
 
     @Test("doesn't find a tombstoned entry") func tombstoned() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         try archive.put([1, 2, 3], forKey: "key")
-        let sequence = try #require(try archive.metadata("key")?.sequence)
-        let plan = [PlannedEntry(key: "key", sequence: sequence)]
-        #expect(try archive.carryOut(.delete, on: plan).action != nil)
+        #expect(try archive.carryOut(.delete, on: archive.planned(["key"])).action != nil)
         #expect(
             try await looked(up: "key", folder) {
                 try archive.deleteAll()
@@ -46,7 +46,6 @@ import Testing
 
     @Test("doesn't find an expired entry", arguments: [false, true])
     func expired(otherTakesTheLine: Bool) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         // On a busy machine a process needs up to a second to reach its look-up, which must find the entry.
         try archive.put([1, 2, 3], forKey: "key", attributes: EntryAttributes(lifetime: .seconds(3)))
@@ -60,22 +59,16 @@ import Testing
     }
 
     @Test("a snapshot contains restored entries at once") func restoredInSnapshot() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         for number in 0..<600 { try archive.put([1, 2, 3], forKey: "\(number)") }
-        let plan = try (0..<500).map { number in
-            PlannedEntry(
-                key: "\(number)", sequence: try #require(try archive.metadata("\(number)")?.sequence))
-        }
-        #expect(try archive.carryOut(.delete, on: plan).action != nil)
+        #expect(try archive.carryOut(.delete, on: archive.planned((0..<500).map(String.init))).action != nil)
         #expect(try archive.snapshot().count == 100)
         let worker = try Worker(
             ["undo", folder.store, "A", "1", CrashPoint.restoreCommitted.rawValue], in: folder)
         try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
         #expect(try archive.entries().count == 600)
         #expect(try archive.snapshot().count == 600)
-        worker.signal(SIGKILL)
-        _ = try await worker.finish()
+        try await worker.kill()
         #expect(try archive.snapshot().count == 600)
         #expect(try archive.check().clean)
     }
@@ -96,7 +89,6 @@ import Testing
 
     @Test("a neighbour that is unreadable for a moment isn't damage")
     func unreadableNeighbour() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         try archive.put([1], forKey: "first")
         let (key, neighbour) = try keysWithEqualCells(try folder.hash(of: "A"))
@@ -105,8 +97,7 @@ import Testing
             try archive.put([UInt8](repeating: 1, count: 30_000), forKey: "filler \(number)")
         }
         try archive.put([1, 2, 3], forKey: key)
-        let sequence = try #require(try archive.metadata(key)?.sequence)
-        #expect(try archive.carryOut(.delete, on: [PlannedEntry(key: key, sequence: sequence)]).action != nil)
+        #expect(try archive.carryOut(.delete, on: archive.planned([key])).action != nil)
         let first = folder.archivePath("A", try #require(try folder.segments().first))
         try FileManager.default.moveItem(atPath: first, toPath: folder.path + "/away")
         // The neighbour is unreadable twice.
@@ -122,7 +113,6 @@ import Testing
     }
 
     @Test("finds an overwritten entry, old or new") func overwritten() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         try archive.put([1, 2, 3], forKey: "key", attributes: EntryAttributes(lifetime: .seconds(1000)))
         let said = try await looked(up: "key", folder) {

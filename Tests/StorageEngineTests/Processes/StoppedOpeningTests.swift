@@ -6,6 +6,10 @@ import Testing
 
 /// F6: a process stopped while it creates, opens, rebuilds or repairs an archive delays no observer.
 @Suite(.oneAtATime) struct StoppedOpeningTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private static let entries = 300
 
     /// Bound of a look (F6). Ordinary runs compare processor time and count lock requests. A soak compares the fastest
@@ -16,13 +20,11 @@ import Testing
     private static let mostSeconds = 6.0
 
     private func prepare(_ folder: TemporaryFolder) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<Self.entries {
             try archive.put([UInt8](repeating: 7, count: 500), forKey: "\(number)")
         }
-        store.close()
+        archive.close()
     }
 
     /// A process stopped at this point; `nil` if it didn't reach it.
@@ -50,9 +52,10 @@ import Testing
         #expect(processor < 0.1, "\(comment): \(processor) s of processor time")
         #expect(
             quickest < (Soak.seconds > 0 ? Self.bound : .seconds(Self.mostSeconds)), "\(comment): \(taken)")
-        var figures = Figures("F6 look beside a process stopped at \(comment)")
-        figures.add("slowest", nanoseconds: UInt64((taken.max() ?? .zero) / .nanoseconds(1)))
-        figures.report()
+        Figures(
+            "F6 look beside a process stopped at \(comment)",
+            ["slowest": UInt64((taken.max() ?? .zero) / .nanoseconds(1))]
+        ).report()
         return found
     }
 
@@ -80,11 +83,10 @@ import Testing
     }
 
     @Test("other archives stay usable while an opening waits") func otherArchives() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         let store = try Store.open(at: folder.store)
-        let other = try store.archive(named: "B", orCreate: ArchiveConfiguration())
-        let third = try store.archive(named: "C", orCreate: ArchiveConfiguration())
+        let other = try store.archive(named: "B", orCreate: .cache())
+        let third = try store.archive(named: "C", orCreate: .cache())
         let opening = open(folder.archivePath("A", "opening"), O_RDWR)
         defer { close(opening) }
         #expect(flock(opening, LOCK_EX) == 0)
@@ -94,22 +96,20 @@ import Testing
         let start = ContinuousClock.now
         #expect(try store.archive(named: "B") === other)
         third.close()
-        try store.archive(named: "D", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "D", orCreate: .cache()).put([1], forKey: "a")
         #expect(ContinuousClock.now - start < .seconds(Self.mostSeconds))
         #expect(flock(opening, LOCK_UN) == 0)
         #expect(try store.archive(named: "A").entries().count == Self.entries)
     }
 
     @Test("an index in memory yields complete snapshots") func indexInMemory() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         try folder.removeIndex("A")
         let worker = try #require(try await stopped(at: .indexBuilt, folder))
-        let copy = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let copy = try folder.archive(mode: .readOnly)
         #expect(try copy.snapshot().count == Self.entries)
-        worker.signal(SIGKILL)
-        _ = try await worker.finish()
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        try await worker.kill()
+        let archive = try folder.archive()
         for number in 0..<6_000 {
             try archive.put([UInt8](repeating: 8, count: 500), forKey: "\(number % Self.entries)")
         }
@@ -125,7 +125,6 @@ import Testing
         .indexRenamed, .processAttached,
     ])
     func whileItIsMade(point: CrashPoint) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try Store.open(at: folder.store).close()
         guard let worker = try await stopped(at: point, folder) else { return }
         let found = try look(folder, point.rawValue)
@@ -133,7 +132,7 @@ import Testing
         if point == .descriptorWritten {
             // Neither present nor absent: the error names the creating process.
             #expect {
-                try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+                try folder.archive(mode: .readOnly)
             } throws: { error in
                 guard case .busy("A", let process, let reason)? = error as? StorageError else { return false }
                 return process == worker.pid && reason.contains("being created")
@@ -148,7 +147,6 @@ import Testing
         CrashPoint.indexFileMade, .rebuildSegmentDone, .indexBuilt, .indexRenamed, .processAttached,
     ])
     func whileItIsRebuilt(point: CrashPoint) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         try folder.removeIndex("A")
         guard let worker = try await stopped(at: point, folder) else { return }
@@ -163,14 +161,12 @@ import Testing
         CrashPoint.repairBegun, .repairRelinked, .repairReplayed, .repairSorted,
     ])
     func whileItIsRepaired(point: CrashPoint) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         // Dies in the middle of a put, so that the next has to repair.
         let died = try Worker(
             ["stop", folder.store, "A", "1", CrashPoint.putIndexChanged.rawValue], in: folder)
         #expect(try await died.process.isStopped(within: 30))
-        died.signal(SIGKILL)
-        _ = try await died.finish()
+        try await died.kill()
         guard let worker = try await stopped(at: point, folder) else { return }
         let found = try #require(try look(folder, point.rawValue))
         #expect(found == Self.entries || found == Self.entries + 1, "\(point)")
@@ -181,9 +177,7 @@ import Testing
 
     @Test("opens although others reclaim segments or shrink the index", arguments: [false, true])
     func whileOthersWrite(indexGetsSmaller: Bool) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 300_000))
+        let archive = try folder.archive(creating: .cache(300_000))
         for key in 0..<9_000 { try archive.put([UInt8](repeating: 1, count: 30), forKey: "\(key)") }
         let before = try archive.status()
         guard let worker = try await stopped(at: .indexHeaderRead, folder) else { return }
@@ -204,21 +198,19 @@ import Testing
         "a writer waits ten seconds and names the process",
         .enabled(if: Soak.seconds > 0, "waits ten seconds"))
     func busyErrorSoak() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         try folder.removeIndex("A")
         guard let worker = try await stopped(at: .indexFileMade, folder) else { return }
         let start = ContinuousClock.now
         #expect {
-            try Store.open(at: folder.store).archive(named: "A")
+            try folder.archive()
         } throws: { error in
             guard case .busy("A", let process, _)? = error as? StorageError else { return false }
             return process == worker.pid
         }
         let waited = ContinuousClock.now - start
         #expect(waited > .seconds(9) && waited < .seconds(20))
-        worker.signal(SIGKILL)
-        _ = try await worker.finish()
+        try await worker.kill()
     }
 }
 #endif

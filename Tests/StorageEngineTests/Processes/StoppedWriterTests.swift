@@ -6,6 +6,10 @@ import Testing
 
 /// Readers beside a writer stopped during a change: their waits don't grow with the entries, keys and lists read.
 @Suite(.oneAtATime) struct StoppedWriterTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     /// Sleeps of 50 µs in 20 ms.
     private static let mostSleeps = 400
 
@@ -14,7 +18,7 @@ import Testing
     ) async throws -> (worker: Worker, observer: Archive) {
         let worker = try Worker([arguments[0], folder.store, "A", "1"] + arguments.dropFirst(), in: folder)
         try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
-        return (worker, try Store.open(at: folder.store, mode: .readOnly).archive(named: "A"))
+        return (worker, try folder.archive(mode: .readOnly))
     }
 
     /// Runs all reads twice; only the first may wait.
@@ -28,7 +32,6 @@ import Testing
 
     @Test("waits once for a writer stopped while it applies accesses", arguments: [1, 20, 63])
     func applyingUses(passing: Int) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let (worker, archive) = try await stopped(
             ["apply", CrashPoint.touchBegun.rawValue, "\(passing)", "200"], in: folder)
         let keys = (0..<200).map { "\($0)" }
@@ -56,15 +59,9 @@ import Testing
 
     @Test("waits once for a writer stopped while it restores entries")
     func restoring() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let writer = try Store.open(at: folder.store)
-            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let writer = try folder.archive(creating: .collection)
         for number in 0..<60 { try writer.put([1, 2, 3], forKey: "\(number)") }
-        let plan = try (0..<50).map { number in
-            PlannedEntry(
-                key: "\(number)", sequence: try #require(try writer.metadata("\(number)")?.sequence))
-        }
-        #expect(try writer.carryOut(.delete, on: plan).action != nil)
+        #expect(try writer.carryOut(.delete, on: writer.planned((0..<50).map(String.init))).action != nil)
         let (worker, archive) = try await stopped(["undo", CrashPoint.returnBegun.rawValue], in: folder)
         try expectOneWait(
             for: archive,
@@ -82,9 +79,7 @@ import Testing
 
     @Test("lists each entry once during and after a stopped renumbering", arguments: [SIGCONT, SIGKILL])
     func renumbering(signal: Int32) async throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let writer = try Store.open(at: folder.store)
-            .archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 20_000))
+        let writer = try folder.archive(creating: .cache(20_000))
         for number in 0..<8_300 { try writer.put([1], forKey: "\(number)") }
         writer.close()
         let (worker, archive) = try await stopped(
@@ -99,7 +94,7 @@ import Testing
         #expect(try archive.check().problems == [])
         worker.signal(signal)
         _ = try await worker.finish()
-        try Store.open(at: folder.store).archive(named: "A").close()
+        try folder.archive().close()
         #expect(try list.keys.sorted() == keys)
         var scanned = 0
         while try scan.advance() { scanned += 1 }
@@ -110,9 +105,7 @@ import Testing
 
     @Test("waits once for a writer stopped while it changes chains")
     func changingChains() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let writer = try Store.open(at: folder.store)
-            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let writer = try folder.archive(creating: .collection)
         for number in 0..<2_000 { try writer.put([1, 2, 3], forKey: "\(number)") }
         let (worker, archive) = try await stopped(["stop", CrashPoint.entryAllocated.rawValue], in: folder)
         try expectOneWait(
@@ -125,8 +118,7 @@ import Testing
                 },
                 { () throws in #expect(try archive.entries().count == 2_000) },
             ])
-        worker.signal(SIGKILL)
-        _ = try await worker.finish()
+        try await worker.kill()
     }
 }
 #endif

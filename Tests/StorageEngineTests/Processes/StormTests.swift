@@ -60,8 +60,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         for (name, kind) in [("Storm", ArchiveKind.collection), ("Alone", .collection), ("Log", .log)] {
             let limit = kind == .log ? StormTests.ring : nil
-            try Store.open(at: folder.store)
-                .archive(named: name, orCreate: ArchiveConfiguration(kind: kind, diskLimit: limit)).close()
+            try folder.archive(name, creating: ArchiveConfiguration(kind: kind, diskLimit: limit)).close()
         }
         let roles = try (StormTests.crew + [["backUp", "Storm", "12", folder.path + "/backup"]])
             .map { try StormRole($0, in: folder) }
@@ -109,22 +108,20 @@ import Testing
         for name in ["Storm", "Alone"] { try await compareFigures(of: store.archive(named: name)) }
 
         let missing = try missingMessages(store, of: roles)
-        var figures = Figures("R1 storm")
-        figures.add("seed", text: "\(seed)")
-        figures.add("kills", kills + roles.count)
-        figures.add("acknowledged", roles.reduce(0) { $0 + $1.acknowledged.operations + Int($1.applied) })
-        figures.add(
-            "of them of several keys", roles.reduce(0) { $0 + $1.acknowledged.batches + Int($1.applied) })
-        figures.add("messages", roles.reduce(0) { $0 + $1.appended.count })
-        figures.add("backups", roles.reduce(ownBackups) { $0 + $1.backups })
-        figures.add("snapshots refused", roles.reduce(0) { $0 + $1.busy })
-        figures.add("lost", findings.lost + missing)
-        figures.add("deleted back", findings.deletedBack)
-        figures.add("torn", findings.torn)
-        figures.add("corrupt", findings.corrupt)
-        figures.add("hangs", hanging.count)
-        figures.add("slowest open", nanoseconds: opens.slowest)
-        figures.report()
+        Figures(
+            "R1 storm",
+            [
+                "seed": "\(seed)", "kills": kills + roles.count,
+                "acknowledged": roles.reduce(0) { $0 + $1.acknowledged.operations + Int($1.applied) } as Int,
+                "of them of several keys": roles.reduce(0) { $0 + $1.acknowledged.batches + Int($1.applied) }
+                    as Int,
+                "messages": roles.reduce(0) { $0 + $1.appended.count } as Int,
+                "backups": roles.reduce(ownBackups) { $0 + $1.backups } as Int,
+                "snapshots refused": roles.reduce(0) { $0 + $1.busy } as Int, "lost": findings.lost + missing,
+                "deleted back": findings.deletedBack, "torn": findings.torn, "corrupt": findings.corrupt,
+                "hangs": hanging.count, "slowest open": opens.slowest,
+            ]
+        ).report()
         if hasFailed() || missing > 0 || !hanging.isEmpty { folder.keep() }
         #expect(findings.isEmpty, "seed \(seed): \(findings.first ?? "")")
         #expect(hanging == [], "seed \(seed)")

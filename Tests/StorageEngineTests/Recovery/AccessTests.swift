@@ -4,11 +4,14 @@ import Testing
 
 /// R12, F9: stores that aren't writable, belong to another user, or contain unexpected kinds of files.
 @Suite struct AccessTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func filled(_ folder: TemporaryFolder) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 1_000_000))
+        let archive = try folder.archive(creating: .cache(1_000_000))
         for number in 0..<200 { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
-        store.close()
+        archive.close()
     }
 
     private func setMode(_ mode: mode_t, ofAllIn path: String, files: mode_t) throws {
@@ -37,7 +40,6 @@ import Testing
 
     @Test(.enabled(if: isRoot, "only root can act as another user"))
     func storesOfAnotherUserAreReadOnly() async throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         // Private by default: not even readable.
         #expect(
@@ -57,7 +59,6 @@ import Testing
 
     @Test(.enabled(if: isRoot, "only root can act as another user"))
     func foreignFilesAreNotMapped() async throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let other = uid_t(AccessTests.otherUser)
         for name in ["index", "descriptor", "00000001.segment"] {
@@ -83,7 +84,6 @@ import Testing
     }
 
     @Test("refuses files that others may write") func writableByOthers() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let archive = folder.store + "/A.archive"
         let places =
@@ -94,7 +94,7 @@ import Testing
             for mode in [AccessMode.readOnly, .readWrite] {
                 do throws(StorageError) {
                     // The segment is opened at the first read.
-                    _ = try Store.open(at: folder.store, mode: mode).archive(named: "A").peek("key 7")
+                    _ = try folder.archive(mode: mode).peek("key 7")
                     Issue.record("\(path) was accepted with mode \(mode)")
                 } catch {
                     #expect(
@@ -105,11 +105,10 @@ import Testing
         }
         // Folders above the store aren't checked: all users may write to /tmp.
         #expect(chmod(folder.path, 0o777) == 0)
-        #expect(try Store.open(at: folder.store).archive(named: "A").peek("key 7") != nil)
+        #expect(try folder.archive().peek("key 7") != nil)
     }
 
     @Test("a store without write permission is readable") func noWritePermission() async throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let user = AccessTests.isRoot ? "\(AccessTests.otherUser)" : "-"
         if AccessTests.isRoot {
@@ -131,7 +130,6 @@ import Testing
     }
 
     @Test func readOnlyFileSystem() async throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let lines = try await outcomes(folder, ["-", "readOnlyFileSystem"])
         guard lines != ["unsupported"] else {
@@ -180,12 +178,11 @@ import Testing
             "A.archive/00000002.segment", "vellum-store",
         ])
     func otherKindsOfFiles(intruder: Intruder, name: String) throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let path = folder.store + "/" + name
         try place(intruder, at: path, in: folder)
         let aside = folder.path + "/aside"
-        let before = try? Data(contentsOf: URL(fileURLWithPath: aside))
+        let before = try? contents(of: aside)
         var found: [String] = []
         for (mode, locking) in [(AccessMode.readOnly, LockingMode.automatic), (.readWrite, .fileLock)] {
             // Only an index that says so uses the lock file.
@@ -214,14 +211,13 @@ import Testing
                 }
             }
         }
-        let after = try? Data(contentsOf: URL(fileURLWithPath: aside))
+        let after = try? contents(of: aside)
         #expect(after == before, "the target of the link was changed")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/nowhere"))
         #expect(found.count == 2)
     }
 
     @Test("a store's path may lead through links") func linkedPath() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         #expect(symlink(folder.store, folder.path + "/link") == 0)
         let archive = try Store.open(at: folder.path + "/link").archive(named: "A")
@@ -233,7 +229,7 @@ import Testing
         try archive.write(
             (1...20).map { .put("key \($0)", [UInt8](repeating: 9, count: 1_000), stamp: UInt64($0)) })
         let segment = archive.folder.archivePath(HandmadeArchive.name, HandmadeArchive.segmentName(1))
-        let log = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let log = try contents(of: segment)
         // Observers leave no index of segments written within the last minute.
         let hand = ClockHand()
         hand.pass(.seconds(120))
@@ -247,7 +243,7 @@ import Testing
         }
         #expect(
             FileManager.default.fileExists(atPath: archive.folder.archivePath(HandmadeArchive.name, "index")))
-        #expect(try Data(contentsOf: URL(fileURLWithPath: segment)) == log)
+        #expect(try contents(of: segment) == log)
         let writing = try archive.open()
         defer { writing.close() }
         #expect(try writing.status().entries == 10)

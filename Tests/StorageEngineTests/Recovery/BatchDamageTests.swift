@@ -13,10 +13,8 @@ import Testing
     private init(after: (Archive) throws -> Void) throws {
         folder = try TemporaryFolder(inMemory: true)
         segment = folder.archivePath("A", "00000001.segment")
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
+        defer { archive.close() }
         try archive.put([UInt8](repeating: 1, count: 100), forKey: "before")
         try archive.put(Array("old".utf8), forKey: "key 0")
         var batch = Batch()
@@ -40,9 +38,8 @@ import Testing
             _ = try store.repair(archiveNamed: "A")
             store.close()
         }
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(named: "A")
+        let archive = try folder.archive()
+        defer { archive.close() }
         let value = [UInt8](repeating: 200, count: 1000)
         let present = try (0..<20).count { try archive.peek("key \($0)") == value }
         #expect(try archive.invariantViolations() == [])
@@ -53,54 +50,55 @@ import Testing
         )
     }
 
-    @Test("drops an incomplete batch at the end of the log", arguments: [false, true])
-    func tornEnd(repaired: Bool) throws {
-        let damage = try BatchDamageTests()
-        try damage.change(9216..<9728, to: 0)
-        let found = try damage.found(repaired: repaired)
-        #expect(found.batch == 0 && found.before && found.old == Array("old".utf8))
-        // It stays away after further changes.
-        let store = try Store.open(at: damage.folder.store)
-        try store.archive(named: "A").put([1], forKey: "after")
-        store.close()
-        let later = try damage.found(repaired: repaired)
-        #expect(later.batch == 0 && later.before && later.after)
+    /// Bytes of the log, their new value, and the changes of the batch that survive: its values, and its delete.
+    struct Damage: CustomStringConvertible, Sendable {
+        var description: String
+        var range: Range<Int>
+        var byte: UInt8
+        var values: Int
+        var deletes: Bool
+        /// Whether a check reports it while the batch is the last change.
+        var isReported = false
     }
 
-    @Test("damage in a complete batch at the end loses one entry", arguments: [false, true])
-    func damageAtTheEnd(repaired: Bool) throws {
-        let damage = try BatchDamageTests()
-        try damage.change(9100..<9101, to: 7)
-        for _ in 0..<2 {
-            let found = try damage.found(repaired: repaired)
-            #expect(found.batch == 19 && !found.before)
-            guard !repaired else { continue }
-            let store = try Store.open(at: damage.folder.store)
-            defer { store.close() }
-            let problems = try store.archive(named: "A").check().problems
-            #expect(problems.count == 1 && problems[0].contains("hold no valid entry"), "\(problems)")
+    /// The header has 64 bytes, the two puts before the batch 160 and 56.
+    static let damages = [
+        Damage(description: "torn", range: 9216..<9728, byte: 0, values: 0, deletes: false),
+        Damage(description: "a page is missing", range: 8192..<12_288, byte: 0, values: 0, deletes: false),
+        Damage(
+            description: "a value", range: 9100..<9101, byte: 7, values: 19, deletes: true, isReported: true),
+        Damage(
+            description: "the first frame", range: 290..<291, byte: 99, values: 20, deletes: true,
+            isReported: true),
+        Damage(description: "the last frame", range: 22_000..<22_001, byte: 99, values: 20, deletes: false),
+    ]
+
+    @Test(
+        "drops an incomplete batch, and loses damaged changes of a complete one", arguments: damages,
+        [false, true])
+    func damagedAtTheEnd(damage: Damage, repaired: Bool) throws {
+        let log = try BatchDamageTests()
+        try log.change(damage.range, to: damage.byte)
+        for round in 0..<4 {
+            let found = try log.found(repaired: repaired)
+            #expect(found.batch == damage.values && found.before != damage.deletes)
+            #expect((found.old == Array("old".utf8)) == (damage.values == 0))
+            #expect(found.after == (round > 1))
+            if round < 2, damage.isReported {
+                #expect(try log.folder.withArchive { try $0.check().clean } == repaired)
+            }
+            // The result is the same after further changes.
+            if round == 1 { try log.folder.withArchive { try $0.put([1], forKey: "after") } }
         }
-        let store = try Store.open(at: damage.folder.store)
-        try store.archive(named: "A").put([1], forKey: "after")
-        store.close()
-        let later = try damage.found(repaired: repaired)
-        #expect(later.batch == 19 && !later.before && later.after)
     }
 
-    @Test("damage of a batch's last frame loses only that change", arguments: [false, true])
-    func lastFrame(repaired: Bool) throws {
-        let damage = try BatchDamageTests()
-        try damage.change(22_000..<22_001, to: 99)
-        for _ in 0..<3 {
-            let found = try damage.found(repaired: repaired)
-            #expect(found.batch == 20 && found.before)
-        }
-        let store = try Store.open(at: damage.folder.store)
-        try store.archive(named: "A").put([1], forKey: "after")
-        store.close()
+    @Test("damage in an older batch loses only damaged changes", arguments: damages[1...3], [false, true])
+    func damagedBehind(damage: Damage, repaired: Bool) throws {
+        let log = try BatchDamageTests { try $0.put([1], forKey: "after") }
+        try log.change(damage.range, to: damage.byte)
         for _ in 0..<2 {
-            let later = try damage.found(repaired: repaired)
-            #expect(later.batch == 20 && later.before && later.after)
+            let found = try log.found(repaired: repaired)
+            #expect(found.batch == damage.values && found.before != damage.deletes && found.after)
         }
     }
 
@@ -110,16 +108,6 @@ import Testing
         try damage.change(21_944..<21_948, to: 0)
         let found = try damage.found(repaired: false)
         #expect(found.batch == 0 && found.before)
-    }
-
-    @Test("drops a batch with a missing page", arguments: [false, true])
-    func missingPage(repaired: Bool) throws {
-        let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
-        try damage.change(8192..<12_288, to: 0)
-        let found = try damage.found(repaired: repaired)
-        #expect(found.batch == 0 && found.before && found.after && found.old == Array("old".utf8))
-        let again = try damage.found(repaired: false)
-        #expect(again.batch == 0 && again.before && again.after)
     }
 
     @Test("drops two batches that share a missing page", arguments: [false, true])
@@ -132,47 +120,14 @@ import Testing
         try damage.change(20_480..<24_576, to: 0)
         let found = try damage.found(repaired: repaired)
         #expect(found.batch == 0 && found.before && !found.after && found.old == Array("old".utf8))
-        let store = try Store.open(at: damage.folder.store)
-        let archive = try store.archive(named: "A")
+        let archive = try damage.folder.archive()
         try archive.put([1], forKey: "after")
         #expect(try archive.peek("next 0") == nil)
         if repaired { #expect(try archive.check().clean) }
-        store.close()
+        archive.close()
         for repaired in [false, repaired] {
             let later = try damage.found(repaired: repaired)
             #expect(later.batch == 0 && later.before && later.after && later.old == Array("old".utf8))
-        }
-    }
-
-    @Test("damage in an older batch loses one entry", arguments: [false, true])
-    func oldDamage(repaired: Bool) throws {
-        let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
-        try damage.change(9100..<9101, to: 7)
-        for _ in 0..<2 {
-            let found = try damage.found(repaired: repaired)
-            #expect(found.batch == 19 && !found.before && found.after)
-        }
-    }
-
-    @Test("damage of a batch's first frame loses nothing", arguments: [false, true])
-    func firstFrame(repaired: Bool) throws {
-        let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
-        // Header 64, two puts of 160 and 56 bytes.
-        try damage.change(290..<291, to: 99)
-        let found = try damage.found(repaired: repaired)
-        #expect(found.batch == 20 && !found.before && found.after)
-    }
-
-    @Test("damage of the last batch's first frame loses nothing", arguments: [false, true])
-    func firstFrameAtTheEnd(repaired: Bool) throws {
-        let damage = try BatchDamageTests()
-        try damage.change(290..<291, to: 99)
-        for _ in 0..<2 {
-            let found = try damage.found(repaired: repaired)
-            #expect(found.batch == 20 && !found.before)
-            let store = try Store.open(at: damage.folder.store)
-            defer { store.close() }
-            #expect(try store.archive(named: "A").check().clean == repaired)
         }
     }
 
@@ -198,28 +153,25 @@ import Testing
             let folder = try TemporaryFolder(inMemory: true)
             let segment = folder.archivePath("A", "00000001.segment")
             try {
-                let store = try Store.open(at: folder.store)
-                defer { store.close() }
-                let archive = try store.archive(
-                    named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+                let archive = try folder.archive(creating: .collection)
+                defer { archive.close() }
                 var batch = Batch()
                 batch.put([UInt8](repeating: 1, count: 16), forKey: "a")
                 batch.put([UInt8](repeating: 2, count: bytes), forKey: "b")
                 try archive.apply(batch)
             }()
-            let written = try Data(contentsOf: URL(fileURLWithPath: segment))
+            let written = try contents(of: segment)
             let end = try #require(written.lastIndex { $0 != 0 })
             try (written.prefix(border) + Data(repeating: 0, count: written.count - border)).write(
                 to: URL(fileURLWithPath: segment))
-            try folder.removeIndex("A")
-            let archive = try Store.open(at: folder.store).archive(named: "A")
+            let archive = try folder.rebuilt()
             #expect(try archive.entries().count == (end < border ? 2 : 0), "\(bytes) bytes")
         }
     }
 
     /// Every cut of the log leaves the whole batch or nothing. Its last frame ends at byte 22,024.
     @Test func cutAnywhere() throws {
-        let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let whole = try contents(of: segment)
         for cut in stride(from: 280, to: 22_020, by: 1733) {
             try (whole.prefix(cut) + Data(repeating: 0, count: whole.count - cut)).write(
                 to: URL(fileURLWithPath: segment))
@@ -233,31 +185,27 @@ import Testing
     func lostHeader(pages: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let name = try {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try store.archive(
-                named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try folder.archive(creating: .collection)
+            defer { archive.close() }
             try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "before")
             let before = try Set(folder.files(inArchive: "A"))
             var batch = Batch()
             for number in 0..<20 { batch.put([UInt8](repeating: 2, count: 1000), forKey: "key \(number)") }
             try archive.apply(batch)
-            return try #require(
-                Set(folder.segments()).subtracting(before).first)
+            return try #require(Set(folder.segments()).subtracting(before).first)
         }()
         try overwrite(folder.archivePath("A", name), at: 0, with: [UInt8](repeating: 0, count: pages * 4096))
         try folder.removeIndex("A")
-        #expect(try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").entries().count == 1)
+        #expect(try folder.archive(mode: .readOnly).entries().count == 1)
         for round in 0..<2 {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive()
+            defer { archive.close() }
             #expect(try archive.status().damagedPlaces == 0, "nothing that was acknowledged is missing")
             try archive.put([3], forKey: "after \(round)")
             #expect(try archive.entries().count == 2 + round)
             #expect(try archive.check().problems == [])
         }
         try folder.removeIndex("A")
-        #expect(try Store.open(at: folder.store).archive(named: "A").entries().count == 3)
+        #expect(try folder.archive().entries().count == 3)
     }
 }

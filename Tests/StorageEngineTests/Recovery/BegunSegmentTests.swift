@@ -10,11 +10,10 @@ import Testing
     @Test("uses a segment that a killed process created") func begunSegment() throws {
         let folder = try TemporaryFolder()
         let first = try Store.open(at: folder.store)
-        let archive = try first.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try first.archive(named: "A", orCreate: .collection)
         // Past the size of a segment, so that the next frame begins a new one.
         try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "old")
-        let second = try Store.open(at: folder.store).archive(named: "A")
+        let second = try folder.archive()
         #expect(try second.peek("old")?.count == 70_000)
         #expect(try folder.files(inArchive: "A").filter { $0.hasSuffix("segment") } == ["00000001.segment"])
         try beginSegment(2, in: folder)
@@ -28,15 +27,13 @@ import Testing
         #expect(try archive.check().clean && second.check().clean)
         #expect(try archive.invariantViolations() == [])
         for handle in [archive, second] { handle.close() }
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.rebuilt()
         #expect(try again.entries().keys == ["by the second", "by the first", "old"])
     }
 
     @Test("a check ignores a segment being created") func checkDuringCreation() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store)
-            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         try archive.put([1], forKey: "a")
         let path = folder.archivePath("A", "00000002.segment")
         let header = try header(of: 2, in: folder)
@@ -65,8 +62,7 @@ import Testing
 
     /// Header according to OnDiskFormat, "Segment files".
     private func header(of number: UInt8, in folder: TemporaryFolder) throws -> [UInt8] {
-        var header = try [UInt8](
-            Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))).prefix(64))
+        var header = try [UInt8](contents(of: folder.archivePath("A", "00000001.segment")).prefix(64))
         header[12] = number
         let checksum = Checksum.crc32c(Array(header[..<60]))
         for byte in 0..<4 { header[60 + byte] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(byte))) }

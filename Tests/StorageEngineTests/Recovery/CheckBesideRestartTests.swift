@@ -15,10 +15,8 @@ import Testing
     @Test("a check during a rebuild reports no damage") func cleanDuringRebuild() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         func write(_ round: Int) throws {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try store.archive(
-                named: "A", orCreate: ArchiveConfiguration(diskLimit: 400_000))
+            let archive = try folder.archive(creating: .cache(400_000))
+            defer { archive.close() }
             for number in 0..<200 {
                 try archive.put([UInt8](repeating: 1, count: 500), forKey: "key \(round) \(number % 150)")
                 if number % 7 == 0 { try archive.delete("key \(round) \(number / 2)") }

@@ -5,21 +5,22 @@ import Testing
 
 /// F4, R6: damaged, missing and foreign files cause a clear error or lose the damaged data only, and never trap.
 @Suite struct DamageTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// A store with 200 entries in the archive "A", closed.
     private func filled(_ folder: TemporaryFolder, values: Int = 200) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: "Sample"))
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: "Sample"))
         for number in 0..<values { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
-        store.close()
+        archive.close()
     }
 
     /// Only the metadata of values longer than a page is checked.
     @Test("a list returns no damaged keys, owners or dates") func damagedMetadata() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<12 {
             let attributes = EntryAttributes(lifetime: .seconds(1_000), owner: "owner \(number % 3)")
             let value = [UInt8](repeating: 1, count: number == 5 ? 5_000 : 20)
@@ -27,16 +28,14 @@ import Testing
         }
         let right = try archive.entries()
         let metadata = try right.indices.map { try #require(try right.metadata(at: $0)) }
-        store.close()
+        archive.close()
         let segment = folder.archivePath("A", "00000001.segment")
-        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let original = try contents(of: segment)
         let written = original.lastIndex { $0 != 0 } ?? 0
-        let reader = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+        let reader = try folder.archive(mode: .readOnly)
         var (damaged, wrong) = (0, [String]())
         for offset in stride(from: 64, to: written, by: 7) {
-            try file.seek(toOffset: UInt64(offset))
-            try file.write(contentsOf: [original[offset] ^ 0x10])
+            try flip(segment, at: offset)
             let list = try reader.entries()
             for index in list.indices {
                 let key = try list.soundKey(at: index)
@@ -53,8 +52,7 @@ import Testing
                     wrong.append("\(metadata[index].key) not damaged at \(offset)")
                 }
             }
-            try file.seek(toOffset: UInt64(offset))
-            try file.write(contentsOf: [original[offset]])
+            try flip(segment, at: offset)
         }
         #expect(damaged > 5)
         #expect(wrong == [])
@@ -63,17 +61,15 @@ import Testing
     @Test("deletes damaged entries with their owner", arguments: ["owner 1", "key 4", "value 4"])
     func deletedWithOwner(text: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
+        defer { archive.close() }
         for number in 0..<6 {
             try archive.put(
                 Array("value \(number)".utf8), forKey: "key \(number)",
                 attributes: EntryAttributes(owner: "owner \(number % 3)"))
         }
         let segment = folder.archivePath("A", "00000001.segment")
-        let data = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let data = try contents(of: segment)
         let place = try #require(data.range(of: Data(text.utf8))?.upperBound) - 1
         try overwrite(segment, at: place, with: [data[place] ^ 0x10])
         #expect(try archive.deleteEntries(ofOwner: "owner 1").entries == 2)
@@ -83,14 +79,10 @@ import Testing
 
     @Test("a damaged entry of a trusted index causes an error and is reported")
     func flippedBitUnderIndex() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
-        let data = try Data(contentsOf: URL(fileURLWithPath: segment))
-        let place = try #require(data.range(of: Data("value 42".utf8))?.lowerBound)
-        try overwrite(segment, at: place, with: "VALUE".utf8)
-        let store = try Store.open(at: folder.store, mode: .readOnly)
-        let archive = try store.archive(named: "A")
+        let place = try flip(segment, text: "value 42")
+        let archive = try folder.archive(mode: .readOnly)
         #expect(try archive.peek("key 41") == Array("value 41".utf8))
         #expect { try archive.peek("key 42") } throws: { error in
             guard case .corrupted(let path, let offset, _)? = error as? StorageError else { return false }
@@ -103,15 +95,11 @@ import Testing
     }
 
     @Test("a damaged key doesn't count as absent") func damagedKey() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
-        let data = try Data(contentsOf: URL(fileURLWithPath: segment))
-        let place = try #require(data.range(of: Data("key 42value 42".utf8))?.lowerBound)
-        try overwrite(segment, at: place, with: "kez".utf8)
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(named: "A")
+        try flip(segment, text: "key 42value 42")
+        let archive = try folder.archive()
+        defer { archive.close() }
         #expect(try archive.peek("key 41") == Array("value 41".utf8))
         #expect(try archive.peek("no key") == nil)
         func isDamage(_ error: any Error) -> Bool {
@@ -125,16 +113,14 @@ import Testing
     }
 
     @Test func segmentTruncatedAtEveryStep() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
-        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let original = try contents(of: segment)
         var previous = 200
         for length in Array(stride(from: 16_000, through: 150, by: -311)) + [100, 64, 63, 8, 0] {
             try original.prefix(length).write(to: URL(fileURLWithPath: segment))
             try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index"))
-            let store = try Store.open(at: folder.store, mode: .readOnly)
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive(mode: .readOnly)
             let count = try archive.entries().count
             #expect(count <= previous)
             previous = count
@@ -143,13 +129,12 @@ import Testing
     }
 
     @Test("reports segments of other archives") func foreignSegments() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let other = try TemporaryFolder()
         try filled(other)
         let segment = folder.archivePath("A", "00000001.segment")
-        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
-        let foreign = try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "00000001.segment")))
+        let original = try contents(of: segment)
+        let foreign = try contents(of: other.archivePath("A", "00000001.segment"))
         for (name, content) in [
             ("00000001.segment", original.prefix(30)), ("00000001.segment", foreign),
             ("000000f0.segment", foreign),
@@ -157,7 +142,7 @@ import Testing
         ] {
             try content.write(to: URL(fileURLWithPath: folder.archivePath("A", name)))
             try? folder.removeIndex("A")
-            let archive = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+            let archive = try folder.archive(mode: .readOnly)
             let report = try archive.check()
             #expect(!report.clean && report.problems.contains { $0.contains(name) }, "\(report.problems)")
             try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
@@ -166,12 +151,11 @@ import Testing
     }
 
     @Test("an archive without its descriptor isn't created again") func missingDescriptor() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         let descriptor = folder.archivePath("A", "descriptor")
         try FileManager.default.moveItem(atPath: descriptor, toPath: folder.path + "/descriptor")
         let store = try Store.open(at: folder.store)
-        #expect { try store.archive(named: "A", orCreate: ArchiveConfiguration()) } throws: {
+        #expect { try store.archive(named: "A", orCreate: .cache()) } throws: {
             guard case .corrupted(descriptor, _, _)? = $0 as? StorageError else { return false }
             return true
         }
@@ -181,7 +165,6 @@ import Testing
     }
 
     @Test func foldersThatAreNoStore() throws {
-        let folder = try TemporaryFolder()
         #expect(throws: StorageError.storeNotFound(path: folder.store)) {
             try Store.open(at: folder.store, mode: .readOnly)
         }
@@ -205,7 +188,6 @@ import Testing
     }
 
     @Test func filesArePrivate() throws {
-        let folder = try TemporaryFolder()
         try filled(folder)
         for name in try folder.files(inArchive: "A") {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.archivePath("A", name))

@@ -7,7 +7,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for name in ["Kept", "Löst"] {
-            try store.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+            try store.archive(named: name, orCreate: .cache()).put([1], forKey: "a")
         }
         store.close()
         let lost = folder.store + "/L%c3%b6st.archive"
@@ -36,7 +36,7 @@ import Testing
 
     @Test("an empty archive folder can be used again") func recreation() throws {
         try withLost { store, _ in
-            try store.archive(named: "Löst", orCreate: ArchiveConfiguration()).put([2], forKey: "a")
+            try store.archive(named: "Löst", orCreate: .cache()).put([2], forKey: "a")
             #expect(try store.emptyArchiveNames() == [])
             #expect(try store.archiveNames() == ["Kept", "Löst"])
         }

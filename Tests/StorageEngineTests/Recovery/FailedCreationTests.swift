@@ -4,7 +4,10 @@ import TestSupport
 import Testing
 
 @Suite(.oneAtATime) struct FailedCreationTests {
-    private let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+    private let folder: TemporaryFolder
+    private let configuration = ArchiveConfiguration.collection
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
 
     @Test(
         "a failed creation leaves no folder",
@@ -12,15 +15,12 @@ import Testing
             (SystemCall.open, EMFILE), (.allocate, ENOSPC), (.write, ENOSPC), (.map, ENOMEM), (.rename, EIO),
         ])
     func failedCreation(call: SystemCall, code: Int32) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for number in 1...60 {
             let plan = FaultPlan(
                 .fails(code), call: call, under: folder.store + "/New.archive", number: number,
                 isLasting: false)
-            SystemFaults.install(plan)
-            let archive = try? store.archive(named: "New", orCreate: configuration)
-            SystemFaults.remove(plan)
+            let archive = withFaults(plan) { try? store.archive(named: "New", orCreate: configuration) }
             if let archive {
                 try archive.put([1], forKey: "a")
                 #expect(try archive.check().clean, "\(call) \(number)")
@@ -35,7 +35,6 @@ import Testing
     }
 
     @Test("a failed creation waits for a lock that a starting program copied") func copiedLock() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let place = folder.store + "/New.archive"
         for number in 1...20 {
@@ -52,7 +51,6 @@ import Testing
     }
 
     @Test("the empty folder of a lost archive stays after a failed creation") func lostArchive() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         try FileManager.default.createDirectory(
             atPath: folder.store + "/Lost.archive", withIntermediateDirectories: false,
@@ -72,7 +70,6 @@ import Testing
     }
 
     @Test("the last of two failed creators removes the folder") func secondCreator() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let place = folder.store + "/New.archive"
         // The folder during its creation.
@@ -89,7 +86,6 @@ import Testing
     }
 
     @Test("others can create an archive whose creation failed") func concurrentCreators() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let configuration = configuration
         for round in 0..<20 {
             let name = "A\(round)"

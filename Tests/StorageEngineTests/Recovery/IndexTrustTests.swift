@@ -19,17 +19,15 @@ import Testing
 
     /// A closed store in which entry number n of the index is key n − 1: nothing was ever removed.
     private func fill(_ folder: TemporaryFolder, entries: Int, kind: ArchiveKind = .cache) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A",
-            orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 40_000_000 : nil))
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 40_000_000 : nil))
         // A collection's log has its maximum length, so that every operation reclaims.
         for _ in 0..<(kind == .collection && entries < 10_000 ? 6 : 1) {
             for number in 0..<entries {
                 try archive.put(IndexTrustTests.value(number), forKey: "key \(number)")
             }
         }
-        store.close()
+        archive.close()
     }
 
     /// Writes random bytes in place, so that the index stays valid for this file.
@@ -77,8 +75,7 @@ import Testing
                 let number = Int.random(in: 0..<entries, using: &random)
                 let found = try? archive.peek("key \(number)")
                 if let found {
-                    #expect(
-                        found == IndexTrustTests.value(number, stored[number] ?? 0), "key \(number)")
+                    #expect(found == IndexTrustTests.value(number, stored[number] ?? 0), "key \(number)")
                 }
                 guard mode == .readWrite else { continue }
                 _ = try? archive.access("key \(number)")
@@ -94,10 +91,8 @@ import Testing
     }
 
     private func missing(_ folder: TemporaryFolder, entries: Int, stored: [Int: Int]) throws -> [Int] {
-        try folder.removeIndex("A")
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(named: "A")
+        let archive = try folder.rebuilt()
+        defer { archive.close() }
         return try (0..<entries).filter {
             try archive.peek("key \($0)") != IndexTrustTests.value($0, stored[$0] ?? 0)
         }
@@ -121,7 +116,7 @@ import Testing
                 try folder.adoptIndex("A")
                 var random = SeededGenerator(seed: seed)
                 let path = folder.archivePath("A", "index")
-                let size = try Data(contentsOf: URL(fileURLWithPath: path)).count
+                let size = try contents(of: path).count
                 if !isMarked || large { try folder.remark("A", clean: isMarked) }
                 let range =
                     switch place {
@@ -146,8 +141,7 @@ import Testing
     @Test(arguments: [UInt32(1 << 20), 1 << 30, .max, 0, 1, 5_000])
     func wrongBucketCountIsFound(claimed: UInt32) throws {
         let folder = try TemporaryFolder(inMemory: true)
-        var archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
+        var archive = try folder.archive(creating: .cache(1_000_000))
         for number in 0..<20_000 { try archive.put([UInt8(number & 255)], forKey: "key \(number)") }
         try overwrite(folder.archivePath("A", "index"), at: 460, with: little(claimed))
         // Look-ups must not report these entries as absent.
@@ -159,10 +153,8 @@ import Testing
         for number in 0..<3 { try? archive.put([7], forKey: "new \(number)") }
         var removed: Set<Int> = []
         for number in 0..<200 where (try? archive.delete("key \(number)")) == true { removed.insert(number) }
-        archive.close()
-        archive = try Store.open(at: folder.store).archive(named: "A")
-        #expect(try archive.check().clean)
-        #expect(try archive.invariantViolations() == [])
+        archive = try folder.reopen(archive, rebuilding: false)
+        try archive.expectValid()
         for number in 0..<20_000 {
             #expect(try (archive.peek("key \(number)") == nil) == removed.contains(number))
         }
@@ -170,21 +162,17 @@ import Testing
 
     @Test("a removal with an extreme count of buckets ends") func extremeBucketCount() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        var archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 100_000))
+        var archive = try folder.archive(creating: .cache(100_000))
         for number in 0..<20_000 { try archive.put([1], forKey: "key \(number)") }
         try overwrite(folder.archivePath("A", "index"), at: 460, with: little(UInt32.max))
         try? archive.setLimits(disk: 100, memory: nil)
-        archive.close()
-        archive = try Store.open(at: folder.store).archive(named: "A")
-        #expect(try archive.check().clean)
-        #expect(try archive.invariantViolations() == [])
+        archive = try folder.reopen(archive, rebuilding: false)
+        try archive.expectValid()
     }
 
     @Test("buckets far beyond the end are absent") func farBuckets() throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
+        let archive = try folder.archive(creating: .cache(1_000_000))
         for number in 0..<2_000 { try archive.put([1], forKey: "key \(number)") }
         let hash = try folder.hash(of: "A")
         // With 2³² - 1 buckets, a bucket has its tag's number. A chunk has 320 buckets and 1,024 entries.

@@ -4,6 +4,10 @@ import Testing
 
 /// A log that was cut off or lost segments. The index notes the loss until a repair reports it.
 @Suite struct LossTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private static let entries = 2400
     private static let missing = "the log is missing from byte "
 
@@ -14,10 +18,8 @@ import Testing
     /// A closed archive of several segments.
     private func filled(_ kind: ArchiveKind = .cache, syncing: Bool = false) throws -> TemporaryFolder {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: kind, diskLimit: 4_000_000))
+        let archive = try folder.archive(creating: ArchiveConfiguration(kind: kind, diskLimit: 4_000_000))
+        defer { archive.close() }
         for number in 0..<LossTests.entries {
             if kind == .log {
                 try archive.append(LossTests.value(number))
@@ -33,7 +35,7 @@ import Testing
     private func inCollection(_ folder: TemporaryFolder, _ body: (Archive) throws -> Void) throws {
         let store = try Store.open(at: folder.store)
         defer { store.close() }
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let configuration = ArchiveConfiguration.collection
         try body(try store.archive(named: "A", orCreate: configuration))
     }
 
@@ -70,7 +72,7 @@ import Testing
             #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) are missing; ") == true)
             // Without an index that listed them, their contents are unknown.
             #expect(report.clean)
-            try Store.open(at: folder.store).archive(named: "A").close()
+            try folder.archive().close()
         }
     }
 
@@ -110,8 +112,7 @@ import Testing
             #expect(first.entries < LossTests.entries)
 
             // Later puts replace the lost entries, and a new index has only those.
-            let store = try Store.open(at: folder.store)
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive()
             for number in 0..<LossTests.entries {
                 if kind == .log {
                     try archive.append(LossTests.value(number))
@@ -119,7 +120,7 @@ import Testing
                     try archive.put(LossTests.value(number), forKey: "key \(number)")
                 }
             }
-            store.close()
+            archive.close()
             try change("index", folder) { $0[262_144 + 40] ^= 1 }
             try look(folder, .readWrite)
             let second = try check(folder)
@@ -148,13 +149,11 @@ import Testing
 
     @Test("an observer reports a cut log") func observerOfCutLog() throws {
         let folder = try filled()
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let archive = try store.archive(named: "A")
+        let archive = try folder.archive()
+        defer { archive.close() }
         try apply(.removed, to: folder)
         let report = try check(folder)
         #expect(report.problems.contains { $0.contains(LossTests.missing) }, "\(report)")
-        withExtendedLifetime(archive) {}
     }
 
     @Test("after a restart, only synced entries count as lost", arguments: [false, true])
@@ -229,7 +228,6 @@ import Testing
     }
 
     @Test("newer versions replace older ones when their segment returns") func returnedSegment() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
         let changed = (0..<20).map { "changed \($0)" }
         let deleted = (0..<20).map { "deleted \($0)" }
@@ -254,8 +252,7 @@ import Testing
         try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
         // Its successor may have some of the changes.
         let next = names[try #require(names.firstIndex(of: segment)) + 1]
-        try FileManager.default.moveItem(
-            atPath: folder.archivePath("A", next), toPath: folder.path + "/next")
+        try FileManager.default.moveItem(atPath: folder.archivePath("A", next), toPath: folder.path + "/next")
         try folder.removeIndex("A")
         var later: [String] = []
         try inCollection(folder) { archive in
@@ -271,8 +268,7 @@ import Testing
         }
         #expect(try !segments(folder).contains(oldest), "it was reclaimed")
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
-        try FileManager.default.moveItem(
-            atPath: folder.path + "/next", toPath: folder.archivePath("A", next))
+        try FileManager.default.moveItem(atPath: folder.path + "/next", toPath: folder.archivePath("A", next))
         func expectAll(_ when: String) throws {
             try inCollection(folder) { archive in
                 for key in changed + deleted + owned {
@@ -301,7 +297,6 @@ import Testing
 
     @Test("ignores a segment that returns after later ones were reclaimed", arguments: [false, true])
     func returnedAfterReclaiming(keepingTheIndex: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 2_000)
         var segment = ""
         try inCollection(folder) { archive in
@@ -342,12 +337,9 @@ import Testing
     }
 
     @Test("an undo affects its own action only") func undoOfOwnAction() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 2_000)
         func delete(_ key: String, _ archive: Archive) throws -> ReversibleAction.ID {
-            let sequence = try #require(try archive.metadata(key)).sequence
-            let outcome = try archive.carryOut(.delete, on: [PlannedEntry(key: key, sequence: sequence)])
-            return try #require(outcome.action).id
+            try #require(try archive.carryOut(.delete, on: archive.planned([key])).action).id
         }
         var segment = ""
         try inCollection(folder) { archive in
@@ -374,7 +366,6 @@ import Testing
     }
 
     @Test("numbers used by a large segment aren't missing") func largeSegment() throws {
-        let folder = try TemporaryFolder(inMemory: true)
         try inCollection(folder) { archive in
             try archive.put([1], forKey: "before")
             try archive.put([UInt8](repeating: 0, count: 70_000_000), forKey: "large")
@@ -397,7 +388,6 @@ import Testing
 
     @Test("notices a missing segment at any number", arguments: [false, true])
     func missingAtAnyNumber(behindLarge: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 9_000)
         var away = ""
         try inCollection(folder) { archive in
@@ -449,7 +439,6 @@ import Testing
 
     @Test("reclaiming drops the entries of a missing segment", arguments: [false, true])
     func reclaimedLoss(comesBack: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
         let lost = (0..<5).map { "lost \($0)" }
         var segment = ""
@@ -484,7 +473,7 @@ import Testing
     @Test("a snapshot reports missing entries") func snapshotOfLoss() throws {
         let folder = try filled()
         try remove(try segments(folder)[1], folder)
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.archive()
         let snapshot = try archive.snapshot()
         #expect(snapshot.count == LossTests.entries)
         let errors = (0..<snapshot.count).compactMap { number in
@@ -503,15 +492,14 @@ import Testing
     @Test("reclaimed segments don't count as lost") func reclaimedSegments() throws {
         let folder = try filled()
         let before = try segments(folder)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A")
+        let archive = try folder.archive()
         for round in 0..<40 {
             for number in 0..<LossTests.entries {
                 try archive.put(LossTests.value(number + round), forKey: "key \(number)")
             }
         }
         #expect(try check(folder).clean)
-        store.close()
+        archive.close()
         #expect(try segments(folder).first != before.first)
         #expect(try check(folder).clean)
         try folder.remark("A", clean: false)

@@ -71,11 +71,7 @@ import Testing
             }
             usleep(5000)
             try archive.removeExpired()
-            let planned = try (10..<20).map { number in
-                PlannedEntry(
-                    key: "key \(number)",
-                    sequence: try #require(try archive.metadata("key \(number)")?.sequence))
-            }
+            let planned = try archive.planned((10..<20).map { "key \($0)" })
             #expect(try archive.carryOut(.delete, on: planned).entries == 10)
         }
         defer { withExtendedLifetime(folder) { store.close() } }

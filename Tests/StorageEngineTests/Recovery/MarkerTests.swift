@@ -10,7 +10,7 @@ import Testing
     private func filled() throws -> (folder: TemporaryFolder, marker: URL) {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         store.close()
         return (folder, URL(fileURLWithPath: folder.store + "/vellum-store"))
     }
@@ -60,21 +60,6 @@ import Testing
         #expect(try Store.repairMarker(at: folder.store) == nil)
     }
 
-    @Test(
-        "an error describes the damage",
-        arguments: [
-            (right.replacing("\n", with: "\r\n"), "ends the line"),
-            (String(right.dropLast()), "lacks the line feed"),
-            ("", "is empty"), ("hello\n", "differs from byte 0 on"), (right + "x", "differs from byte 23 on"),
-        ])
-    func namedDamage(text: String, words: String) throws {
-        let (folder, marker) = try filled()
-        try Data(text.utf8).write(to: marker)
-        let error = try #require(refusal(folder, .readOnly))
-        #expect(error.description.contains("its marker file vellum-store \(words)"))
-        #expect(!error.description.contains("no such file"))
-    }
-
     @Test("leaves a store of another version unchanged") func otherVersion() throws {
         let (folder, marker) = try filled()
         try Data("Vellum store, format 2\n".utf8).write(to: marker)
@@ -118,7 +103,7 @@ import Testing
                 do throws(StorageError) {
                     guard thread > 0 else {
                         let store = try Store.open(at: path)
-                        _ = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+                        _ = try store.archive(named: "A", orCreate: .cache())
                         return
                     }
                     // Until it exists, or its creator has failed.
@@ -156,7 +141,7 @@ import Testing
         if !hasArchive { try FileManager.default.removeItem(atPath: folder.store + "/A.archive") }
         try FileManager.default.removeItem(at: marker)
         #expect {
-            try store.archive(named: "B", orCreate: ArchiveConfiguration())
+            try store.archive(named: "B", orCreate: .cache())
         } throws: { error in
             guard hasArchive else { return error as? StorageError == .storeNotFound(path: folder.store) }
             guard case .notAStore(_, let reason)? = error as? StorageError else { return false }
@@ -199,7 +184,7 @@ import Testing
             try await onThreads(4) { thread in
                 do {
                     let store = try Store.open(at: path)
-                    _ = try store.archive(named: "A\(thread)", orCreate: ArchiveConfiguration())
+                    _ = try store.archive(named: "A\(thread)", orCreate: .cache())
                     store.close()
                 } catch {
                     failures.withLock { $0.append("\(error)") }
@@ -208,5 +193,20 @@ import Testing
             #expect(failures.withLock { $0 } == [], "round \(round)")
             #expect(try Store.open(at: path).archiveNames().count == 4)
         }
+    }
+
+    @Test(
+        "an error describes the damage",
+        arguments: [
+            (right.replacing("\n", with: "\r\n"), "ends the line"),
+            (String(right.dropLast()), "lacks the line feed"),
+            ("", "is empty"), ("hello\n", "differs from byte 0 on"), (right + "x", "differs from byte 23 on"),
+        ])
+    func namedDamage(text: String, words: String) throws {
+        let (folder, marker) = try filled()
+        try Data(text.utf8).write(to: marker)
+        let error = try #require(refusal(folder, .readOnly))
+        #expect(error.description.contains("its marker file vellum-store \(words)"))
+        #expect(!error.description.contains("no such file"))
     }
 }

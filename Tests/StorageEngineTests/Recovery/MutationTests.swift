@@ -97,26 +97,15 @@ import Testing
         let original =
             mutation.file == MutationTests.marker ? fixture.marker : fixture.files[mutation.file] ?? Data()
         switch mutation {
-        case .flip(_, let bit):
-            // In place: a new file would invalidate the index.
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
-            defer { try? file.close() }
-            try file.seek(toOffset: UInt64(bit / 8))
-            let byte = try file.read(upToCount: 1)?.first ?? 0
-            try file.seek(toOffset: UInt64(bit / 8))
-            try file.write(contentsOf: Data([byte ^ 1 << UInt8(bit % 8)]))
-        case .truncate(_, let bytes):
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
-            defer { try? file.close() }
-            try file.truncate(atOffset: UInt64(bytes))
+        // In place: a new file would invalidate the index.
+        case .flip(_, let bit): try flip(target, at: bit / 8, 1 << UInt8(bit % 8))
+        case .truncate(_, let bytes): #expect(truncate(target, off_t(bytes)) == 0)
         case .randomBytes:
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
-            defer { try? file.close() }
             var bytes = Data(capacity: original.count + 8)
             while bytes.count < original.count {
                 withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) }
             }
-            try file.write(contentsOf: bytes.prefix(original.count))
+            try overwrite(target, at: 0, with: bytes.prefix(original.count))
         case .foreign:
             let foreign =
                 mutation.file == MutationTests.marker ? other.marker : other.files[mutation.file] ?? Data()
@@ -133,7 +122,7 @@ import Testing
     ) -> (lost: Set<String>, revived: Int) {
         var lost: Set<String> = []
         var revived = 0
-        for (key, last) in fixture.versions {
+        for key in fixture.versions.keys {
             let found = (try? archive.peek(key)) ?? nil
             if let value = stored[key] {
                 #expect(found == value, "\(what): \(key), stored after the damage")
@@ -145,7 +134,6 @@ import Testing
             } else if found != nil {
                 revived += 1
             }
-            _ = last
         }
         return (lost, revived)
     }
@@ -176,18 +164,16 @@ import Testing
             if step == "repair" { figures.lost += lost.count }
         }
         func observe() throws {
-            let store = try Store.open(at: folder.store, mode: .readOnly)
-            defer { store.close() }
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive(mode: .readOnly)
+            defer { archive.close() }
             let list = try archive.entries()
             for index in list.indices { _ = try? list.withValue(at: index) { $0.count } }
             judge(archive, "look")
             try compareChecks(archive, "look after \(what)")
         }
         func use() throws {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive()
+            defer { archive.close() }
             for number in 100..<120 { _ = try? archive.access("key \(number)") }
             // A refused put stores nothing; an accepted one stays.
             for key in ["key 115", "key 3"] {
@@ -201,9 +187,8 @@ import Testing
         }
         func rebuild() throws {
             try? folder.removeIndex("A")
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try store.archive(named: "A")
+            let archive = try folder.archive()
+            defer { archive.close() }
             judge(archive, "rebuild")
             #expect(try archive.invariantViolations() == [], "\(what)")
         }
@@ -318,12 +303,13 @@ import Testing
             if wanted == nil, Date() >= end { return nil }
             return index < all.count ? all[index] : MutationTests.any(fixture, &random)
         }
-        var report = Figures("R6 damaged copies")
-        report.add("copies", figures.mutations)
-        report.add("of them with one flipped bit", figures.flips)
-        report.add("most entries lost by a flip", figures.mostLostByAFlip)
-        report.add("refused", figures.refused)
-        report.add("seed", text: "\(seed)")
-        report.report()
+        Figures(
+            "R6 damaged copies",
+            [
+                "copies": figures.mutations, "of them with one flipped bit": figures.flips,
+                "most entries lost by a flip": figures.mostLostByAFlip, "refused": figures.refused,
+                "seed": "\(seed)",
+            ]
+        ).report()
     }
 }

@@ -4,11 +4,14 @@ import Testing
 
 /// Folders and links in place of the engine's files.
 @Suite struct ObstacleTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private static let files = ["opening", "attached", "index", "index.new", "syncing", "descriptor.new"]
 
     @Test("reports and renames folders and links", arguments: files, [false, true])
     func reportedAndRenamed(file: String, isLink: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         defer { store.close() }
         let full = ArchiveConfiguration(kind: .cache, durability: .full)
@@ -26,9 +29,7 @@ import Testing
         // The next user of the name replaces a link that isn't part of the archive.
         let isReplaced = isLink && ["index", "index.new", "descriptor.new"].contains(file)
         if !isReplaced {
-            let looking = try Store.open(at: folder.store, mode: .readOnly)
-            let report = try looking.archive(named: "A").check()
-            looking.close()
+            let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
             #expect(report.entries == 1)
             #expect(report.problems.contains { $0.contains("/\(file): not a regular file") }, "\(report)")
         }
@@ -53,28 +54,14 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.store + "/vellum-store"))
     }
 
-    @Test("an error names the folder") func namedFolder() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
-        try store.archive(named: "A").close()
-        try folder.removeIndex("A")
-        let path = folder.archivePath("A", "index")
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        let error = #expect(throws: StorageError.self) { try store.archive(named: "A") }
-        #expect(error?.description.contains("/index is damaged") == true, "\(String(describing: error))")
-    }
-
     @Test("reports files that others may write", arguments: ["opening", "attached"])
     func writableFiles(file: String) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try store.archive(named: "A", orCreate: .cache())
         try archive.put([1], forKey: "a")
         archive.close()
         try #require(chmod(folder.archivePath("A", file), 0o666) == 0)
-        let report = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check()
+        let report = try folder.archive(mode: .readOnly).check()
         #expect(report.entries == 1 && !report.clean)
         #expect(
             report.problems.contains { $0.contains("/\(file) may be written by other users") }, "\(report)")
@@ -85,8 +72,7 @@ import Testing
 
     @Test(arguments: ["00000000.segment", "0000000A.segment", "1.segment"])
     func reportsFilesThatLookLikeSegments(file: String) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive(creating: .cache())
         try archive.put([1], forKey: "a")
         let path = folder.archivePath("A", file)
         try FileManager.default.copyItem(atPath: folder.archivePath("A", "00000001.segment"), toPath: path)
@@ -98,10 +84,8 @@ import Testing
 
     @Test(arguments: ["link", "dangling", "folder", "pipe"], [false, true])
     func refusesSegmentsThatAreNoFiles(what: String, hasIndex: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.archive(named: "A", orCreate: .collection)
         for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 5_000), forKey: "k\(number)") }
         archive.close()
         let segments = try folder.segments()
@@ -120,7 +104,7 @@ import Testing
             if !hasIndex { try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index")) }
             for mode in [AccessMode.readOnly, .readWrite] {
                 let error = #expect(throws: StorageError.self) {
-                    try Store.open(at: folder.store, mode: mode).archive(named: "A")
+                    try folder.archive(mode: mode)
                 }
                 #expect(error?.description.contains("\(name)") == true, "\(String(describing: error))")
             }
@@ -130,5 +114,17 @@ import Testing
             #expect(try whole.check().clean && whole.status().entries == 200)
             whole.close()
         }
+    }
+
+    @Test("an error names the folder") func namedFolder() throws {
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A").close()
+        try folder.removeIndex("A")
+        let path = folder.archivePath("A", "index")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let error = #expect(throws: StorageError.self) { try store.archive(named: "A") }
+        #expect(error?.description.contains("/index is damaged") == true, "\(String(describing: error))")
     }
 }

@@ -6,12 +6,16 @@ import Testing
 /// Damage in the index of an open archive: acknowledged entries aren't overwritten or dropped, calls end, and present
 /// entries aren't reported as absent. Offsets: OnDiskFormat, "The index".
 @Suite struct OpenIndexDamageTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
     private func archive(in folder: TemporaryFolder, _ mode: AccessMode = .readWrite) throws -> Archive {
-        try Store.open(at: folder.store, mode: mode).archive(named: "A")
+        try folder.archive(mode: mode)
     }
 
     private func bytes(of folder: TemporaryFolder) throws -> Data {
-        try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        try contents(of: folder.archivePath("A", "index"))
     }
 
     private func write(_ bytes: [UInt8], at offset: Int, _ folder: TemporaryFolder) throws {
@@ -19,11 +23,7 @@ import Testing
     }
 
     private func delete(_ keys: [String], from archive: Archive) throws -> PlanOutcome {
-        try archive.carryOut(
-            .delete,
-            on: keys.compactMap { key in
-                try archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
-            })
+        try archive.carryOut(.delete, on: archive.planned(keys))
     }
 
     /// Moved back by whole frames, into the middle of one, and into the last one.
@@ -31,10 +31,7 @@ import Testing
     func movedTail(
         words: UInt32, inBatch: Bool
     ) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         // Frames of 128 bytes: header, a key of 2 bytes and the value.
         for number in 10..<50 { try archive.put([UInt8](repeating: 7, count: 60), forKey: "\(number)") }
         let before = try bytes(of: folder)[512..<516].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -45,9 +42,7 @@ import Testing
             batch.put([1], forKey: "new")
             try archive.apply(batch)
         }
-        archive.close()
-        store.close()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.reopen(archive, rebuilding: false)
         try again.put([2], forKey: "new")
         #expect(try again.entries().count == 41)
         #expect(try again.check().problems == [])
@@ -55,9 +50,7 @@ import Testing
 
     /// Offsets: OnDiskFormat, "The table of reversible actions".
     @Test("a damaged sum evicts nothing") func damagedSum() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        let archive = try folder.archive(creating: .cache(100_000))
         for number in 0..<40 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
         let action = try #require(try delete(["1", "2"], from: archive).action)
         let pendingBytes = 245_760 + 64 * Int(action.id % 64) + 8
@@ -67,8 +60,7 @@ import Testing
         let error = #expect(throws: StorageError.self) { try archive.undo(action.id) }
         #expect("\(String(describing: error))".contains("its totals exceed its entries"))
         #expect(try archive.entries().count == 38)
-        archive.close()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try folder.reopen(archive, rebuilding: false)
         #expect(try again.entries().count == 38)
         #expect(try again.undo(action.id)?.entries == 2)
         #expect(try again.check().problems == [])
@@ -76,9 +68,7 @@ import Testing
 
     @Test("an invalid log tail overwrites nothing", arguments: [0, 1 << 32] as [UInt64], [false, true])
     func invalidTail(head: UInt64, inBatch: Bool) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 10..<50 { try archive.put([7], forKey: "\(number)") }
         try write(little(head), at: 512, folder)
         if head == 0 { #expect(throws: StorageError.self) { try archive.snapshot() } }
@@ -96,9 +86,7 @@ import Testing
     }
 
     @Test("a collection has no limit") func noLimit() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 10..<50 { try archive.put([7], forKey: "\(number)") }
         try write(little(UInt64(1)), at: 576, folder)
         var batch = Batch()
@@ -112,9 +100,7 @@ import Testing
         "a damaged oldest message drops no messages",
         arguments: [(720, [UInt8](repeating: 0, count: 8)), (722, [64])])
     func damagedOldest(offset: Int, bytes: [UInt8]) throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        let archive = try folder.archive(creating: .log(100_000))
         for number in 0..<100 { try archive.append([UInt8(number)]) }
         try write(bytes, at: offset, folder)
         #expect(throws: StorageError.self) { try archive.append([1]) }
@@ -132,8 +118,7 @@ import Testing
         // With a manual clock, since maintenance repairs the sums every second.
         try Clock.$hand.withValue(ClockHand()) {
             let folder = try TemporaryFolder(inMemory: true)
-            let archive = try Store.open(at: folder.store).archive(
-                named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try folder.archive(creating: .collection)
             for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
             let first = try #require(try delete(["1", "2"], from: archive).action)
             if !isAnyTombstoned { _ = try archive.undo(first.id) }
@@ -154,9 +139,7 @@ import Testing
     }
 
     @Test("a deletion mark without a commit deletes nothing") func loneMark() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        var archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var archive = try folder.archive(creating: .collection)
         for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
         #expect(try delete(["1", "2"], from: archive).entries == 2)
         // Entry 31, as if by action 40, also in the sums.
@@ -173,9 +156,7 @@ import Testing
     }
 
     @Test("notices a changed salt") func changedSalt() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
         let salt = try bytes(of: folder)[888]
         try write([salt ^ 4], at: 888, folder)
@@ -193,9 +174,7 @@ import Testing
     }
 
     @Test("ignores an older index in the same file") func olderIndex() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        var archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var archive = try folder.archive(creating: .collection)
         for number in 0..<5 { try archive.put([1], forKey: "\(number)") }
         archive.close()
         let older = try bytes(of: folder)
@@ -214,9 +193,7 @@ import Testing
     }
 
     @Test("recovers from a dead lock owner without a call") func recoveryWithoutCalls() async throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try folder.archive(creating: .collection)
         defer { archive.close() }
         try archive.put([1], forKey: "stays")
         try archive.put([1], forKey: "goes", attributes: EntryAttributes(lifetime: .milliseconds(300)))

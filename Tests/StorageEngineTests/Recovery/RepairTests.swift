@@ -14,14 +14,12 @@ import Testing
     /// A closed cache of several segments, with a new identity.
     private func filled() throws -> TemporaryFolder {
         let folder = try TemporaryFolder(inMemory: true)
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 4_000_000, typeName: "Sample")
-        )
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(kind: .cache, diskLimit: 4_000_000, typeName: "Sample"))
         for number in 0..<RepairTests.entries {
             try archive.put(RepairTests.value(number), forKey: "key \(number)")
         }
-        store.close()
+        archive.close()
         return folder
     }
 
@@ -65,7 +63,7 @@ import Testing
         try #require(segments.count >= 3)
         let first = path(segments[0])
         let newest = path(segments[segments.count - 1])
-        let foreign = try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", segments[0])))
+        let foreign = try contents(of: other.archivePath("A", segments[0]))
         switch damage {
         case .none: break
         case .bit: try change(file: first) { $0[9000] ^= 1 }
@@ -94,7 +92,7 @@ import Testing
         case .noDescriptor: try FileManager.default.removeItem(atPath: path("descriptor"))
         case .damagedDescriptor: try change(file: path("descriptor")) { $0[60] ^= 1 }
         case .foreignDescriptor:
-            try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "descriptor")))
+            try contents(of: other.archivePath("A", "descriptor"))
                 .write(to: URL(fileURLWithPath: path("descriptor")))
         case .noDescriptorAndNoHeaders:
             try FileManager.default.removeItem(atPath: path("descriptor"))
@@ -142,7 +140,7 @@ import Testing
     @Test("keeps damaged bytes at their offsets") func keptBytes() throws {
         let folder = try filled()
         try change(file: folder.archivePath("A", "00000001.segment")) { $0[9000] ^= 1 }
-        let before = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
+        let before = try contents(of: folder.archivePath("A", "00000001.segment"))
         let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
         let problem = try #require(report.problems.first)
         let words = problem.split(separator: " ")
@@ -151,8 +149,7 @@ import Testing
         let to = try #require(Int(words[place + 3].dropLast()))
         #expect(from < 9000 && to > 9000)
         #expect(problem.contains("00000001.segment: bytes \(from) to \(to): "))
-        let kept = try Data(
-            contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment.damaged")))
+        let kept = try contents(of: folder.archivePath("A", "00000001.segment.damaged"))
         #expect(kept.count == to)
         #expect(kept[from..<to] == before[from..<to])
         #expect(report.salvaged > 0 && report.salvaged < report.entries)
@@ -180,15 +177,14 @@ import Testing
     @Test("a new segment doesn't replace an existing file") func existingFile() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let other = try filled()
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        let archive = try folder.archive(creating: .cache())
         try archive.put([1], forKey: "old")
         let next = folder.archivePath("A", "00000002.segment")
-        let foreign = try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "00000002.segment")))
+        let foreign = try contents(of: other.archivePath("A", "00000002.segment"))
         try foreign.write(to: URL(fileURLWithPath: next))
         for number in 0..<80 { try archive.put([UInt8](repeating: 5, count: 1000), forKey: "\(number)") }
         #expect(try archive.peek("old") == [1])
-        #expect(try Data(contentsOf: URL(fileURLWithPath: next + ".damaged")) == foreign)
+        #expect(try contents(of: next + ".damaged") == foreign)
         #expect(try archive.check().clean)
     }
 
@@ -197,8 +193,7 @@ import Testing
         for segment in try folder.segments() {
             try change(file: folder.archivePath("A", segment)) { $0[20] ^= 1 }
         }
-        try folder.removeIndex("A")
-        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let archive = try folder.rebuilt()
         try archive.put([2], forKey: "new")
         #expect(try archive.entries().count == RepairTests.entries + 1)
         #expect(try !archive.check().clean)
@@ -222,12 +217,8 @@ import Testing
         let folder = try filled()
         let segments = try folder.segments()
         let newest = folder.archivePath("A", segments[segments.count - 1])
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: newest))
-        let size = try file.seekToEnd()
-        try file.seek(toOffset: 4000)
-        try file.write(contentsOf: Data(count: Int(size) - 4000))
-        try file.close()
-        let report = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check()
+        try overwrite(newest, at: 4000, with: Data(count: contents(of: newest).count - 4000))
+        let report = try folder.archive(mode: .readOnly).check()
         #expect(report.problems.contains { $0.contains("no valid entry from byte") }, "\(report.problems)")
     }
 }

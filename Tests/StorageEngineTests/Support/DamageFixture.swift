@@ -57,11 +57,10 @@ struct DamageFixture {
         self.versions = versions
         var files: [String: Data] = [:]
         for name in try folder.files(inArchive: DamageFixture.archive) {
-            files[name] = try Data(
-                contentsOf: URL(fileURLWithPath: folder.archivePath(DamageFixture.archive, name)))
+            files[name] = try contents(of: folder.archivePath(DamageFixture.archive, name))
         }
         self.files = files
-        marker = try Data(contentsOf: URL(fileURLWithPath: folder.store + "/vellum-store"))
+        marker = try contents(of: folder.store + "/vellum-store")
         var keysOfSegment: [String: Set<String>] = [:]
         for segment in files.keys.filter({ $0.hasSuffix(".segment") }) {
             // Entries that are lost without the segment are in it.

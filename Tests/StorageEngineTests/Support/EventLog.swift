@@ -26,6 +26,13 @@ final class EventLog: @unchecked Sendable {
     func clear() { lock.withLock { events.removeAll() } }
 }
 
+/// Runs `body` while system calls fail by the plan.
+func withFaults<Result>(_ plan: FaultPlan, _ body: () throws -> Result) rethrows -> Result {
+    SystemFaults.install(plan)
+    defer { SystemFaults.remove(plan) }
+    return try body()
+}
+
 /// Runs `body` on `count` threads and waits for all without blocking a task's thread.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
     let done = DispatchGroup()

@@ -91,8 +91,11 @@ struct HandmadeArchive {
     }
 
     func open(_ mode: AccessMode = .readWrite) throws -> Archive {
-        try Store.open(at: folder.store, mode: mode).archive(named: Self.name)
+        try folder.archive(Self.name, mode: mode)
     }
+
+    @discardableResult
+    func repair() throws -> RepairReport { try Store.open(at: folder.store).repair(archiveNamed: Self.name) }
 
     /// Allocated bytes of the index file.
     var indexBytes: Int {

@@ -33,7 +33,7 @@ extension TemporaryFolder {
 
     /// Writes the header of the index in place, so that the file keeps its inode.
     private func changeIndex(_ path: String, _ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        var data = try contents(of: path)
         guard data.count > 262_144 else { return }
         body(&data)
         try overwrite(path, at: 0, with: data.prefix(1024))
@@ -45,11 +45,11 @@ extension TemporaryFolder {
 
     /// The secret hash from descriptor and index (OnDiskFormat, "Buckets"), unknown to attackers.
     func hash(of name: String) throws -> KeyHash {
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: archivePath(name, "descriptor")))
+        let bytes = try contents(of: archivePath(name, "descriptor"))
         func word(_ offset: Int) -> UInt64 {
             bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
-        let index = try Data(contentsOf: URL(fileURLWithPath: archivePath(name, "index")))
+        let index = try contents(of: archivePath(name, "index"))
         let salt = index[888..<896].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return KeyHash(secret: (word(32), word(40)), salt: salt)
     }

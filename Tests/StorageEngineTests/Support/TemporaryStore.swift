@@ -1,9 +1,10 @@
 import Foundation
 import StorageEngine
 import TestSupport
+import Testing
 
 /// A temporary folder, which is removed on release.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let path: String
 
     /// `inMemory` if the medium doesn't matter, since syncs take time.
@@ -16,13 +17,13 @@ final class TemporaryFolder {
         path = folder.path
     }
 
-    deinit { if !isKept { discard(path) } }
+    deinit { if !isKept.withLock({ $0 }) { discard(path) } }
 
-    private var isKept = false
+    private let isKept = Guarded(false)
 
     /// Keeps the folder for diagnosis, and prints its path.
     func keep() {
-        isKept = true
+        isKept.withLock { $0 = true }
         print("kept: \(path)")
     }
 
@@ -43,7 +44,96 @@ final class TemporaryFolder {
     }
 
     func archivePath(_ name: String, _ file: String) -> String { store + "/" + name + ".archive/" + file }
+
+    /// Opens an archive of the store.
+    func archive(_ name: String = "A", mode: AccessMode = .readWrite) throws(StorageError) -> Archive {
+        try Store.open(at: store, mode: mode).archive(named: name)
+    }
+
+    /// Opens an archive, or creates it.
+    func archive(
+        _ name: String = "A", creating configuration: ArchiveConfiguration
+    ) throws(StorageError) -> Archive {
+        try Store.open(at: store).archive(named: name, orCreate: configuration)
+    }
+
+    /// Opens an archive during `body`.
+    @discardableResult
+    func withArchive<Result>(
+        _ name: String = "A", mode: AccessMode = .readWrite, _ body: (Archive) throws -> Result
+    ) throws -> Result {
+        let archive = try archive(name, mode: mode)
+        defer { archive.close() }
+        return try body(archive)
+    }
+
+    /// Closes an archive, and opens it with its index or, if `rebuilding`, with one made from its log.
+    func reopen(_ archive: Archive, rebuilding: Bool = true) throws -> Archive {
+        let name = archive.name
+        archive.close()
+        return rebuilding ? try rebuilt(name) : try self.archive(name)
+    }
+
+    /// Opens an archive with an index rebuilt from its log.
+    func rebuilt(_ name: String = "A") throws -> Archive {
+        try removeIndex(name)
+        return try archive(name)
+    }
 }
+
+extension ArchiveConfiguration {
+    static let collection = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+
+    static func cache(_ limit: UInt64? = 2_000_000) -> ArchiveConfiguration {
+        ArchiveConfiguration(kind: .cache, diskLimit: limit)
+    }
+
+    static func log(_ limit: UInt64? = 2_000_000) -> ArchiveConfiguration {
+        ArchiveConfiguration(kind: .log, diskLimit: limit)
+    }
+}
+
+extension Archive {
+    /// Expects that index and log have no errors and agree.
+    func expectValid(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try invariantViolations() == [], comment, sourceLocation: sourceLocation)
+        #expect(try check().problems == [], comment, sourceLocation: sourceLocation)
+    }
+
+    /// The present entries with these keys, for a plan.
+    func planned(_ keys: some Sequence<String>) throws(StorageError) -> [PlannedEntry] {
+        var planned: [PlannedEntry] = []
+        for key in keys {
+            guard let sequence = try metadata(key)?.sequence else { continue }
+            planned.append(PlannedEntry(key: key, sequence: sequence))
+        }
+        return planned
+    }
+}
+
+extension Batch {
+    static func numbered(_ number: UInt64) -> Batch {
+        var batch = Batch()
+        for (key, value) in NumberedBatches.changes(number) {
+            if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
+        }
+        return batch
+    }
+}
+
+/// Runs `body` with a new archive A under a manual clock, where nothing happens in the background.
+func withManualClock(
+    _ configuration: ArchiveConfiguration, inMemory: Bool = false,
+    _ body: (Archive, TemporaryFolder, ClockHand) throws -> Void
+) throws {
+    let hand = ClockHand()
+    try Clock.$hand.withValue(hand) {
+        let folder = try TemporaryFolder(inMemory: inMemory)
+        try body(folder.archive(creating: configuration), folder, hand)
+    }
+}
+
+func contents(of path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
 extension EntryList {
     /// All keys in the list's order.
@@ -68,6 +158,22 @@ func overwrite(_ path: String, at offset: Int, with bytes: some Sequence<UInt8>)
     defer { try? file.close() }
     try file.seek(toOffset: UInt64(offset))
     try file.write(contentsOf: Data(bytes))
+}
+
+/// Flips bits of a byte in place.
+func flip(_ path: String, at offset: Int, _ bits: UInt8 = 0x10) throws {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: UInt64(offset))
+    try overwrite(path, at: offset, with: [(file.read(upToCount: 1)?.first ?? 0) ^ bits])
+}
+
+/// Flips a bit of the first byte of a text in a file, and returns its offset.
+@discardableResult
+func flip(_ path: String, text: String) throws -> Int {
+    let offset = try #require(contents(of: path).range(of: Data(text.utf8))?.lowerBound)
+    try flip(path, at: offset)
+    return offset
 }
 
 /// Replaces a file by its changed contents.

@@ -23,6 +23,11 @@ final class Worker {
 
     func signal(_ number: Int32) { process.signal(number) }
 
+    func kill() async throws {
+        signal(SIGKILL)
+        _ = try await finish()
+    }
+
     /// Waits for the end. Returns the status that `waitpid` reports (0: success) and the lines.
     func finish() async throws -> (status: Int32, lines: [String]) {
         while !process.hasEnded() { try await Task.sleep(for: .milliseconds(2)) }
@@ -31,7 +36,7 @@ final class Worker {
 
     /// The output so far, whole lines only.
     func linesSoFar() -> [String] {
-        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return [] }
+        guard let data = try? contents(of: path) else { return [] }
         let whole = data.lastIndex(of: UInt8(ascii: "\n")).map { data[...$0] } ?? Data()
         return String(decoding: whole, as: UTF8.self).split(separator: "\n").map(String.init)
     }

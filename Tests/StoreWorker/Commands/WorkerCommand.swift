@@ -2,62 +2,13 @@ import Foundation
 import TestSupport
 import StorageEngine
 
-/// Commands for tests with several processes, besides writing and churning.
+/// Commands for tests with several processes. Their functions state arguments and output.
 enum WorkerCommand: String {
-    /// Lists, peeks and checks until a file appears.
-    case observe
-    /// Overwrites few keys with large values, so that segments are reclaimed constantly.
-    case overwrite
-    /// Appends numbered messages to a log until it is killed.
-    case append
-    /// Stores values so large that the process is nearly always in the critical section.
-    case hammer
-    /// Puts and accesses until a file appears, and says how long the calls took.
-    case pace
-    /// Samples sizes against their limits until a file appears.
-    case sample
-    /// Random operations of several threads, each with its times, for a checker of linearizability.
-    case history
-    /// Puts and accesses of a cache, in turns with other processes.
-    case turns
-    /// Forks with an open store.
-    case fork, forkWithUpkeep
-    /// Opens a store as another user, or on a read-only file system.
-    case opening
-    /// Overwrites keys, and dies at a named point of the last put.
-    case reorder
-    /// Creates or opens an archive, stores in it, and is stopped at a named point.
-    case stop
-    /// Looks up a key, and is stopped at a named point.
-    case peek
-    /// Undoes the latest action, and is stopped at a named point.
-    case undo
-    /// Stores and reads entries, and is stopped at a named point while the accesses are applied.
-    case apply
-    /// Stores a value that evicts others, and is stopped at a named point.
-    case evict
-    /// Changes a limit, and dies at a named point.
-    case resize
-    /// Stores until the disk is full, and dies at a named point.
-    case discard
-    /// Runs on a small file system that it mounts privately.
-    case smallDisk
-    /// Applies numbered batches, and is stopped at a point of one of them.
-    case batches
-    /// Looks for partial batches until a file appears.
-    case watchBatches
-    /// All operations on separate keys.
-    case mix
-    /// Backs up the store, and checks the backup.
-    case backUp
-    /// Uses archives under a limit on addresses, descriptors or file sizes.
-    case limited
-    /// Opens and closes an archive, and says whether the background thread runs.
-    case rest
-    /// Closes an archive whose entries expire, and truncates its index, repeatedly.
-    case cut
-    /// Reads a ring file repeatedly until it is killed.
-    case readRing
+    case observe, overwrite, append, hammer, pace, sample, history, turns, fork, forkWithUpkeep, opening,
+        reorder
+    case stop, peek, undo, apply, evict, resize, discard, smallDisk, batches, watchBatches, mix, backUp,
+        limited
+    case rest, cut, readRing
 
     func run(_ arguments: WorkerArguments) {
         do {
