@@ -86,6 +86,8 @@ struct VanishingTests {
         clock.advance(2)
         browser.refresh()
         #expect(header().contains("REMOVED") && !header().contains("live"), "\(header())")
+        browser.press([.character("D")])
+        #expect(!browser.text.contains("Delete "), "\(browser.text)")
     }
 
     /// Regression: a removed row was evicted next, and stayed marked after its key was recorded again.

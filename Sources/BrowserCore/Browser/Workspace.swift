@@ -66,6 +66,11 @@ extension Model {
         if archives.problem != nil, keyMap.action(id)?.flags.contains(.destructive) == true {
             return "An unreachable store can't be changed."
         }
+        if TitleView.isArchiveRemoved(self), id != .undo,
+            keyMap.action(id)?.flags.contains(.destructive) == true
+        {
+            return "The archive was removed."
+        }
         return switch id {
         case .editValue where isOfServer, .newEntry where isOfServer: ServerSource.notEdited
         case .history where isOfServer: "A server records no events of its keys."

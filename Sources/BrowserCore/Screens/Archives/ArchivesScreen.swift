@@ -77,11 +77,15 @@ enum ArchivesScreen: ScreenParts {
     static func place(_ model: Model) -> StatusView.Content? {
         // Why the selected archive is marked with `!`; on narrow screens without details.
         let warnings = selected(model).map(model.warnings) ?? []
+        guard !warnings.isEmpty else {
+            // The list may cut the name.
+            let name = selected(model).map { TerminalText.sanitized($0.name) + "  " } ?? ""
+            return model.store.map { .line([Span(name), Span($0, model.look[.dim])], right: "") }
+        }
         let words = "! " + warnings.map { "\($0.name): \($0.words)" }.joined(separator: "; ")
         let short = "! " + warnings.map(\.name).joined(separator: ", ")
         let shown = TextWidth.width(of: words) <= model.size.columns ? words : short
-        let left = warnings.isEmpty ? model.store : shown
-        return left.map { .line([Span($0, model.look[warnings.first?.role ?? .dim])], right: "") }
+        return .line([Span(shown, model.look[warnings[0].role])], right: "")
     }
 
     // MARK: Actions

@@ -49,7 +49,8 @@ enum QueryView {
             selectedRow: count == 0 ? nil : query.cursor, isActive: !query.isTyping,
             columnsBefore: view.before(in: answer),
             emptyText: view.filter.isEmpty
-                ? "No entry of \(query.archive.name) matches; \(Browser.keyName(model, .edit)) edits the query."
+                ? "No entry of \(query.archive.name) matches"
+                    + (query.isTyping ? "." : "; \(Browser.keyName(model, .edit)) edits the query.")
                 : Browser.noMatch("row", view.filter, model)
         ) { place in
             let number = view.row(place)
