@@ -55,7 +55,7 @@ struct QueryScreenTests {
         _ = speaker.lines(browser.model, browser.frame)
         browser.press(try Key.script("find number > 100<enter>"))
         let said = speaker.lines(browser.model, browser.frame)
-        #expect(said.contains { $0.contains("No entry of Place matches;") }, "\(said)")
+        #expect(said.contains { $0.contains("No entry of Place matches.") }, "\(said)")
         #expect(speaker.typing?.text == "find number > 100")
         #expect(speaker.lines(browser.model, browser.frame).isEmpty)
     }
