@@ -17,8 +17,6 @@ SWIFT ?= swift
 ifdef CI
 export VELLUM_STRICT = 1
 endif
-# Half of the time that these tests' modules take to compile.
-export VELLUM_UNOPTIMISED_TESTS := 1
 # Shown by `vellum --version`; empty for sources without their own repository.
 export VELLUM_COMMIT := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null))
 ifeq ($(VELLUM_COMMIT),)

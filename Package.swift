@@ -6,11 +6,6 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// For tests whose own code needs no optimisation, in builds of the Makefile only: a versioned dependency can't have such flags.
-let plain = ["-Onone", "-no-emit-module-separately-wmo"]
-let unoptimised: [SwiftSetting] =
-    Context.environment["VELLUM_UNOPTIMISED_TESTS"] == nil ? [] : [.unsafeFlags(plain)]
-
 // The commit shown by `vellum --version`, set by the Makefile.
 let commit: [CSetting] =
     Context.environment["VELLUM_COMMIT"].map { [.define("VELLUM_COMMIT", to: "\"\($0)\"")] } ?? []
@@ -189,7 +184,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         // A program that stores objects, like a user's.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
@@ -203,13 +198,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         .testTarget(
             name: "PapyrusTests",
             dependencies: [
                 "Papyrus", "PapyrusGoods", "PapyrusWorker", "StorageEngine", "CBOR", "TestSupport",
             ],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         // Objects that the tests and their worker share.
         .target(
             name: "PapyrusGoods", dependencies: ["Papyrus"], path: "Tests/PapyrusGoods", swiftSettings: strict
@@ -233,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "StoreInspectionTests",
             dependencies: ["StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: [
@@ -241,14 +236,14 @@ let package = Package(
                 "TerminalKit", "TestSupport",
             ],
             exclude: ["Golden"],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
                 "VellumCommand", "StoreInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR",
                 "TerminalKit", "Nest", "Papyrus", "Cities", "ServerSupport", "TestSupport",
             ],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         // The tutorial's package; the soak also builds it as a package.
         .executableTarget(
             name: "Cities", dependencies: ["Vellum"], path: "Tests/ExampleApp/Sources", swiftSettings: strict),
@@ -269,7 +264,7 @@ let package = Package(
                 "ServerInspection", "BrowserCore", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR",
                 "ValkeyWire", "TerminalKit", "ServerSupport", "TestSupport",
             ],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         .testTarget(
             name: "ValkeyWireTests", dependencies: ["ValkeyWire", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -279,7 +274,7 @@ let package = Package(
                 "ValkeyWorker", "Nest", "NestRemote", "ServerSupport", "TestSupport",
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: strict + unoptimised),
+            swiftSettings: strict),
         // One of the machines that share a server.
         .executableTarget(
             name: "ValkeyWorker", dependencies: ["VellumValkey", "VellumRemote", "Vellum", "TestSupport"],

@@ -19,10 +19,9 @@ enum ManifestRules {
         return unsafeFlags(manifest) + dependencies(of: targets, manifest, table)
     }
 
-    /// A package with unsafe flags can't be another package's versioned dependency, unless only the Makefile's builds have them.
+    /// A package with unsafe flags can't be another package's versioned dependency.
     private static func unsafeFlags(_ manifest: SourceFile) -> [Violation] {
-        manifest.code.numberedLines
-            .filter { $0.line.contains(/\bunsafeFlags\b/) && !$0.line.contains("Context.environment") }
+        manifest.code.numberedLines.filter { $0.line.contains(/\bunsafeFlags\b/) }
             .map { Violation(path: manifest.path, line: $0.number, rule: "no unsafeFlags") }
     }
 

@@ -111,10 +111,4 @@ import Testing
                 "no unsafeFlag", "StorageEngine", "StorageEngine", "target Helper",
             ])
     }
-
-    @Test("unsafe flags that only some environments set are allowed") func conditionalUnsafeFlags() {
-        let text = "let a: [SwiftSetting] = Context.environment[\"A\"] == nil ? [] : [.unsafeFlags(b)]\n"
-        let file = SourceFile(path: "Package.swift", text: text)
-        #expect(ManifestRules.violations(in: file, table: .vellum).isEmpty)
-    }
 }
