@@ -13,9 +13,10 @@ extension ArchiveSection {
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
                 .filter { index.marks.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
+            // Number and time identify an action: an archive of the same name may be recreated within a step of the coarse clock.
             let note = RemovalNote(
                 group: group, cause: cause, kind: group == 0 ? nil : kind == .expiry ? .expire : .delete,
-                time: Clock.wall())
+                time: group == 0 ? Clock.wall() : Clock.preciseWall())
             let size = FrameExtension.evictionBytes(slots.count) + FrameExtension.partBytes(RemovalNote.bytes)
             try withExtension(bytes: size) { (writer) throws(StorageError) in
                 writer.append(evictions: slots.lazy.map { $0.1.location })
@@ -90,11 +91,12 @@ extension ArchiveSection {
         guard isSame else { return .changed }
         let now = Clock.read()
         let old = entry.slot.deadline
+        let note = RemovalNote(group: group, cause: cause, kind: .deadline, time: Clock.preciseWall())
         let size = 2 * FrameExtension.partBytes(Deadline.bytes) + FrameExtension.partBytes(RemovalNote.bytes)
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             if deadline != Deadline.never { writer.append(.deadline, Deadline(boot: deadline, now: now)) }
             if group != 0 {
-                writer.append(RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall))
+                writer.append(note)
                 if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
             }
             try keepingUndoWindow(of: group) { () throws(StorageError) in
@@ -104,9 +106,7 @@ extension ArchiveSection {
                         if let slot = index.entry(number) { setDeadline(of: number, slot, to: deadline) }
                     }
                     if group != 0 {
-                        countRemoval(
-                            RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
-                            first: location, bytes: UInt64(entry.slot.valueBytes))
+                        countRemoval(note, first: location, bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
                     index.publish(

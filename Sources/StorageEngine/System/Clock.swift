@@ -31,6 +31,9 @@ package enum Clock {
         var boot: Int64
     }
 
+    /// The wall clock's time to the microsecond; ``wall()`` advances in steps of some ms. Some hundred ns.
+    static func preciseWall() -> Int64 { wall(atBoot: boot()) }
+
     static func read() -> Reading { Reading(wall: wall(), boot: boot()) }
 
     /// The wall clock's time when the boot clock shows `boot`, unless it is set in between.
