@@ -40,6 +40,8 @@ package enum Loopback {
         let listener = try socket()
         var yes: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        // Accepted sockets inherit it; replies forwarded one by one would wait for delayed acknowledgements.
+        setsockopt(listener, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         _ = try checked(with(port) { bind(listener, $0, $1) })
         _ = try checked(Foundation.listen(listener, 64))
         var bound = sockaddr_in()
