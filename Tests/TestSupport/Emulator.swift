@@ -74,7 +74,7 @@ package final class Emulator {
     }
 
     package func wait(_ wanted: String, until isDone: () throws -> Bool) throws {
-        let deadline = Date().addingTimeInterval(20)
+        let deadline = Date().addingTimeInterval(60)
         while try !isDone() {
             let lines = try lines()
             guard Date() < deadline else {

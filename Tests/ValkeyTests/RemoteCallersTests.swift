@@ -71,7 +71,7 @@ struct RemoteCallersTests {
         }
         #expect(before > 1)
         proxy.hold(false)
-        try #require(try await eventually(within: 20) { found.count == 400 })
+        try #require(try await eventually(within: 60) { found.count == 400 })
         #expect(try await asked.value?.weight == 1)
         #expect(try machine.parcels.statistics().fetches == 1)
     }
