@@ -95,6 +95,28 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
+    @Test("groups add up sizes of more than 4 GiB")
+    func hugeKeys() throws {
+        let size = 5 << 30
+        let server = try Liar { name in
+            switch name {
+            case "SCAN": "*2\r\n$1\r\n0\r\n*2\r\n\(Self.bulk("a:1"))\(Self.bulk("a:2"))"
+            case "TYPE": "+string\r\n"
+            case "MEMORY": ":\(size)\r\n"
+            case "INFO": Self.bulk("")
+            case "OBJECT", "PTTL": ":1\r\n"
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        let listing = try #require(try ServerListing(connection, database: 0, isPaced: false))
+        #expect(try listing.learnFigures(of: .all(listing.count)) { _ in true })
+        #expect(listing.figures(at: 0).size == UInt64(size))
+        let groups = EntryGroups(listing, keys: nil, by: .owner, now: .now()) { (_) throws(Never) in }
+        #expect(groups.groups.map(\.bytes) == [UInt64(2 * size)])
+        withExtendedLifetime(server) {}
+    }
+
     @Test(arguments: [
         ":1\r\n", "*2\r\n:0\r\n:0\r\n", "*1\r\n$1\r\n0\r\n", "*2\r\n$1\r\n0\r\n$1\r\nx\r\n", "*-1\r\n",
         "-ERR no\r\n", "!",
