@@ -17,7 +17,7 @@ import Darwin
 
 /// What answers as no server does.
 @Suite(.serialized) struct HostileServerTests {
-    /// Answers each command with what `answers` has for its name; a status for the others.
+    /// Answers each command with what `answers` has for its name; a status for the others. Pauses at each `~`.
     private final class Liar: Sendable {
         let port: Int
         private let listener: Int32
@@ -44,12 +44,13 @@ import Darwin
                 decoder.append(buffer[..<count])
                 while let command = try? decoder.next() {
                     let name = command.elements?.first?.text ?? ""
-                    let reply = Array((answers(name) ?? "+OK\r\n").utf8)
-                    guard
-                        reply.withUnsafeBytes({
+                    for (place, part) in (answers(name) ?? "+OK\r\n").split(separator: "~").enumerated() {
+                        if place > 0 { usleep(50_000) }
+                        let sent = Array(part.utf8).withUnsafeBytes {
                             send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                        }) > 0
-                    else { return }
+                        }
+                        guard sent > 0 else { return }
+                    }
                 }
             }
         }
@@ -152,14 +153,23 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
-    @Test("a connection with an unexpected reply isn't used any further")
-    func unexpectedReplies() throws {
+    @Test(
+        "a connection with an unexpected reply isn't used any further",
+        arguments: ["+PONG\r\n", "~+PONG\r\n", "+PON", "$4\r\n", "*1\r\n"])
+    func unexpectedReplies(reply: String) throws {
         let server = try Liar { name in
-            name == "PING" ? "+PONG\r\n+PONG\r\n" : name == "INFO" ? Self.bulk("") : nil
+            name == "PING" ? "+PONG\r\n" + reply : name == "INFO" ? Self.bulk("") : nil
         }
         let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
-        #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
-        // A second reply must not become the answer to another command, which is repeated on a new connection.
+        func ping() throws {
+            #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
+            Thread.sleep(forTimeInterval: 0.2)
+        }
+        // A second reply must not become the answer to another command. A read is repeated on a new connection, a change isn't.
+        try ping()
+        #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
+        try ping()
+        #expect(throws: SourceError.self) { try connection.change([RESPCommand("SET", "a", "b")], in: 0) }
         #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
         withExtendedLifetime(server) {}
     }

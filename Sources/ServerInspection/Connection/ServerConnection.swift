@@ -251,8 +251,11 @@ private final class Link: @unchecked Sendable {
 
     func exchange(_ commands: [RESPCommand]) throws(RESPError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
-        // A reply that arrived before is an error, and not the answer to these commands.
+        // A reply that arrived before is an error, and not the answer to these commands. The server sends this connection no
+        // messages of which a part could be here.
+        state.received(try transport.available())
         while try state.next() != nil {}
+        if state.isWithinValue { throw RESPError("it sent a reply without a request") }
         state.expectReplies(to: (), count: commands.count)
         try transport.send(commands.encoded)
         let answers = try receive()
