@@ -132,6 +132,46 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
+    /// Answers `SCAN` and `HSCAN` with these elements and a cursor, which ends the scan after some replies.
+    private static func scanned(_ elements: [String], replies: Int) throws -> Liar {
+        let count = Guarded(0)
+        return try Liar { name in
+            switch name {
+            case "SCAN", "HSCAN":
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                let cursor = bulk("\(number < replies ? number : 0)")
+                return "*2\r\n\(cursor)*\(elements.count)\r\n\(elements.map(bulk).joined())"
+            case "DBSIZE": return ":500\r\n"
+            case "HLEN": return ":10\r\n"
+            case "INFO": return bulk("")
+            default: return nil
+            }
+        }
+    }
+
+    @Test("a scan without an end is ended", arguments: [[], ["a", "b"]])
+    func endlessScans(elements: [String]) throws {
+        let server = try Self.scanned(elements, replies: .max)
+        let connection = ServerConnection(
+            try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
+        #expect(throws: SourceError.self) { try ServerListing(connection, database: 0, isPaced: false) }
+        #expect(throws: SourceError.self) { try connection.value(of: [1], type: "hash", in: 0) }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("a scan of an almost empty table reaches its end")
+    func longScans() throws {
+        let server = try Self.scanned([], replies: 300)
+        let connection = ServerConnection(
+            try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
+        let listing = try ServerListing(connection, database: 0, isPaced: false)
+        #expect(listing?.count == 0 && listing?.isCut == false)
+        withExtendedLifetime(server) {}
+    }
+
     @Test(
         "a read ends when answers have no complete elements",
         arguments: [

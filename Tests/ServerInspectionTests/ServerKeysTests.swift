@@ -389,11 +389,11 @@ struct ServerKeysTests {
     func restartDuringAScan() async throws {
         let served = try await Served()
         for number in 0..<500 { try served.ask("SET", "key \(number)", "0") }
-        var scan = ServerScan(served.connection, database: 0)
-        #expect(try scan.next()?.isEmpty == false)
+        var (scan, seen) = (ServerScan(served.connection, database: 0), KeyTable())
+        #expect(try scan.next(&seen)?.isEmpty == false)
         served.server.stop()
         try await served.server.start()
-        let problem = #expect(throws: SourceError.self) { try scan.next() }
+        let problem = #expect(throws: SourceError.self) { try scan.next(&seen) }
         #expect(problem?.description.contains("another server") == true)
     }
 

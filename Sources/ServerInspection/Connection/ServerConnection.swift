@@ -9,6 +9,8 @@ package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
     private let staysWithServer: Bool
+    /// Number of successive replies to a scan without a new element that are allowed for a table of any size.
+    let idleReplies: Int
     private let state = Guarded(State())
     let values = Guarded(())
 
@@ -63,8 +65,12 @@ package final class ServerConnection: Sendable {
     }
 
     /// - Parameter staysWithServer: fails instead of continuing with another server at the same address, such as after a failover.
-    package init(_ address: ServerAddress, seconds: Int = 5, staysWithServer: Bool = false) {
+    package init(
+        _ address: ServerAddress, seconds: Int = 5, staysWithServer: Bool = false,
+        idleReplies: Int = 100_000
+    ) {
         (self.address, self.seconds, self.staysWithServer) = (address, seconds, staysWithServer)
+        self.idleReplies = idleReplies
     }
 
     /// Updates the traits: a server's policy may have changed.

@@ -81,9 +81,10 @@ package final class ServerListing: EntryListing {
         var scan = ServerScan(connection, database: database, matching: pattern)
         var keys = KeyTable()
         while keys.count < most, goesOn(keys.count) {
-            let found = isPaced ? try connection.paced(try scan.next()) : try scan.next()
-            guard let found else { break }
-            for key in found where keys.count < most { keys.insert(key) }
+            let found =
+                isPaced
+                ? try connection.paced(try scan.next(&keys, most: most)) : try scan.next(&keys, most: most)
+            if found == nil { break }
         }
         isCut = !scan.isAtEnd
         if isCut, keys.count < most { return nil }

@@ -129,8 +129,8 @@ final class ServerCursor: QueryCursor {
         (known, reading, rereads, hasContent, encoding) = (nil, nil, 0, false, .unknown)
         while waiting.isEmpty {
             if !goesOn() { throw QueryError.cancelled }
-            guard let found = try read(try scan?.next()) else { return false }
-            waiting = found.filter { seen.insert($0) }[...]
+            guard let found = try read(try scan?.next(&seen)) else { return false }
+            waiting = found[...]
         }
         present = waiting.removeFirst()
         visited += 1
