@@ -400,6 +400,22 @@ struct ServerChangesTests {
         #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
     }
 
+    @Test(
+        "a refusal because of keys differs from one of the command",
+        arguments: [
+            ("NOPERM this user has no permissions to access one of the keys used as arguments", true),
+            ("NOPERM No permissions to access a key", true),
+            ("MOVED 3999 127.0.0.1:6381", true),
+            ("CROSSSLOT Keys in request don't hash to the same slot", true),
+            ("NOPERM User key has no permissions to run the 'restore' command", false),
+            ("NOPERM this user has no permissions to run the 'restore' command", false),
+            ("NOPERM No permissions to access a channel", false), ("NOAUTH Authentication required.", false),
+            ("LOADING the keys to access a key", false), ("ASKED", false),
+        ])
+    func refusalsOfKeys(message: String, isOfKeys: Bool) {
+        #expect(ServerChanges.concernsKeys(message) == isOfKeys)
+    }
+
     @Test("an action is undone by one process at a time, without a false loss")
     func undoneTwice() async throws {
         let served = try await Served()

@@ -75,11 +75,14 @@ extension ServerChanges {
         return answer == .null ? nil : answer.elements ?? []
     }
 
-    /// Whether a server refused a key before it executed anything: the user has no rights to it, or another node has it.
-    static func concernsKeys(_ error: SourceError) -> Bool {
-        guard error.description.contains(" refuses ") else { return false }
-        return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
-            || error.description.contains(": NOPERM ") && error.description.contains(" to access ")
+    /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
+    /// has no rights to them. `NOPERM` then contains one of two phrases, which no name of a user or a command contains; other forms
+    /// of it concern the command for all keys. The server has executed nothing.
+    package static func concernsKeys(_ refusal: String?) -> Bool {
+        guard let refusal else { return false }
+        return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN "].contains(where: refusal.hasPrefix)
+            || refusal.hasPrefix("NOPERM ")
+                && [" to access a key", " to access one of the keys"].contains { refusal.contains($0) }
     }
 }
 

@@ -157,7 +157,8 @@ package struct ServerChanges {
         let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
         guard let message = answer.error,
             // The user may have no rights to the test's key.
-            message.hasPrefix("NOPERM") && !message.contains("key") || message.hasPrefix("READONLY")
+            message.hasPrefix("NOPERM") && !ServerChanges.concernsKeys(message)
+                || message.hasPrefix("READONLY")
         else { return }
         throw SourceError(
             "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
@@ -178,7 +179,7 @@ package struct ServerChanges {
                 copies = read
                 done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
-                guard ServerChanges.concernsKeys(error) else {
+                guard ServerChanges.concernsKeys(error.refusal) else {
                     // The keys may be deleted, so the copies stay.
                     work.number += copies.count
                     throw error

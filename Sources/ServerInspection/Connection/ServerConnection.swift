@@ -133,7 +133,7 @@ package final class ServerConnection: Sendable {
     @discardableResult
     package func accepted(_ answer: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
         guard let message = answer.error else { return answer }
-        throw SourceError("\(address) refuses \(command.name): \(message)")
+        throw SourceError("\(address) refuses \(command.name): \(message)", refusal: message)
     }
 
     /// Throws the first error among the answers.

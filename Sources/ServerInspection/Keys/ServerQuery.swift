@@ -176,7 +176,7 @@ final class ServerCursor: QueryCursor {
         } catch {
             // Without that server, no value can be read.
             try connection.requireServer(server)
-            if error.description.contains(": WRONGTYPE "), rereads < ServerCursor.mostRereads {
+            if error.refusal?.hasPrefix("WRONGTYPE") == true, rereads < ServerCursor.mostRereads {
                 // The type was changed between the commands.
                 (facts[present], reading, rereads) = (nil, nil, rereads + 1)
                 return try loadValue()

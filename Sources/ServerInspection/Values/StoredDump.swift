@@ -102,7 +102,7 @@ extension ServerConnection {
             figures = try self.figures()
         } catch {
             // Without permission for INFO, the memory is unknown.
-            guard error.description.contains("NOPERM") else { throw error }
+            guard error.refusal?.hasPrefix("NOPERM") == true else { throw error }
             return
         }
         guard let limit = figures.memoryLimit, figures.policy != "noeviction" else { return }
