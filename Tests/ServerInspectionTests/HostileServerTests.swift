@@ -132,6 +132,28 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
+    @Test(
+        "an export ends at an invalid answer to its transaction",
+        arguments: [
+            "+OK\r\n", "*0\r\n", "*4\r\n:1\r\n+string\r\n:-1\r\n$1\r\nx\r\n",
+            "*4\r\n*2\r\n:1\r\n:1\r\n:1\r\n:-1\r\n$1\r\nx\r\n",
+            "*4\r\n*2\r\n:1\r\n:1\r\n+string\r\n:-1\r\n:1\r\n",
+        ])
+    func invalidTransactions(answer: String) throws {
+        let server = try Liar { name in
+            switch name {
+            case "MEMORY": ":10\r\n"
+            case "INFO": Self.bulk("")
+            case "TIME", "TYPE", "PTTL", "DUMP": "+QUEUED\r\n"
+            case "EXEC": answer
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        #expect(throws: SourceError.self) { try connection.dumped([1], in: 0) }
+        withExtendedLifetime(server) {}
+    }
+
     /// Answers `SCAN` and `HSCAN` with these elements and a cursor, which ends the scan after some replies.
     private static func scanned(_ elements: [String], replies: Int) throws -> Liar {
         let count = Guarded(0)

@@ -380,6 +380,10 @@ struct ServerKeysTests {
         let reader = ServerConnection(try ServerAddress("valkey://reader:word@127.0.0.1:\(port)"))
         let read = try #require(try reader.value(of: Array("scores".utf8), type: "zset", in: 0))
         #expect(read.shown == 5000 && read.shortage == nil && read.doubt?.contains("WATCH") == true)
+        // Nor may a transaction stay open that the user has no right to end.
+        try served.ask("ACL", "SETUSER", "reader", "+@transaction", "-exec")
+        #expect(try reader.value(of: Array("scores".utf8), type: "zset", in: 0)?.doubt != nil)
+        #expect(try reader.ask(RESPCommand("PING")) == .status("PONG"))
         // It watches nothing any more.
         let clients = try served.ask("CLIENT", "LIST").text ?? ""
         #expect(clients.contains("watch=1") == false)

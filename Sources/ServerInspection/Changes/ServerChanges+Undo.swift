@@ -240,7 +240,8 @@ private struct Restoration {
     private mutating func restore(_ one: Numbered, at now: Int64) throws(SourceError) {
         let command = try restoring(one.copy, at: now)
         guard let answer = try answer(to: command, for: one.copy) else { return }
-        guard let message = answer.error else { return note(one) }
+        if answer == .status("OK") { return note(one) }
+        guard let message = answer.error else { throw connection.invalidAnswer(to: command.name) }
         if message.hasPrefix("BUSYKEY") { return skip(one) }
         if ServerConnection.general.contains(where: message.hasPrefix) {
             try connection.accepted(answer, to: command)

@@ -29,8 +29,11 @@ extension ServerChanges {
         let answers = try connection.ask(commands, in: database)
         try connection.accept(answers, to: commands)
         let times = answers[first.count...]
+        guard answers.prefix(first.count).allSatisfy({ $0 == .status("OK") }) else {
+            throw connection.invalidAnswer(to: "WATCH")
+        }
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
-            throw SourceError("\(connection.address) sent an invalid answer to TIME")
+            throw connection.invalidAnswer(to: "TIME")
         }
         let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
@@ -60,19 +63,26 @@ extension ServerChanges {
         }
     }
 
-    /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
+    /// Executes commands that return numbers of keys in a transaction. Nil: a watched key was changed, and nothing was executed.
+    /// - Throws: a refusal of keys (``concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
     func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
         // If MULTI is refused, the following commands would be executed at once.
         let begin = [RESPCommand("MULTI")]
-        try connection.accept(connection.change(begin, in: database, isContinued: true), to: begin)
-        let all = commands + [RESPCommand("EXEC")]
-        let answers = try connection.paced(try connection.change(all, in: database, isContinued: true))
-        try connection.accept(answers, to: all)
-        let answer = answers[commands.count]
-        if let message = answer.elements?.lazy.compactMap(\.error).first {
+        let begun = try connection.change(begin, in: database, isContinued: true)
+        try connection.accept(begun, to: begin)
+        guard begun == [.status("OK")] else { throw connection.invalidAnswer(to: "MULTI") }
+        let answers = try connection.paced(
+            try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true))
+        guard let results = try connection.results(of: commands, in: begun + answers) else { return nil }
+        if let message = results.lazy.compactMap(\.error).first {
             throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
         }
-        return answer == .null ? nil : answer.elements ?? []
+        for (command, result) in zip(commands, results) {
+            guard case .integer(let keys) = result, (0..<Int64(command.words.count)).contains(keys) else {
+                throw connection.invalidAnswer(to: command.name)
+            }
+        }
+        return results
     }
 
     /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user

@@ -47,16 +47,20 @@ package struct ServerChanges {
             self.reason = self.reason ?? "\(TerminalSafe.quoted(KeyName.text(key))): \(reason)"
         }
 
-        /// Counts the keys of a transaction by its answers.
-        mutating func note(_ copies: [UndoArchive.Copy], _ answers: [RESPValue]) {
+        mutating func note(_ copy: UndoArchive.Copy) {
+            outcome.entries += 1
+            outcome.bytes += UInt64(copy.size)
+        }
+
+        /// Counts the keys of a transaction by its results.
+        mutating func note(_ copies: [UndoArchive.Copy], _ results: [RESPValue]) {
             number += copies.count
             for (place, copy) in copies.enumerated() {
                 // The key has expired before it got a new expiry time.
-                if !action.removes, place < answers.count, answers[place].number == 0 {
+                if !action.removes, results[place].number == 0 {
                     outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 } else {
-                    outcome.entries += 1
-                    outcome.bytes += UInt64(copy.size)
+                    note(copy)
                 }
             }
         }
@@ -180,9 +184,7 @@ package struct ServerChanges {
                 done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
                 guard ServerChanges.concernsKeys(error.refusal) else {
-                    // The keys may be deleted, so the copies stay.
-                    work.number += copies.count
-                    throw error
+                    throw copies.isEmpty ? error : readBack(copies, &work, after: error)
                 }
                 try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
                 if keys.count > 1 {
@@ -208,6 +210,31 @@ package struct ServerChanges {
                 work.outcome.skips.append(PlanSkip(key: KeyName.text(copies[0].key), reason: .changed))
             }
         }
+    }
+
+    /// Counts the keys that a transaction with an unknown result has changed, and keeps the copies.
+    /// - Returns: the failure with their number.
+    private func readBack(
+        _ copies: [UndoArchive.Copy], _ work: inout Work, after failure: SourceError
+    ) -> SourceError {
+        work.number += copies.count
+        let keys = copies.map(\.key)
+        var changed: [UndoArchive.Copy] = []
+        do throws(SourceError) {
+            if work.action.removes {
+                let commands = keys.map { RESPCommand("EXISTS") + $0 }
+                let answers = try connection.ask(commands, in: database)
+                try connection.accept(answers, to: commands)
+                changed = zip(copies, answers).filter { $1.number == 0 }.map { $0.0 }
+            } else {
+                let times = try deadlines(of: keys, behind: [])
+                changed = zip(copies, times.each).filter { times.isSame($0.newDeadline, $1) }.map { $0.0 }
+            }
+        } catch {
+            return SourceError("\(failure); it is unknown whether the last \(keys.count) keys are changed")
+        }
+        for copy in changed { work.note(copy) }
+        return SourceError("\(failure); \(changed.count) of the last \(keys.count) keys are changed")
     }
 
     private func keep(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) {

@@ -146,6 +146,33 @@ package final class ServerConnection: Sendable {
         }
     }
 
+    /// Returns the results of commands from the answers to `MULTI`, the commands and `EXEC`. Nil: a watched key was changed, and
+    /// nothing was executed. Closes a connection on which the transaction hasn't ended.
+    func results(of commands: [RESPCommand], in answers: [RESPValue]) throws(SourceError) -> [RESPValue]? {
+        let (isBegun, end) = (answers[0] == .status("OK"), answers[answers.count - 1])
+        if let message = end.error {
+            // The next commands would be queued.
+            if isBegun, !message.hasPrefix("EXECABORT") { close() }
+            try accept(answers, to: [RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")])
+        }
+        guard isBegun, answers.dropFirst().dropLast().allSatisfy({ $0 == .status("QUEUED") }) else {
+            throw invalidAnswer(to: "MULTI")
+        }
+        if end == .null { return nil }
+        guard case .array(let results) = end, results.count == commands.count else {
+            throw invalidAnswer(to: "EXEC")
+        }
+        return results
+    }
+
+    private func close() { state.withLock { $0.link = nil } }
+
+    /// Closes the connection: its next answers may be wrong, too.
+    func invalidAnswer(to name: String) -> SourceError {
+        close()
+        return SourceError("\(address) sent an invalid answer to \(name)")
+    }
+
     private func exchange(
         _ commands: [RESPCommand], in database: Int?, isRepeatable: Bool, isContinued: Bool = false
     ) throws(SourceError) -> [RESPValue] {
@@ -250,7 +277,9 @@ private final class Link: @unchecked Sendable {
     /// Selects the database of the next commands. Returns the server's refusal; nil: selected.
     func select(_ database: Int?) throws(RESPError) -> String? {
         guard let database, database != self.database else { return nil }
-        if let message = try exchange([RESPCommand("SELECT", "\(database)")])[0].error { return message }
+        let answer = try exchange([RESPCommand("SELECT", "\(database)")])[0]
+        if let message = answer.error { return message }
+        guard answer == .status("OK") else { throw RESPError("it sent an invalid answer to SELECT") }
         self.database = database
         return nil
     }

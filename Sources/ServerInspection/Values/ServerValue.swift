@@ -121,7 +121,12 @@ private struct ValueReading {
         guard watching == connection.linkNumber else { return true }
         let answers = try connection.change(
             [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
-        return answers[1].error == nil ? answers[1] == .null : nil
+        do throws(SourceError) {
+            return try connection.results(of: [], in: answers) == nil
+        } catch {
+            if error.refusal == nil { throw error }
+            return nil
+        }
     }
 
     private mutating func watch() throws(SourceError) {
