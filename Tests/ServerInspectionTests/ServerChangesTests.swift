@@ -383,8 +383,8 @@ struct ServerChangesTests {
             return ServerChanges(address, database: 0, undoFolder: served.folder)
         }
         let targets = try served.targets(["text", "hash"])
-        let refusal = #expect(throws: SourceError.self) { try changes("one").carryOut(.delete, on: targets) }
-        #expect(refusal?.description.contains("NOPERM") == true)
+        let refused = try changes("one").carryOut(.delete, on: targets)
+        #expect(refused.stopped?.contains("NOPERM") == true && refused.outcome.action == nil)
         #expect(try served.ask("EXISTS", "text", "hash").number == 2)
         try served.ask("ACL", "SETUSER", "three", "on", ">word", "~text", "+@all")
         let own = try changes("three").carryOut(.delete, on: try served.targets(["text"]))
@@ -398,6 +398,48 @@ struct ServerChangesTests {
         let doubt = #expect(throws: SourceError.self) { try served.changes().undo(action.id) }
         #expect(doubt?.description.contains("--restarted") == true)
         #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
+    }
+
+    @Test("a key that the user may delete but not restore stays, the others are deleted")
+    func undoRightsOfEachKey() async throws {
+        let served = try await Served()
+        for key in ["a", "other:1", "other:2", "z"] { try served.ask("SET", key, "0") }
+        let rule = ["+@all", "-restore", "(+restore ~other:*)"]
+        let words = ["ACL", "SETUSER", "some", "on", ">word", "~*"] + rule
+        let set = try served.client.command(RESPCommand(words: words.map { Array($0.utf8) }))
+        // Servers before version 7 have no selectors.
+        guard set == .status("OK") else { return }
+        let address = try ServerAddress("valkey://some:word@127.0.0.1:\(served.server.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let targets = try served.targets(["a", "other:1", "z", "other:2"])
+        let carried = try changes.carryOut(.delete, on: targets)
+        #expect(carried.outcome.entries == 2 && carried.stopped?.contains("2 keys are left") == true)
+        #expect(try served.ask("EXISTS", "a", "z").number == 2)
+        #expect(try served.ask("DBSIZE").number == 2)
+        let action = try #require(carried.outcome.action)
+        #expect(try changes.undo(action.id)?.outcome.entries == 2)
+        #expect(try served.ask("DBSIZE").number == 4)
+    }
+
+    @Test(
+        "a server that refuses the undo for another reason deletes nothing",
+        arguments: [
+            "NOAUTH Authentication required.", "OOM command not allowed", "LOADING Redis is loading",
+            "BUSY a script", "MASTERDOWN x",
+            "ERR unknown command",
+        ])
+    func otherRefusals(message: String) async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "0")
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { $0.first == "RESTORE" ? Array("-\(message)\r\n".utf8) : $1 })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let carried = try changes.carryOut(.delete, on: try served.targets(["key"]))
+        #expect(carried.outcome.entries == 0 && carried.stopped?.contains(message) == true)
+        #expect(try served.ask("EXISTS", "key").number == 1)
+        #expect(try changes.reversible().isEmpty)
     }
 
     @Test(

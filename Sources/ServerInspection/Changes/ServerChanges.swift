@@ -85,9 +85,6 @@ package struct ServerChanges {
                 in: folder, for: connection.address, database: database, creating: true)
         else { throw SourceError("there is no folder for undo records") }
         defer { undo.close() }
-        if action.needsCopies, let first = targets.first {
-            try requireUndoRights(for: KeyName.bytes(first.key))
-        }
         let traits = try connection.traits()
         guard run == nil || run == traits.run else { throw connection.anotherServer }
         // A duration: a later step of this machine's clock must not make keys idle.
@@ -155,18 +152,29 @@ package struct ServerChanges {
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Throws if the user has no right to restore keys. Tests it with an invalid command, which no server executes.
-    private func requireUndoRights(for key: [UInt8]) throws(SourceError) {
-        let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
-        let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
-        guard let message = answer.error,
-            // The user may have no rights to the test's key.
-            message.hasPrefix("NOPERM") && !ServerChanges.concernsKeys(message)
-                || message.hasPrefix("READONLY")
-        else { return }
-        throw SourceError(
-            "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
-        )
+    /// Errors of a `RESTORE` of an empty value by a user with the right to it: the key is present or absent.
+    private static let provingUndoRights = ["BUSYKEY", "ERR DUMP payload", "ERR Bad data format"]
+
+    /// Returns the copies that the user has the right to restore, and leaves the other keys. Tests each key with an empty value, which
+    /// no server stores. It is an access to the key, as its copy was.
+    private func restorable(
+        _ copies: [UndoArchive.Copy], _ work: inout Work
+    ) throws(SourceError) -> [UndoArchive.Copy] {
+        let commands = copies.map { RESPCommand("RESTORE") + $0.key + "0" + "" }
+        let answers = try connection.paced(
+            try connection.change(commands, in: database, isContinued: true))
+        var restorable: [UndoArchive.Copy] = []
+        for (copy, answer) in zip(copies, answers) {
+            guard let message = answer.error else { throw connection.invalidAnswer(to: "RESTORE") }
+            if ServerChanges.concernsKeys(message) {
+                work.leave(copy.key, "an undo would fail: \(message)")
+            } else if ServerChanges.provingUndoRights.contains(where: message.hasPrefix) {
+                restorable.append(copy)
+            } else {
+                throw SourceError("an undo would fail: \(connection.address) refuses RESTORE: \(message)")
+            }
+        }
+        return restorable
     }
 
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
@@ -328,7 +336,7 @@ package struct ServerChanges {
         }
         work.outcome.skips += found.skips
         work.outcome.unchanged += found.unchanged
-        return sound
+        return work.action.needsCopies ? try restorable(sound, &work) : sound
     }
 }
 
