@@ -213,6 +213,34 @@ struct ServerChangesTests {
         #expect(try served.ask("GET", "text").text == "hello")
     }
 
+    @Test(
+        "a repeated undo counts the keys that a killed one restored, and skips others",
+        arguments: [true, false])
+    func killedUndo(isDeletion: Bool) async throws {
+        let served = try await Served()
+        let keys = (0..<100).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "value", "PX", "5000000") }
+        let times = try keys.map { try served.ask("PEXPIRETIME", $0).number ?? 0 }
+        guard times[0] > 0 else { return }
+        let carried = try served.changes().carryOut(
+            isDeletion ? .delete : .setLifetime(nil), on: try served.targets(keys))
+        #expect(carried.outcome.entries == 100)
+        // A killed undo has restored keys without removing their copies.
+        for (key, time) in zip(keys, times).prefix(70) {
+            try served.ask("SET", key, "value", "PXAT", "\(time)")
+        }
+        try served.ask("SET", "key 1", "value", "PXAT", "\(times[1] + 1)")
+        try served.ask("SET", "key 2", "other", "PXAT", "\(times[2])")
+        let action = try #require(carried.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id))
+        #expect(undone.outcome.entries == 98 && undone.outcome.isComplete && undone.stopped == nil)
+        #expect(undone.outcome.skipped == ["key 1", "key 2"])
+        let restored = try keys.map { try served.ask("PEXPIRETIME", $0).number ?? 0 }
+        #expect(restored == times.enumerated().map { $0.offset == 1 ? $0.element + 1 : $0.element })
+        #expect(try served.ask("GET", "key 2").text == "other")
+        #expect(try served.changes().reversible().isEmpty)
+    }
+
     @Test("lock files of killed actions are removed")
     func leftLockFiles() async throws {
         let served = try await Served()

@@ -49,16 +49,14 @@ extension ServerChanges {
         return answers
     }
 
-    /// Reads the dumps of keys. Answers take memory of the server, so they are small if it evicts.
-    func dump(_ copies: inout [UndoArchive.Copy]) throws(SourceError) {
+    /// Passes the dump of each key to `body`; empty: absent. Answers take memory of the server, so they are small if it evicts.
+    func dump(_ copies: [UndoArchive.Copy], _ body: ([UInt8]) -> Void) throws(SourceError) {
         let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
         while place < copies.count {
             let block = copies[place...].prefix(.max, bytes: most, \.size)
             let answers = try asked(block.map { RESPCommand("DUMP") + $0.key })
-            for (offset, answer) in answers.enumerated() {
-                copies[place + offset].dump = answer.blob ?? []
-            }
+            for answer in answers { body(answer.blob ?? []) }
             place += answers.count
         }
     }

@@ -320,14 +320,16 @@ package struct ServerChanges {
                 copies.append(copy)
             }
         }
-        try dump(&copies)
+        var dumps: [[UInt8]] = []
+        try dump(copies) { dumps.append($0) }
         var sound: [UndoArchive.Copy] = []
-        for var copy in copies {
-            guard !copy.dump.isEmpty else {
+        for (var copy, dump) in zip(copies, dumps) {
+            copy.dump = dump
+            guard !dump.isEmpty else {
                 found.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 continue
             }
-            copy.digest = ValueDigest(dump: copy.dump)
+            copy.digest = ValueDigest(dump: dump)
             if let before = earlier[copy.key], before.digest == copy.digest, before.deadline == copy.deadline
             {
                 copy.idle = before.idle

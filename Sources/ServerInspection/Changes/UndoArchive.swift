@@ -153,13 +153,15 @@ struct UndoArchive {
         }
     }
 
-    func update(_ record: Record) throws(SourceError) {
+    /// Stores a record and deletes copies whose keys an undo has restored or skipped, atomically.
+    func update(_ record: Record, deleting copies: [Int] = []) throws(SourceError) {
         let age = record.isOver ? Timestamp.now().seconds(since: record.time) : nil
-        try SourceError.translating { () throws(StorageError) in
-            try archive.update(
-                UndoArchive.encoded(record), forKey: UndoArchive.key(record.id), encoding: .cbor,
-                attributes: UndoArchive.attributes(age: age))
-        }
+        var batch = Batch()
+        batch.update(
+            UndoArchive.encoded(record), forKey: UndoArchive.key(record.id), encoding: .cbor,
+            attributes: UndoArchive.attributes(age: age))
+        for number in copies { batch.delete(UndoArchive.key(number, of: record)) }
+        try SourceError.translating { () throws(StorageError) in _ = try archive.apply(batch) }
     }
 
     /// Starts the undo window of a complete action and its copies.
@@ -183,7 +185,7 @@ struct UndoArchive {
         }
     }
 
-    /// Deletes copies that aren't needed: the keys weren't changed, or are restored.
+    /// Deletes copies that aren't needed.
     func deleteCopies(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }
