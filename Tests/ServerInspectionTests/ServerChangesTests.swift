@@ -241,6 +241,23 @@ struct ServerChangesTests {
         #expect(try served.changes().reversible().isEmpty)
     }
 
+    @Test("a later action with the same number isn't undone in place of an earlier one")
+    func reusedNumbers() async throws {
+        let served = try await Served()
+        try served.fill()
+        let targets = try served.targets(["text"])
+        var actions: [ReversibleAction] = []
+        for _ in 0..<5 {
+            let action = try #require(try served.changes().carryOut(.delete, on: targets).outcome.action)
+            for earlier in actions {
+                #expect(try served.changes().undo(earlier.id, begun: earlier.time) == nil)
+            }
+            #expect(try served.changes().undo(action.id, begun: action.time)?.outcome.entries == 1)
+            actions.append(action)
+        }
+        #expect(Set(actions.map(\.id)).count == 1 && Set(actions.map(\.time)).count == 5)
+    }
+
     @Test("lock files of killed actions are removed")
     func leftLockFiles() async throws {
         let served = try await Served()

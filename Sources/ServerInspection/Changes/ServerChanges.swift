@@ -94,7 +94,7 @@ package struct ServerChanges {
         let isSingle = traits.isClustered || (idle != nil || readsAccesses) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
-            record: try undo.begin(action.kind, in: traits.run, at: .now()))
+            record: try undo.begin(action.kind, in: traits.run))
         guard let lock = try undo.lock(of: work.record) else {
             throw SourceError("another action has its number")
         }
@@ -137,7 +137,7 @@ package struct ServerChanges {
         var (stopped, record) = (stopped, work.record)
         (record.entries, record.bytes) = (UInt32(clamping: work.outcome.entries), work.outcome.bytes)
         // The undo window begins at the end.
-        (record.isOver, record.time) = (true, .now())
+        (record.isOver, record.time) = (true, Timestamp(microseconds: Clock.preciseWall()))
         do throws(SourceError) {
             if work.number > 0 {
                 work.outcome.action = record.action
