@@ -15,6 +15,8 @@ package protocol RESPTransport {
     func send(_ bytes: [UInt8]) throws(RESPError)
     /// Waits for data and returns at least one byte of it.
     func receive() throws(RESPError) -> [UInt8]
+    /// Returns the data that has arrived, without waiting; perhaps no bytes.
+    func available() throws(RESPError) -> [UInt8]
 }
 
 /// The state of a connection without its input and output: matches the replies to the requests.
@@ -38,6 +40,9 @@ package struct RESPConnection<Request> {
 
     /// The requests without all replies, in the order of sending.
     package var requests: [Request] { sent[answered...].compactMap { $0?.request } }
+
+    /// Whether a part of a value has arrived.
+    package var isWithinValue: Bool { decoder.isWithinValue }
 
     /// - Parameter count: the number of the request's commands, at least 1.
     package mutating func expectReplies(to request: Request, count: Int) { sent.append((request, count)) }

@@ -51,6 +51,9 @@ package struct RESPDecoder {
     /// The number of undecoded bytes.
     package var pending: Int { bytes.count - start }
 
+    /// Whether a part of a value has arrived.
+    package var isWithinValue: Bool { pending > 0 || !open.isEmpty || string != nil }
+
     package mutating func append(_ arrived: some Collection<UInt8>) {
         // Moves the undecoded rest once it is the smaller part, so moving costs no more than receiving.
         if start > 4096, start > bytes.count / 2 {

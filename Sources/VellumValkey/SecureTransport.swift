@@ -69,6 +69,15 @@ package final class SecureTransport: RESPTransport {
         }
     }
 
+    package func available() throws(RESPError) -> [UInt8] {
+        do {
+            return try channel.eventLoop.submit { [inbox, channel] in try inbox.available(from: channel) }
+                .wait()
+        } catch {
+            throw failure(error)
+        }
+    }
+
     private func failure(_ error: any Error) -> RESPError {
         if let reason = try? channel.eventLoop.submit({ [inbox] in inbox.reason }).wait() {
             return RESPError(reason)
@@ -107,15 +116,22 @@ package final class SecureTransport: RESPTransport {
         }
 
         func take(_ promise: EventLoopPromise<[UInt8]>, from channel: any Channel) {
-            if !arrived.isEmpty {
-                promise.succeed(arrived)
-                arrived = []
-                _ = channel.setOption(.autoRead, value: true)
-            } else if let reason {
-                promise.fail(RESPError(reason))
-            } else {
-                waiting = promise
+            do throws(RESPError) {
+                let bytes = try available(from: channel)
+                if bytes.isEmpty { waiting = promise } else { promise.succeed(bytes) }
+            } catch {
+                promise.fail(error)
             }
+        }
+
+        func available(from channel: any Channel) throws(RESPError) -> [UInt8] {
+            guard !arrived.isEmpty else {
+                if let reason { throw RESPError(reason) }
+                return []
+            }
+            defer { arrived = [] }
+            _ = channel.setOption(.autoRead, value: true)
+            return arrived
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {

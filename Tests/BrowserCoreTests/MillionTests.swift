@@ -32,9 +32,9 @@ struct MillionTests {
 
         var valueBytes: UInt64 { UInt64(count) * 100 }
 
-        func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+        func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
             calls.withLock { $0.figures += 1 }
-            return (UInt32(index % 1000), UInt32(index % 77))
+            return (UInt64(index % 1000), UInt32(index % 77))
         }
 
         func key(at index: Int) -> String? {

@@ -17,7 +17,7 @@ import Darwin
 
 /// What answers as no server does.
 @Suite(.serialized) struct HostileServerTests {
-    /// Answers each command with what `answers` has for its name; a status for the others.
+    /// Answers each command with what `answers` has for its name; a status for the others. Pauses at each `~`.
     private final class Liar: Sendable {
         let port: Int
         private let listener: Int32
@@ -44,12 +44,13 @@ import Darwin
                 decoder.append(buffer[..<count])
                 while let command = try? decoder.next() {
                     let name = command.elements?.first?.text ?? ""
-                    let reply = Array((answers(name) ?? "+OK\r\n").utf8)
-                    guard
-                        reply.withUnsafeBytes({
+                    for (place, part) in (answers(name) ?? "+OK\r\n").split(separator: "~").enumerated() {
+                        if place > 0 { usleep(50_000) }
+                        let sent = Array(part.utf8).withUnsafeBytes {
                             send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                        }) > 0
-                    else { return }
+                        }
+                        guard sent > 0 else { return }
+                    }
                 }
             }
         }
@@ -95,6 +96,28 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
+    @Test("groups add up sizes of more than 4 GiB")
+    func hugeKeys() throws {
+        let size = 5 << 30
+        let server = try Liar { name in
+            switch name {
+            case "SCAN": "*2\r\n$1\r\n0\r\n*2\r\n\(Self.bulk("a:1"))\(Self.bulk("a:2"))"
+            case "TYPE": "+string\r\n"
+            case "MEMORY": ":\(size)\r\n"
+            case "INFO": Self.bulk("")
+            case "OBJECT", "PTTL": ":1\r\n"
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        let listing = try #require(try ServerListing(connection, database: 0, isPaced: false))
+        #expect(try listing.learnFigures(of: .all(listing.count)) { _ in true })
+        #expect(listing.figures(at: 0).size == UInt64(size))
+        let groups = EntryGroups(listing, keys: nil, by: .owner, now: .now()) { (_) throws(Never) in }
+        #expect(groups.groups.map(\.bytes) == [UInt64(2 * size)])
+        withExtendedLifetime(server) {}
+    }
+
     @Test(arguments: [
         ":1\r\n", "*2\r\n:0\r\n:0\r\n", "*1\r\n$1\r\n0\r\n", "*2\r\n$1\r\n0\r\n$1\r\nx\r\n", "*-1\r\n",
         "-ERR no\r\n", "!",
@@ -106,6 +129,68 @@ import Darwin
         #expect(throws: SourceError.self) {
             try ServerListing(connection, database: 0, isPaced: false)
         }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(
+        "an export ends at an invalid answer to its transaction",
+        arguments: [
+            "+OK\r\n", "*0\r\n", "*4\r\n:1\r\n+string\r\n:-1\r\n$1\r\nx\r\n",
+            "*4\r\n*2\r\n:1\r\n:1\r\n:1\r\n:-1\r\n$1\r\nx\r\n",
+            "*4\r\n*2\r\n:1\r\n:1\r\n+string\r\n:-1\r\n:1\r\n",
+        ])
+    func invalidTransactions(answer: String) throws {
+        let server = try Liar { name in
+            switch name {
+            case "MEMORY": ":10\r\n"
+            case "INFO": Self.bulk("")
+            case "TIME", "TYPE", "PTTL", "DUMP": "+QUEUED\r\n"
+            case "EXEC": answer
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        #expect(throws: SourceError.self) { try connection.dumped([1], in: 0) }
+        withExtendedLifetime(server) {}
+    }
+
+    /// Answers `SCAN` and `HSCAN` with these elements and a cursor, which ends the scan after some replies.
+    private static func scanned(_ elements: [String], replies: Int) throws -> Liar {
+        let count = Guarded(0)
+        return try Liar { name in
+            switch name {
+            case "SCAN", "HSCAN":
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                let cursor = bulk("\(number < replies ? number : 0)")
+                return "*2\r\n\(cursor)*\(elements.count)\r\n\(elements.map(bulk).joined())"
+            case "DBSIZE": return ":500\r\n"
+            case "HLEN": return ":10\r\n"
+            case "INFO": return bulk("")
+            default: return nil
+            }
+        }
+    }
+
+    @Test("a scan without an end is ended", arguments: [[], ["a", "b"]])
+    func endlessScans(elements: [String]) throws {
+        let server = try Self.scanned(elements, replies: .max)
+        let connection = ServerConnection(
+            try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
+        #expect(throws: SourceError.self) { try ServerListing(connection, database: 0, isPaced: false) }
+        #expect(throws: SourceError.self) { try connection.value(of: [1], type: "hash", in: 0) }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("a scan of an almost empty table reaches its end")
+    func longScans() throws {
+        let server = try Self.scanned([], replies: 300)
+        let connection = ServerConnection(
+            try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
+        let listing = try ServerListing(connection, database: 0, isPaced: false)
+        #expect(listing?.count == 0 && listing?.isCut == false)
         withExtendedLifetime(server) {}
     }
 
@@ -130,14 +215,23 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
-    @Test("a connection with an unexpected reply isn't used any further")
-    func unexpectedReplies() throws {
+    @Test(
+        "a connection with an unexpected reply isn't used any further",
+        arguments: ["+PONG\r\n", "~+PONG\r\n", "+PON", "$4\r\n", "*1\r\n"])
+    func unexpectedReplies(reply: String) throws {
         let server = try Liar { name in
-            name == "PING" ? "+PONG\r\n+PONG\r\n" : name == "INFO" ? Self.bulk("") : nil
+            name == "PING" ? "+PONG\r\n" + reply : name == "INFO" ? Self.bulk("") : nil
         }
         let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
-        #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
-        // A second reply must not become the answer to another command, which is repeated on a new connection.
+        func ping() throws {
+            #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
+            Thread.sleep(forTimeInterval: 0.2)
+        }
+        // A second reply must not become the answer to another command. A read is repeated on a new connection, a change isn't.
+        try ping()
+        #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
+        try ping()
+        #expect(throws: SourceError.self) { try connection.change([RESPCommand("SET", "a", "b")], in: 0) }
         #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
         withExtendedLifetime(server) {}
     }

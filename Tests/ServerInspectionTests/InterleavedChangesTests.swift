@@ -217,6 +217,47 @@ struct InterleavedChangesTests {
         #expect(try served.ask("GET", "key 0").text == "other")
     }
 
+    @Test(
+        "after an invalid answer to a transaction, the changed keys are counted and can be restored",
+        arguments: [
+            ("MULTI", "+QUEUED\r\n", 0), ("MULTI", ":1\r\n", 0), ("UNLINK", ":2\r\n", 2),
+            ("UNLINK", "+OK\r\n", 2),
+            ("EXEC", "+OK\r\n", 2), ("EXEC", "*0\r\n", 2), ("EXEC", "*2\r\n:1\r\n:1\r\n", 2),
+            ("EXEC", "*1\r\n+2\r\n", 2), ("EXEC", "*1\r\n:3\r\n", 2), ("EXEC", "*1\r\n-ERR no\r\n", 2),
+        ])
+    func invalidAnswers(command: String, answer: String, entries: Int) async throws {
+        let served = try await Served()
+        let isLying = Guarded(true)
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { words, bytes in
+                words.first == command && isLying.withLock { $0 } ? Array(answer.utf8) : bytes
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        for key in ["k", "l"] { try served.ask("SET", key, "former") }
+        let carried = try changes.carryOut(.delete, on: try served.targets(["k", "l"]))
+        #expect(carried.stopped != nil && carried.outcome.entries == entries)
+        #expect(try served.ask("DBSIZE").number == Int64(2 - entries))
+        isLying.withLock { $0 = false }
+        #expect(try undo(carried, by: changes).stopped == nil)
+        #expect(try served.ask("DBSIZE").number == 2)
+    }
+
+    @Test("a new expiry time with an invalid answer is counted")
+    func invalidAnswersToExpiry() async throws {
+        let served = try await Served()
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { $0 == ["EXEC"] ? Array("*1\r\n+OK\r\n".utf8) : $1 })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        try served.ask("SET", "k", "former")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let carried = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
+        #expect(carried.stopped != nil && carried.outcome.entries == 1)
+        #expect(try served.ask("PTTL", "k").number ?? 0 > 4_000_000)
+    }
+
     @Test("a key that another client deleted before its new expiry time stays deleted")
     func keysDeletedSince() async throws {
         let served = try await Served()

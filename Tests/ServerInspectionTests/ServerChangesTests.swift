@@ -213,6 +213,51 @@ struct ServerChangesTests {
         #expect(try served.ask("GET", "text").text == "hello")
     }
 
+    @Test(
+        "a repeated undo counts the keys that a killed one restored, and skips others",
+        arguments: [true, false])
+    func killedUndo(isDeletion: Bool) async throws {
+        let served = try await Served()
+        let keys = (0..<100).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "value", "PX", "5000000") }
+        let times = try keys.map { try served.ask("PEXPIRETIME", $0).number ?? 0 }
+        guard times[0] > 0 else { return }
+        let carried = try served.changes().carryOut(
+            isDeletion ? .delete : .setLifetime(nil), on: try served.targets(keys))
+        #expect(carried.outcome.entries == 100)
+        // A killed undo has restored keys without removing their copies.
+        for (key, time) in zip(keys, times).prefix(70) {
+            try served.ask("SET", key, "value", "PXAT", "\(time)")
+        }
+        try served.ask("SET", "key 1", "value", "PXAT", "\(times[1] + 1)")
+        try served.ask("SET", "key 2", "other", "PXAT", "\(times[2])")
+        let action = try #require(carried.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id))
+        #expect(undone.outcome.entries == 98 && undone.outcome.isComplete && undone.stopped == nil)
+        #expect(undone.outcome.skipped == ["key 1", "key 2"])
+        let restored = try keys.map { try served.ask("PEXPIRETIME", $0).number ?? 0 }
+        #expect(restored == times.enumerated().map { $0.offset == 1 ? $0.element + 1 : $0.element })
+        #expect(try served.ask("GET", "key 2").text == "other")
+        #expect(try served.changes().reversible().isEmpty)
+    }
+
+    @Test("a later action with the same number isn't undone in place of an earlier one")
+    func reusedNumbers() async throws {
+        let served = try await Served()
+        try served.fill()
+        let targets = try served.targets(["text"])
+        var actions: [ReversibleAction] = []
+        for _ in 0..<5 {
+            let action = try #require(try served.changes().carryOut(.delete, on: targets).outcome.action)
+            for earlier in actions {
+                #expect(try served.changes().undo(earlier.id, begun: earlier.time) == nil)
+            }
+            #expect(try served.changes().undo(action.id, begun: action.time)?.outcome.entries == 1)
+            actions.append(action)
+        }
+        #expect(Set(actions.map(\.id)).count == 1 && Set(actions.map(\.time)).count == 5)
+    }
+
     @Test("lock files of killed actions are removed")
     func leftLockFiles() async throws {
         let served = try await Served()
@@ -383,8 +428,8 @@ struct ServerChangesTests {
             return ServerChanges(address, database: 0, undoFolder: served.folder)
         }
         let targets = try served.targets(["text", "hash"])
-        let refusal = #expect(throws: SourceError.self) { try changes("one").carryOut(.delete, on: targets) }
-        #expect(refusal?.description.contains("NOPERM") == true)
+        let refused = try changes("one").carryOut(.delete, on: targets)
+        #expect(refused.stopped?.contains("NOPERM") == true && refused.outcome.action == nil)
         #expect(try served.ask("EXISTS", "text", "hash").number == 2)
         try served.ask("ACL", "SETUSER", "three", "on", ">word", "~text", "+@all")
         let own = try changes("three").carryOut(.delete, on: try served.targets(["text"]))
@@ -398,6 +443,64 @@ struct ServerChangesTests {
         let doubt = #expect(throws: SourceError.self) { try served.changes().undo(action.id) }
         #expect(doubt?.description.contains("--restarted") == true)
         #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
+    }
+
+    @Test("a key that the user may delete but not restore stays, the others are deleted")
+    func undoRightsOfEachKey() async throws {
+        let served = try await Served()
+        for key in ["a", "other:1", "other:2", "z"] { try served.ask("SET", key, "0") }
+        let rule = ["+@all", "-restore", "(+restore ~other:*)"]
+        let words = ["ACL", "SETUSER", "some", "on", ">word", "~*"] + rule
+        let set = try served.client.command(RESPCommand(words: words.map { Array($0.utf8) }))
+        // Servers before version 7 have no selectors.
+        guard set == .status("OK") else { return }
+        let address = try ServerAddress("valkey://some:word@127.0.0.1:\(served.server.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let targets = try served.targets(["a", "other:1", "z", "other:2"])
+        let carried = try changes.carryOut(.delete, on: targets)
+        #expect(carried.outcome.entries == 2 && carried.stopped?.contains("2 keys are left") == true)
+        #expect(try served.ask("EXISTS", "a", "z").number == 2)
+        #expect(try served.ask("DBSIZE").number == 2)
+        let action = try #require(carried.outcome.action)
+        #expect(try changes.undo(action.id)?.outcome.entries == 2)
+        #expect(try served.ask("DBSIZE").number == 4)
+    }
+
+    @Test(
+        "a server that refuses the undo for another reason deletes nothing",
+        arguments: [
+            "NOAUTH Authentication required.", "OOM command not allowed", "LOADING Redis is loading",
+            "BUSY a script", "MASTERDOWN x",
+            "ERR unknown command",
+        ])
+    func otherRefusals(message: String) async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "0")
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { $0.first == "RESTORE" ? Array("-\(message)\r\n".utf8) : $1 })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let carried = try changes.carryOut(.delete, on: try served.targets(["key"]))
+        #expect(carried.outcome.entries == 0 && carried.stopped?.contains(message) == true)
+        #expect(try served.ask("EXISTS", "key").number == 1)
+        #expect(try changes.reversible().isEmpty)
+    }
+
+    @Test(
+        "a refusal because of keys differs from one of the command",
+        arguments: [
+            ("NOPERM this user has no permissions to access one of the keys used as arguments", true),
+            ("NOPERM No permissions to access a key", true),
+            ("MOVED 3999 127.0.0.1:6381", true),
+            ("CROSSSLOT Keys in request don't hash to the same slot", true),
+            ("NOPERM User key has no permissions to run the 'restore' command", false),
+            ("NOPERM this user has no permissions to run the 'restore' command", false),
+            ("NOPERM No permissions to access a channel", false), ("NOAUTH Authentication required.", false),
+            ("LOADING the keys to access a key", false), ("ASKED", false),
+        ])
+    func refusalsOfKeys(message: String, isOfKeys: Bool) {
+        #expect(ServerChanges.concernsKeys(message) == isOfKeys)
     }
 
     @Test("an action is undone by one process at a time, without a false loss")

@@ -380,6 +380,10 @@ struct ServerKeysTests {
         let reader = ServerConnection(try ServerAddress("valkey://reader:word@127.0.0.1:\(port)"))
         let read = try #require(try reader.value(of: Array("scores".utf8), type: "zset", in: 0))
         #expect(read.shown == 5000 && read.shortage == nil && read.doubt?.contains("WATCH") == true)
+        // Nor may a transaction stay open that the user has no right to end.
+        try served.ask("ACL", "SETUSER", "reader", "+@transaction", "-exec")
+        #expect(try reader.value(of: Array("scores".utf8), type: "zset", in: 0)?.doubt != nil)
+        #expect(try reader.ask(RESPCommand("PING")) == .status("PONG"))
         // It watches nothing any more.
         let clients = try served.ask("CLIENT", "LIST").text ?? ""
         #expect(clients.contains("watch=1") == false)
@@ -389,11 +393,11 @@ struct ServerKeysTests {
     func restartDuringAScan() async throws {
         let served = try await Served()
         for number in 0..<500 { try served.ask("SET", "key \(number)", "0") }
-        var scan = ServerScan(served.connection, database: 0)
-        #expect(try scan.next()?.isEmpty == false)
+        var (scan, seen) = (ServerScan(served.connection, database: 0), KeyTable())
+        #expect(try scan.next(&seen)?.isEmpty == false)
         served.server.stop()
         try await served.server.start()
-        let problem = #expect(throws: SourceError.self) { try scan.next() }
+        let problem = #expect(throws: SourceError.self) { try scan.next(&seen) }
         #expect(problem?.description.contains("another server") == true)
     }
 

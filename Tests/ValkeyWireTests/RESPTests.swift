@@ -132,6 +132,18 @@ import ValkeyWire
         #expect(throws: RESPError.self) { try connection.next() }
     }
 
+    @Test(
+        "a part of a value is noticed",
+        arguments: ["+O", "$4\r\n", "$4\r\nab", "*2\r\n", "*1\r\n*0\r", ">1\r\n"])
+    func partsOfValues(bytes: String) throws {
+        var connection = RESPConnection<Void>()
+        connection.received("+OK\r\n".utf8)
+        connection.expectReplies(to: (), count: 1)
+        #expect(try connection.next() != nil && !connection.isWithinValue)
+        connection.received(bytes.utf8)
+        #expect(try connection.next() == nil && connection.isWithinValue)
+    }
+
     @Test("named fields are found in lines and words") func fields() {
         let info = RESPFields(lines: .bytes(Array("# A\r\na:1:2\r\nb:\r\n\r\nc: x y\r\n".utf8)))
         #expect(info["a"] == "1:2" && info["b"] == "" && info["c"] == " x y" && info["d"] == nil)

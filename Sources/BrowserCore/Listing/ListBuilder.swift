@@ -173,7 +173,7 @@ package struct ListBuilder {
         if listing.knowsFigures, pattern != nil || request.group != nil || request.condition != nil {
             bytes = 0
             for row in 0..<rows.count {
-                bytes += UInt64(listing.figures(at: rows.index(atRow: row)).size)
+                bytes += listing.figures(at: rows.index(atRow: row)).size
             }
         }
         return Arrangement(

@@ -99,7 +99,7 @@ extension Arrangement {
             let index = rows.index(atRow: row)
             if next.first == row {
                 next.removeFirst()
-                bytes += UInt64(listing.figures(at: index).size)
+                bytes += listing.figures(at: index).size
             } else {
                 left.append(Int32(index))
             }

@@ -95,13 +95,13 @@ private struct Restoration {
             } catch {
                 stopped = error.description
             }
-            // A repeated undo must skip restored keys.
             do throws(SourceError) {
-                try undo.deleteCopies(done, of: record)
-                record.undone &+= UInt32(done.count)
-                try undo.update(record)
+                var updated = record
+                updated.undone &+= UInt32(done.count)
+                try undo.update(updated, deleting: done)
+                record = updated
             } catch {
-                // The disk may be full. The keys are restored regardless.
+                // The disk may be full. A repeated undo finds the keys restored.
                 unrecorded = unrecorded ?? error.description
             }
             done = []
@@ -127,11 +127,7 @@ private struct Restoration {
                 "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
             )
         }
-        if let unrecorded {
-            words.append(
-                "the undo record can't be updated, and another undo will skip the restored keys: \(unrecorded)"
-            )
-        }
+        if let unrecorded { words.append("the undo record can't be updated: \(unrecorded)") }
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
@@ -164,7 +160,7 @@ private struct Restoration {
             do throws(SourceError) {
                 if try restoreOnce(copies) { continue }
             } catch {
-                guard ServerChanges.concernsKeys(error) else { throw error }
+                guard ServerChanges.concernsKeys(error.refusal) else { throw error }
                 if copies.count == 1 {
                     refuse(first.copy, error.description)
                     continue
@@ -189,14 +185,17 @@ private struct Restoration {
         let times = try changes.deadlines(
             of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
         let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
-        var (changed, absent): ([Numbered], [Numbered]) = ([], [])
+        var present: [(one: Numbered, isRestored: Bool)] = []
+        var absent: [Numbered] = []
         for (place, var one) in copies.enumerated() {
             let copy = one.copy
             if let size = sizes[place].number {
                 one.copy.size = KeyFacts.size(size)
-                let isSame = times.isSame(times.each[place], copy.newDeadline)
-                if isOfDeadlines, isSame, one.copy.size <= ServerChanges.largest {
-                    changed.append(one)
+                // An earlier undo may have been killed before it removed the copy.
+                let isRestored = times.isSame(times.each[place], copy.deadline)
+                let isChanged = isOfDeadlines && times.isSame(times.each[place], copy.newDeadline)
+                if isRestored || isChanged, one.copy.size <= ServerChanges.largest {
+                    present.append((one, isRestored))
                 } else {
                     skip(one)
                 }
@@ -210,23 +209,27 @@ private struct Restoration {
                 absent.append(one)
             }
         }
-        guard try restoreDeadlines(changed, times.now, since: start) else { return false }
+        guard try restoreDeadlines(present, times.now, since: start) else { return false }
         for one in absent { try restore(one, at: times.now) }
         return true
     }
 
     /// Restores the former expiry times of keys with unchanged values. False: another client changed a watched key.
     private mutating func restoreDeadlines(
-        _ copies: [Numbered], _ now: Int64, since start: ContinuousClock.Instant
+        _ copies: [(one: Numbered, isRestored: Bool)], _ now: Int64, since start: ContinuousClock.Instant
     ) throws(SourceError) -> Bool {
-        var present = copies.map { UndoArchive.Copy(key: $0.copy.key, size: $0.copy.size) }
-        try changes.dump(&present)
+        var digests: [ValueDigest] = []
+        try changes.dump(copies.map(\.one.copy)) { digests.append(ValueDigest(dump: $0)) }
         let earliest = now + Int64((ContinuousClock.now - start) / .milliseconds(1)) + Restoration.margin
         var same: [Numbered] = []
-        for (one, present) in zip(copies, present) {
-            let isMeant =
-                one.copy.digest == ValueDigest(dump: present.dump) && one.copy.deadline ?? .max > earliest
-            if isMeant { same.append(one) } else { skip(one) }
+        for ((one, isRestored), digest) in zip(copies, digests) {
+            if one.copy.digest != digest || !isRestored && one.copy.deadline ?? .max <= earliest {
+                skip(one)
+            } else if isRestored {
+                note(one)
+            } else {
+                same.append(one)
+            }
         }
         guard !same.isEmpty else { return true }
         let commands = same.map { ServerChanges.expiring($0.copy.key, at: $0.copy.deadline) }
@@ -240,7 +243,8 @@ private struct Restoration {
     private mutating func restore(_ one: Numbered, at now: Int64) throws(SourceError) {
         let command = try restoring(one.copy, at: now)
         guard let answer = try answer(to: command, for: one.copy) else { return }
-        guard let message = answer.error else { return note(one) }
+        if answer == .status("OK") { return note(one) }
+        guard let message = answer.error else { throw connection.invalidAnswer(to: command.name) }
         if message.hasPrefix("BUSYKEY") { return skip(one) }
         if ServerConnection.general.contains(where: message.hasPrefix) {
             try connection.accepted(answer, to: command)

@@ -29,8 +29,11 @@ extension ServerChanges {
         let answers = try connection.ask(commands, in: database)
         try connection.accept(answers, to: commands)
         let times = answers[first.count...]
+        guard answers.prefix(first.count).allSatisfy({ $0 == .status("OK") }) else {
+            throw connection.invalidAnswer(to: "WATCH")
+        }
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
-            throw SourceError("\(connection.address) sent an invalid answer to TIME")
+            throw connection.invalidAnswer(to: "TIME")
         }
         let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
@@ -46,40 +49,48 @@ extension ServerChanges {
         return answers
     }
 
-    /// Reads the dumps of keys. Answers take memory of the server, so they are small if it evicts.
-    func dump(_ copies: inout [UndoArchive.Copy]) throws(SourceError) {
+    /// Passes the dump of each key to `body`; empty: absent. Answers take memory of the server, so they are small if it evicts.
+    func dump(_ copies: [UndoArchive.Copy], _ body: ([UInt8]) -> Void) throws(SourceError) {
         let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
         while place < copies.count {
             let block = copies[place...].prefix(.max, bytes: most, \.size)
             let answers = try asked(block.map { RESPCommand("DUMP") + $0.key })
-            for (offset, answer) in answers.enumerated() {
-                copies[place + offset].dump = answer.blob ?? []
-            }
+            for answer in answers { body(answer.blob ?? []) }
             place += answers.count
         }
     }
 
-    /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
+    /// Executes commands that return numbers of keys in a transaction. Nil: a watched key was changed, and nothing was executed.
+    /// - Throws: a refusal of keys (``concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
     func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
         // If MULTI is refused, the following commands would be executed at once.
         let begin = [RESPCommand("MULTI")]
-        try connection.accept(connection.change(begin, in: database, isContinued: true), to: begin)
-        let all = commands + [RESPCommand("EXEC")]
-        let answers = try connection.paced(try connection.change(all, in: database, isContinued: true))
-        try connection.accept(answers, to: all)
-        let answer = answers[commands.count]
-        if let message = answer.elements?.lazy.compactMap(\.error).first {
+        let begun = try connection.change(begin, in: database, isContinued: true)
+        try connection.accept(begun, to: begin)
+        guard begun == [.status("OK")] else { throw connection.invalidAnswer(to: "MULTI") }
+        let answers = try connection.paced(
+            try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true))
+        guard let results = try connection.results(of: commands, in: begun + answers) else { return nil }
+        if let message = results.lazy.compactMap(\.error).first {
             throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
         }
-        return answer == .null ? nil : answer.elements ?? []
+        for (command, result) in zip(commands, results) {
+            guard case .integer(let keys) = result, (0..<Int64(command.words.count)).contains(keys) else {
+                throw connection.invalidAnswer(to: command.name)
+            }
+        }
+        return results
     }
 
-    /// Whether a server refused a key before it executed anything: the user has no rights to it, or another node has it.
-    static func concernsKeys(_ error: SourceError) -> Bool {
-        guard error.description.contains(" refuses ") else { return false }
-        return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
-            || error.description.contains(": NOPERM ") && error.description.contains(" to access ")
+    /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
+    /// has no rights to them. `NOPERM` then contains one of two phrases, which no name of a user or a command contains; other forms
+    /// of it concern the command for all keys. The server has executed nothing.
+    package static func concernsKeys(_ refusal: String?) -> Bool {
+        guard let refusal else { return false }
+        return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN "].contains(where: refusal.hasPrefix)
+            || refusal.hasPrefix("NOPERM ")
+                && [" to access a key", " to access one of the keys"].contains { refusal.contains($0) }
     }
 }
 

@@ -47,16 +47,20 @@ package struct ServerChanges {
             self.reason = self.reason ?? "\(TerminalSafe.quoted(KeyName.text(key))): \(reason)"
         }
 
-        /// Counts the keys of a transaction by its answers.
-        mutating func note(_ copies: [UndoArchive.Copy], _ answers: [RESPValue]) {
+        mutating func note(_ copy: UndoArchive.Copy) {
+            outcome.entries += 1
+            outcome.bytes += UInt64(copy.size)
+        }
+
+        /// Counts the keys of a transaction by its results.
+        mutating func note(_ copies: [UndoArchive.Copy], _ results: [RESPValue]) {
             number += copies.count
             for (place, copy) in copies.enumerated() {
                 // The key has expired before it got a new expiry time.
-                if !action.removes, place < answers.count, answers[place].number == 0 {
+                if !action.removes, results[place].number == 0 {
                     outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 } else {
-                    outcome.entries += 1
-                    outcome.bytes += UInt64(copy.size)
+                    note(copy)
                 }
             }
         }
@@ -81,9 +85,6 @@ package struct ServerChanges {
                 in: folder, for: connection.address, database: database, creating: true)
         else { throw SourceError("there is no folder for undo records") }
         defer { undo.close() }
-        if action.needsCopies, let first = targets.first {
-            try requireUndoRights(for: KeyName.bytes(first.key))
-        }
         let traits = try connection.traits()
         guard run == nil || run == traits.run else { throw connection.anotherServer }
         // A duration: a later step of this machine's clock must not make keys idle.
@@ -93,7 +94,7 @@ package struct ServerChanges {
         let isSingle = traits.isClustered || (idle != nil || readsAccesses) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
-            record: try undo.begin(action.kind, in: traits.run, at: .now()))
+            record: try undo.begin(action.kind, in: traits.run))
         guard let lock = try undo.lock(of: work.record) else {
             throw SourceError("another action has its number")
         }
@@ -136,7 +137,7 @@ package struct ServerChanges {
         var (stopped, record) = (stopped, work.record)
         (record.entries, record.bytes) = (UInt32(clamping: work.outcome.entries), work.outcome.bytes)
         // The undo window begins at the end.
-        (record.isOver, record.time) = (true, .now())
+        (record.isOver, record.time) = (true, Timestamp(microseconds: Clock.preciseWall()))
         do throws(SourceError) {
             if work.number > 0 {
                 work.outcome.action = record.action
@@ -151,17 +152,29 @@ package struct ServerChanges {
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Throws if the user has no right to restore keys. Tests it with an invalid command, which no server executes.
-    private func requireUndoRights(for key: [UInt8]) throws(SourceError) {
-        let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
-        let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
-        guard let message = answer.error,
-            // The user may have no rights to the test's key.
-            message.hasPrefix("NOPERM") && !message.contains("key") || message.hasPrefix("READONLY")
-        else { return }
-        throw SourceError(
-            "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
-        )
+    /// Errors of a `RESTORE` of an empty value by a user with the right to it: the key is present or absent.
+    private static let provingUndoRights = ["BUSYKEY", "ERR DUMP payload", "ERR Bad data format"]
+
+    /// Returns the copies that the user has the right to restore, and leaves the other keys. Tests each key with an empty value, which
+    /// no server stores. It is an access to the key, as its copy was.
+    private func restorable(
+        _ copies: [UndoArchive.Copy], _ work: inout Work
+    ) throws(SourceError) -> [UndoArchive.Copy] {
+        let commands = copies.map { RESPCommand("RESTORE") + $0.key + "0" + "" }
+        let answers = try connection.paced(
+            try connection.change(commands, in: database, isContinued: true))
+        var restorable: [UndoArchive.Copy] = []
+        for (copy, answer) in zip(copies, answers) {
+            guard let message = answer.error else { throw connection.invalidAnswer(to: "RESTORE") }
+            if ServerChanges.concernsKeys(message) {
+                work.leave(copy.key, "an undo would fail: \(message)")
+            } else if ServerChanges.provingUndoRights.contains(where: message.hasPrefix) {
+                restorable.append(copy)
+            } else {
+                throw SourceError("an undo would fail: \(connection.address) refuses RESTORE: \(message)")
+            }
+        }
+        return restorable
     }
 
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
@@ -178,10 +191,8 @@ package struct ServerChanges {
                 copies = read
                 done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
-                guard ServerChanges.concernsKeys(error) else {
-                    // The keys may be deleted, so the copies stay.
-                    work.number += copies.count
-                    throw error
+                guard ServerChanges.concernsKeys(error.refusal) else {
+                    throw copies.isEmpty ? error : readBack(copies, &work, after: error)
                 }
                 try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
                 if keys.count > 1 {
@@ -207,6 +218,31 @@ package struct ServerChanges {
                 work.outcome.skips.append(PlanSkip(key: KeyName.text(copies[0].key), reason: .changed))
             }
         }
+    }
+
+    /// Counts the keys that a transaction with an unknown result has changed, and keeps the copies.
+    /// - Returns: the failure with their number.
+    private func readBack(
+        _ copies: [UndoArchive.Copy], _ work: inout Work, after failure: SourceError
+    ) -> SourceError {
+        work.number += copies.count
+        let keys = copies.map(\.key)
+        var changed: [UndoArchive.Copy] = []
+        do throws(SourceError) {
+            if work.action.removes {
+                let commands = keys.map { RESPCommand("EXISTS") + $0 }
+                let answers = try connection.ask(commands, in: database)
+                try connection.accept(answers, to: commands)
+                changed = zip(copies, answers).filter { $1.number == 0 }.map { $0.0 }
+            } else {
+                let times = try deadlines(of: keys, behind: [])
+                changed = zip(copies, times.each).filter { times.isSame($0.newDeadline, $1) }.map { $0.0 }
+            }
+        } catch {
+            return SourceError("\(failure); it is unknown whether the last \(keys.count) keys are changed")
+        }
+        for copy in changed { work.note(copy) }
+        return SourceError("\(failure); \(changed.count) of the last \(keys.count) keys are changed")
     }
 
     private func keep(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) {
@@ -284,14 +320,16 @@ package struct ServerChanges {
                 copies.append(copy)
             }
         }
-        try dump(&copies)
+        var dumps: [[UInt8]] = []
+        try dump(copies) { dumps.append($0) }
         var sound: [UndoArchive.Copy] = []
-        for var copy in copies {
-            guard !copy.dump.isEmpty else {
+        for (var copy, dump) in zip(copies, dumps) {
+            copy.dump = dump
+            guard !dump.isEmpty else {
                 found.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 continue
             }
-            copy.digest = ValueDigest(dump: copy.dump)
+            copy.digest = ValueDigest(dump: dump)
             if let before = earlier[copy.key], before.digest == copy.digest, before.deadline == copy.deadline
             {
                 copy.idle = before.idle
@@ -300,7 +338,7 @@ package struct ServerChanges {
         }
         work.outcome.skips += found.skips
         work.outcome.unchanged += found.unchanged
-        return sound
+        return work.action.needsCopies ? try restorable(sound, &work) : sound
     }
 }
 

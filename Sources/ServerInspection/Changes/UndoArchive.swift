@@ -18,7 +18,8 @@ struct UndoArchive {
     struct Record: Codable {
         let id: UInt32
         let kind: ReversibleAction.Kind
-        var time: Timestamp
+        /// When it began, or ended if it is complete. Identifies it with the ID.
+        var time = Timestamp(microseconds: Clock.preciseWall())
         var entries: UInt32 = 0
         var bytes: UInt64 = 0
         var pid = getpid()
@@ -136,13 +137,11 @@ struct UndoArchive {
     private static func key(_ number: Int, of record: Record) -> String { "\(record.token)/\(number)" }
 
     /// Creates a record with a new ID, atomically.
-    func begin(
-        _ kind: ReversibleAction.Kind, in run: String, at time: Timestamp
-    ) throws(SourceError) -> Record {
+    func begin(_ kind: ReversibleAction.Kind, in run: String) throws(SourceError) -> Record {
         let token = Int64.random(in: 1...Int64.max)
         var id = (try records().map(\.id).max() ?? 0) &+ 1
         while true {
-            let record = Record(id: id, kind: kind, time: time, token: token, run: run)
+            let record = Record(id: id, kind: kind, token: token, run: run)
             let put = try SourceError.translating { () throws(StorageError) in
                 try archive.put(
                     UndoArchive.encoded(record), forKey: UndoArchive.key(id), ifSequence: nil,
@@ -153,13 +152,15 @@ struct UndoArchive {
         }
     }
 
-    func update(_ record: Record) throws(SourceError) {
+    /// Stores a record and deletes copies whose keys an undo has restored or skipped, atomically.
+    func update(_ record: Record, deleting copies: [Int] = []) throws(SourceError) {
         let age = record.isOver ? Timestamp.now().seconds(since: record.time) : nil
-        try SourceError.translating { () throws(StorageError) in
-            try archive.update(
-                UndoArchive.encoded(record), forKey: UndoArchive.key(record.id), encoding: .cbor,
-                attributes: UndoArchive.attributes(age: age))
-        }
+        var batch = Batch()
+        batch.update(
+            UndoArchive.encoded(record), forKey: UndoArchive.key(record.id), encoding: .cbor,
+            attributes: UndoArchive.attributes(age: age))
+        for number in copies { batch.delete(UndoArchive.key(number, of: record)) }
+        try SourceError.translating { () throws(StorageError) in _ = try archive.apply(batch) }
     }
 
     /// Starts the undo window of a complete action and its copies.
@@ -183,7 +184,7 @@ struct UndoArchive {
         }
     }
 
-    /// Deletes copies that aren't needed: the keys weren't changed, or are restored.
+    /// Deletes copies that aren't needed.
     func deleteCopies(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }

@@ -9,6 +9,8 @@ package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
     private let staysWithServer: Bool
+    /// Number of successive replies to a scan without a new element that are allowed for a table of any size.
+    let idleReplies: Int
     private let state = Guarded(State())
     let values = Guarded(())
 
@@ -63,8 +65,12 @@ package final class ServerConnection: Sendable {
     }
 
     /// - Parameter staysWithServer: fails instead of continuing with another server at the same address, such as after a failover.
-    package init(_ address: ServerAddress, seconds: Int = 5, staysWithServer: Bool = false) {
+    package init(
+        _ address: ServerAddress, seconds: Int = 5, staysWithServer: Bool = false,
+        idleReplies: Int = 100_000
+    ) {
         (self.address, self.seconds, self.staysWithServer) = (address, seconds, staysWithServer)
+        self.idleReplies = idleReplies
     }
 
     /// Updates the traits: a server's policy may have changed.
@@ -127,7 +133,7 @@ package final class ServerConnection: Sendable {
     @discardableResult
     package func accepted(_ answer: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
         guard let message = answer.error else { return answer }
-        throw SourceError("\(address) refuses \(command.name): \(message)")
+        throw SourceError("\(address) refuses \(command.name): \(message)", refusal: message)
     }
 
     /// Throws the first error among the answers.
@@ -138,6 +144,33 @@ package final class ServerConnection: Sendable {
         for (command, answer) in zip(commands, answers) where !(answer.error.map(isAllowed) ?? false) {
             try accepted(answer, to: command)
         }
+    }
+
+    /// Returns the results of commands from the answers to `MULTI`, the commands and `EXEC`. Nil: a watched key was changed, and
+    /// nothing was executed. Closes a connection on which the transaction hasn't ended.
+    func results(of commands: [RESPCommand], in answers: [RESPValue]) throws(SourceError) -> [RESPValue]? {
+        let (isBegun, end) = (answers[0] == .status("OK"), answers[answers.count - 1])
+        if let message = end.error {
+            // The next commands would be queued.
+            if isBegun, !message.hasPrefix("EXECABORT") { close() }
+            try accept(answers, to: [RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")])
+        }
+        guard isBegun, answers.dropFirst().dropLast().allSatisfy({ $0 == .status("QUEUED") }) else {
+            throw invalidAnswer(to: "MULTI")
+        }
+        if end == .null { return nil }
+        guard case .array(let results) = end, results.count == commands.count else {
+            throw invalidAnswer(to: "EXEC")
+        }
+        return results
+    }
+
+    private func close() { state.withLock { $0.link = nil } }
+
+    /// Closes the connection: its next answers may be wrong, too.
+    func invalidAnswer(to name: String) -> SourceError {
+        close()
+        return SourceError("\(address) sent an invalid answer to \(name)")
     }
 
     private func exchange(
@@ -244,15 +277,20 @@ private final class Link: @unchecked Sendable {
     /// Selects the database of the next commands. Returns the server's refusal; nil: selected.
     func select(_ database: Int?) throws(RESPError) -> String? {
         guard let database, database != self.database else { return nil }
-        if let message = try exchange([RESPCommand("SELECT", "\(database)")])[0].error { return message }
+        let answer = try exchange([RESPCommand("SELECT", "\(database)")])[0]
+        if let message = answer.error { return message }
+        guard answer == .status("OK") else { throw RESPError("it sent an invalid answer to SELECT") }
         self.database = database
         return nil
     }
 
     func exchange(_ commands: [RESPCommand]) throws(RESPError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
-        // A reply that arrived before is an error, and not the answer to these commands.
+        // A reply that arrived before is an error, and not the answer to these commands. The server sends this connection no
+        // messages of which a part could be here.
+        state.received(try transport.available())
         while try state.next() != nil {}
+        if state.isWithinValue { throw RESPError("it sent a reply without a request") }
         state.expectReplies(to: (), count: commands.count)
         try transport.send(commands.encoded)
         let answers = try receive()

@@ -92,24 +92,32 @@ final class ServerSocket: RESPTransport {
             if written > 0 {
                 sent += written
             } else if errno != EINTR {
-                throw failure("accepted")
+                let code = errno
+                throw RESPError(
+                    ServerSocket.isLate(code) ? "it accepted no bytes in time" : ServerSocket.text(of: code))
             }
         }
     }
 
     func receive() throws(RESPError) -> [UInt8] {
+        guard let bytes = try bytes(0) else { throw RESPError("it sent no bytes in time") }
+        return bytes
+    }
+
+    func available() throws(RESPError) -> [UInt8] { try bytes(Int32(MSG_DONTWAIT)) ?? [] }
+
+    /// Nil: none in time.
+    private func bytes(_ flags: Int32) throws(RESPError) -> [UInt8]? {
         while true {
-            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, flags) }
             if count > 0 { return Array(buffer[..<count]) }
             if count == 0 { throw RESPError("the server closed the connection") }
-            if errno != EINTR { throw failure("sent") }
+            if ServerSocket.isLate(errno) { return nil }
+            if errno != EINTR { throw RESPError(ServerSocket.text(of: errno)) }
         }
     }
 
-    private func failure(_ verb: String) -> RESPError {
-        let isLate = errno == EAGAIN || errno == EWOULDBLOCK
-        return RESPError(isLate ? "it \(verb) no bytes in time" : ServerSocket.text(of: errno))
-    }
+    private static func isLate(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK }
 
     private static func text(of code: Int32) -> String {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"

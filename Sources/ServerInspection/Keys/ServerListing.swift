@@ -21,11 +21,12 @@ package final class ServerListing: EntryListing {
     /// Facts of keys in little memory.
     private struct Learnt {
         private struct Row {
-            let size: UInt32
-            let hits: UInt8
-            let type: UInt8
+            let size: UInt64
             let used: Timestamp
             let expires: Timestamp?
+            // Last, where they take no further memory.
+            let hits: UInt8
+            let type: UInt8
         }
 
         private var rows: [Row?]
@@ -44,9 +45,9 @@ package final class ServerListing: EntryListing {
             total += UInt64(clamping: facts?.memory ?? 0)
             unknown -= 1
             rows[index] = Row(
-                size: UInt32(clamping: facts?.memory ?? 0), hits: facts?.frequency ?? 0,
-                type: UInt8(clamping: known ?? types.count - 1), used: facts?.used ?? now,
-                expires: facts?.expires)
+                size: UInt64(clamping: facts?.memory ?? 0), used: facts?.used ?? now,
+                expires: facts?.expires, hits: facts?.frequency ?? 0,
+                type: UInt8(clamping: known ?? types.count - 1))
         }
 
         func facts(at index: Int) -> KeyFacts? {
@@ -80,9 +81,10 @@ package final class ServerListing: EntryListing {
         var scan = ServerScan(connection, database: database, matching: pattern)
         var keys = KeyTable()
         while keys.count < most, goesOn(keys.count) {
-            let found = isPaced ? try connection.paced(try scan.next()) : try scan.next()
-            guard let found else { break }
-            for key in found where keys.count < most { keys.insert(key) }
+            let found =
+                isPaced
+                ? try connection.paced(try scan.next(&keys, most: most)) : try scan.next(&keys, most: most)
+            if found == nil { break }
         }
         isCut = !scan.isAtEnd
         if isCut, keys.count < most { return nil }
@@ -98,9 +100,9 @@ package final class ServerListing: EntryListing {
         state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
     }
 
-    package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+    package func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
         let facts = known(at: index)
-        return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
+        return (UInt64(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
     }
 
     package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {

@@ -129,8 +129,8 @@ final class ServerCursor: QueryCursor {
         (known, reading, rereads, hasContent, encoding) = (nil, nil, 0, false, .unknown)
         while waiting.isEmpty {
             if !goesOn() { throw QueryError.cancelled }
-            guard let found = try read(try scan?.next()) else { return false }
-            waiting = found.filter { seen.insert($0) }[...]
+            guard let found = try read(try scan?.next(&seen)) else { return false }
+            waiting = found[...]
         }
         present = waiting.removeFirst()
         visited += 1
@@ -176,7 +176,7 @@ final class ServerCursor: QueryCursor {
         } catch {
             // Without that server, no value can be read.
             try connection.requireServer(server)
-            if error.description.contains(": WRONGTYPE "), rereads < ServerCursor.mostRereads {
+            if error.refusal?.hasPrefix("WRONGTYPE") == true, rereads < ServerCursor.mostRereads {
                 // The type was changed between the commands.
                 (facts[present], reading, rereads) = (nil, nil, rereads + 1)
                 return try loadValue()

@@ -13,16 +13,24 @@ package struct ServerScan {
     private let pattern: [UInt8]?
     private var cursor: [UInt8]? = Array("0".utf8)
     private var server: Int?
+    private var progress: ScanProgress
 
     /// - Parameter pattern: a pattern as for `MATCH`; nil: all keys.
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
         (self.connection, self.database, self.pattern) = (connection, database, pattern)
+        progress = ScanProgress(connection, "SCAN")
     }
 
     package var isAtEnd: Bool { cursor == nil }
 
-    /// Returns the keys of the next step, perhaps none; nil at the end.
-    package mutating func next() throws(SourceError) -> [[UInt8]]? {
+    /// Returns the new keys of the next step, perhaps none; nil at the end.
+    /// - Parameters:
+    ///   - seen: the keys found so far; the new ones are inserted.
+    ///   - most: maximum number of keys in `seen`.
+    /// - Throws: also if the scan makes no progress (``ScanProgress``).
+    package mutating func next(
+        _ seen: inout KeyTable, most: Int = .max
+    ) throws(SourceError) -> [[UInt8]]? {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
@@ -35,7 +43,13 @@ package struct ServerScan {
             throw SourceError("\(connection.address) sent an invalid answer to SCAN")
         }
         self.cursor = next == Array("0".utf8) ? nil : next
-        return keys.compactMap(\.blob)
+        let new = keys.compactMap(\.blob).filter { seen.count < most && seen.insert($0) }
+        let (connection, database) = (connection, database)
+        try progress.note(new.count) { () throws(SourceError) in
+            let keys = try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0
+            return Int(clamping: keys) / ServerScan.step
+        }
+        return new
     }
 
     /// The pattern of keys that contain a text, in upper or lower case, or the bytes that it spells.
@@ -53,5 +67,31 @@ package struct ServerScan {
 
     package static func escaped(_ text: String) -> String {
         String(decoding: KeyPattern.escaped(text.utf8), as: UTF8.self)
+    }
+}
+
+/// Ends a scan whose cursors never end: one with too many successive replies without a new element. A reply without elements is legal.
+/// It has visited at least ten times `COUNT` buckets, and a server shrinks a table that is less than a tenth full, so a table has at
+/// most two such replies for each `COUNT` of its elements. Twenty are allowed, and ``ServerConnection/idleReplies`` for a table that
+/// isn't shrunk, such as during a snapshot.
+struct ScanProgress {
+    private let connection: ServerConnection
+    private let name: String
+    private var idle = 0
+    private var most: Int?
+
+    init(_ connection: ServerConnection, _ name: String) { (self.connection, self.name) = (connection, name) }
+
+    /// - Parameters:
+    ///   - new: number of new elements in a reply.
+    ///   - parts: returns the number of elements divided by the smallest `COUNT`. Called at most once.
+    mutating func note(_ new: Int, of parts: () throws(SourceError) -> Int) throws(SourceError) {
+        idle = new > 0 ? 0 : idle + 1
+        guard idle > connection.idleReplies else { return }
+        if most == nil { most = connection.idleReplies + 20 * min(try parts(), 1 << 32) }
+        guard let most, idle > most else { return }
+        throw SourceError(
+            "\(connection.address) sent \(Figures.count(idle)) replies to \(name) without a new element; the scan was ended"
+        )
     }
 }

@@ -121,7 +121,12 @@ private struct ValueReading {
         guard watching == connection.linkNumber else { return true }
         let answers = try connection.change(
             [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
-        return answers[1].error == nil ? answers[1] == .null : nil
+        do throws(SourceError) {
+            return try connection.results(of: [], in: answers) == nil
+        } catch {
+            if error.refusal == nil { throw error }
+            return nil
+        }
     }
 
     private mutating func watch() throws(SourceError) {
@@ -185,8 +190,9 @@ private struct ValueReading {
     ) throws(SourceError) -> ServerValue? {
         guard let total = try self.length(length) else { return nil }
         // A scan may return an element twice.
-        var (found, cursor) = (KeyTable(), "0")
+        var (found, cursor, progress) = (KeyTable(), "0", ScanProgress(connection, scan))
         repeat {
+            let before = found.count
             let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
             guard let (next, answers) = answer.scanned else {
                 throw SourceError("\(connection.address) sent an invalid answer to \(scan)")
@@ -196,6 +202,7 @@ private struct ValueReading {
                 guard let name = answers[place].blob, found.insert(name) else { continue }
                 for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
             }
+            try progress.note(found.count - before) { total }
         } while cursor != "0" && !isEnough
         return value(width == 1 ? .array([]) : .map(CBORMap()), of: total, shown: found.count)
     }

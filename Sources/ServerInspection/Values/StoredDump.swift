@@ -40,18 +40,18 @@ extension ServerConnection {
         if size > 1 << 20 { try requireRoom(for: size, "to copy it") }
         let traits = try traits()
         let commands = [
-            RESPCommand("MULTI"), RESPCommand("TIME"), RESPCommand("TYPE") + key, traits.expiry(of: key),
-            RESPCommand("DUMP") + key, RESPCommand("EXEC"),
+            RESPCommand("TIME"), RESPCommand("TYPE") + key, traits.expiry(of: key), RESPCommand("DUMP") + key,
         ]
-        let answers = try ask(commands, in: database)
-        try accept(answers, to: commands)
-        guard let results = answers[5].elements, results.count == 4, let now = results[0].milliseconds else {
-            throw SourceError("\(address) sent an invalid answer to EXEC")
-        }
-        try accept(results, to: commands[1...])
-        guard let bytes = results[3].blob else { return nil }
+        let answers = try ask([RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")], in: database)
+        let results = try results(of: commands, in: answers) ?? []
+        try accept(results, to: commands)
+        guard results.count == 4, let now = results[0].milliseconds, case .status(let type) = results[1],
+            case .integer = results[2]
+        else { throw invalidAnswer(to: "EXEC") }
+        if results[3] == .null { return nil }
+        guard let bytes = results[3].blob else { throw invalidAnswer(to: "DUMP") }
         var dump = StoredDump(key: key, expires: traits.deadline(results[2], at: now), bytes: bytes)
-        dump.type = results[1].shownText
+        dump.type = type
         return dump
     }
 
@@ -81,7 +81,8 @@ extension ServerConnection {
     private func refusal(of command: RESPCommand, in database: Int) throws(SourceError) -> String? {
         let answer = try change([command], in: database)[0]
         if answer == .null { return ServerConnection.isPresent }
-        guard let message = answer.error else { return nil }
+        if answer == .status("OK") { return nil }
+        guard let message = answer.error else { throw invalidAnswer(to: command.name) }
         if message.hasPrefix("BUSYKEY") { return ServerConnection.isPresent }
         if ServerConnection.general.contains(where: message.hasPrefix) { try accepted(answer, to: command) }
         return "\(command.name) was refused: \(message)"
@@ -102,7 +103,7 @@ extension ServerConnection {
             figures = try self.figures()
         } catch {
             // Without permission for INFO, the memory is unknown.
-            guard error.description.contains("NOPERM") else { throw error }
+            guard error.refusal?.hasPrefix("NOPERM") == true else { throw error }
             return
         }
         guard let limit = figures.memoryLimit, figures.policy != "noeviction" else { return }

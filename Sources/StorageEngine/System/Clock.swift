@@ -32,7 +32,7 @@ package enum Clock {
     }
 
     /// The wall clock's time to the microsecond; ``wall()`` advances in steps of some ms. Some hundred ns.
-    static func preciseWall() -> Int64 { wall(atBoot: boot()) }
+    package static func preciseWall() -> Int64 { wall(atBoot: boot()) }
 
     static func read() -> Reading { Reading(wall: wall(), boot: boot()) }
 

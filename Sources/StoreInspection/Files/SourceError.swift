@@ -9,16 +9,21 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether values weren't read because that counts as an access to each key.
     package let isOfAccesses: Bool
     package private(set) var isStoreAbsent = false
+    /// A server's error reply, such as `NOPERM …`.
+    package let refusal: String?
 
-    package init(_ description: String, isFileInTheWay: Bool = false, isOfAccesses: Bool = false) {
-        self.description = description
+    package init(
+        _ description: String, isFileInTheWay: Bool = false, isOfAccesses: Bool = false,
+        refusal: String? = nil
+    ) {
+        (self.description, self.refusal) = (description, refusal)
         self.isFileInTheWay = isFileInTheWay
         self.isOfAccesses = isOfAccesses
     }
 
     /// A failure of the operating system outside the store.
     package init(_ subject: String, errno code: Int32) {
-        (isFileInTheWay, isOfAccesses) = (false, false)
+        (isFileInTheWay, isOfAccesses, refusal) = (false, false, nil)
         switch code {
         case EFBIG, EMFILE, ENFILE:
             description = StorageError.fromErrno(code, operation: "use", path: subject).description

@@ -42,9 +42,9 @@ package struct EntryGroup: Sendable, Hashable {
 
     init(_ membership: GroupMembership) { self.membership = membership }
 
-    mutating func add(_ figures: (size: UInt32, hits: UInt32), accessed moment: Timestamp) {
+    mutating func add(_ figures: (size: UInt64, hits: UInt32), accessed moment: Timestamp) {
         entries += 1
-        bytes += UInt64(figures.size)
+        bytes += figures.size
         hits += UInt64(figures.hits)
         accessed = max(accessed, moment)
     }
@@ -154,7 +154,7 @@ package struct EntryGroups: Sendable {
             groups[Int(number)].add(figures, accessed: listing.accessed(at: index))
             members[index] = number
             entries += 1
-            bytes += UInt64(figures.size)
+            bytes += figures.size
         }
         if let probe { (unreadable, remarks) = (probe.unreadable, probe.kindRemarks) }
         return true
@@ -267,7 +267,7 @@ private struct LargestGroups {
         return (Double(range.lowerBound) + share * width) / Double(UInt64.max)
     }
 
-    mutating func add(_ hash: UInt64, bytes: UInt32, ofName bytesOfName: Int, row: Int) {
+    mutating func add(_ hash: UInt64, bytes: UInt64, ofName bytesOfName: Int, row: Int) {
         guard range.contains(hash) else { return }
         var slot = place(of: hash)
         if sums[slot].entries == 0 {
@@ -279,7 +279,7 @@ private struct LargestGroups {
             count += 1
         }
         sums[slot].entries += 1
-        sums[slot].bytes += UInt64(bytes)
+        sums[slot].bytes += bytes
     }
 
     /// The slot of a hash, or the empty one for it.

@@ -7,7 +7,7 @@ package protocol EntryListing: Sendable {
     var valueBytes: UInt64 { get }
 
     /// Bytes of the value and accesses of an entry, without reading the store.
-    func figures(at index: Int) -> (size: UInt32, hits: UInt32)
+    func figures(at index: Int) -> (size: UInt64, hits: UInt32)
 
     /// When an entry expires and where it is held, without reading the store.
     func terms(at index: Int) -> (expires: Timestamp?, tier: Tier)

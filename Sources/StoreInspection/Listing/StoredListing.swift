@@ -14,9 +14,9 @@ package struct StoredListing: EntryListing {
     package var count: Int { list.count }
     package var valueBytes: UInt64 { list.totalValueBytes }
 
-    package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+    package func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
         let reference = list[index]
-        return (reference.valueBytes, reference.hits)
+        return (UInt64(reference.valueBytes), reference.hits)
     }
 
     package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {

@@ -98,7 +98,7 @@ struct ServerChange {
                 }
                 if report.damaged > 0 { report.warnings.forEach { Narration.complain($0) } }
             } catch {
-                throw SourceError("\(error)")
+                throw error as? SourceError ?? SourceError("\(error)")
             }
             return found
         }

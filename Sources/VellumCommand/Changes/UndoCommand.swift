@@ -92,9 +92,10 @@ struct UndoCommand: ParsableCommand {
         }
         try server.requireWritable(write)
         Interruption.collect()
-        guard let id = id ?? actions.first?.id,
+        guard let action = id == nil ? actions.first : actions.first(where: { $0.id == id }),
             let carried = try changes.undo(
-                id, evenIfRestarted: restarted, checkpoint: { _ in !Interruption.isRequested })
+                action.id, begun: action.time, evenIfRestarted: restarted,
+                checkpoint: { _ in !Interruption.isRequested })
         else {
             throw CommandFailure(nothing(id), status: .nothing)
         }

@@ -54,8 +54,7 @@ struct ServerDatabase {
             if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
             var seen = KeyTable()
             var scan = ServerScan(connection, database: number, matching: pattern)
-            while !Interruption.isRequested, let found = try connection.paced(try scan.next()) {
-                let new = found.filter { seen.insert($0) }
+            while !Interruption.isRequested, let new = try connection.paced(try scan.next(&seen)) {
                 for start in stride(from: 0, to: new.count, by: Self.block) {
                     let keys = Array(new[start..<min(start + Self.block, new.count)])
                     guard try visit(keys, body) else { return }

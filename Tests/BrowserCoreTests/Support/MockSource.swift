@@ -243,8 +243,8 @@ struct MockListing: EntryListing {
     var count: Int { records.count }
     var valueBytes: UInt64 { records.reduce(0) { $0 + UInt64($1.entry.valueBytes) } }
 
-    func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
-        (UInt32(records[index].entry.valueBytes), records[index].entry.hits)
+    func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
+        (UInt64(records[index].entry.valueBytes), records[index].entry.hits)
     }
 
     func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {

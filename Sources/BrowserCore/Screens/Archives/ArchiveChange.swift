@@ -127,7 +127,7 @@ struct Evictions: Sendable, Hashable {
         while bytes < excess, index > 0 {
             index -= 1
             entries += 1
-            bytes += UInt64(listing.figures(at: index).size)
+            bytes += listing.figures(at: index).size
             if entries % 4096 == 0, !progress(Double(bytes) / Double(excess)) { return nil }
         }
     }
