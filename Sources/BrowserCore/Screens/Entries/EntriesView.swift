@@ -306,7 +306,11 @@ enum EntriesView {
         // An older list's victims may be evicted already.
         if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
             let count = Figures.count(arrangement.victims.count)
-            right.append(Span("\(look.glyphs.descending) \(count) next to be evicted ", look[.dying]))
+            // One average entry if that is more.
+            let average = arrangement.listing.valueBytes / UInt64(max(1, arrangement.listing.count))
+            let next = (summary?.diskLimit ?? 0) / 100 > average ? "next 1%" : "next"
+            right.append(
+                Span("\(look.glyphs.descending) \(next) to be evicted: \(count) ", look[.dying]))
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: rect, look: look)
