@@ -346,7 +346,7 @@ struct EngineChangeTests {
         #expect(try archive.metadata("Oslo")?.encoding == encoding)
         #expect(try archive.status().entries == 2 && archive.peek("Bergen") == [1])
         #expect(browser.lines[28].hasPrefix("Stored Oslo, \(stored.count) B."))
-        #expect(browser.lines[0].contains("writes 1 "))
+        #expect(browser.lines[0].contains("writes 1, "))
         // Another browser finds it, and no process is left attached.
         let other = try self.browser("<enter>/Oslo<enter><enter>")
         #expect(other.text.contains(shown), "\(other.text)")

@@ -76,8 +76,8 @@ enum Legend {
         guard model.store != nil else { return [] }
         return [
             model.isOfServer
-                ? Line("accesses", "Lookups of this browser; hits, misses and commands leave them out.")
-                : Line("accesses", "Accesses that the store counted for this browser; browsing makes none."),
+                ? Line("lookups", "The browser's own; hits, misses and commands on screen leave them out.")
+                : Line("accesses", "The browser's own accesses, as counted by the store; browsing makes none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
             Line("lock", "Longest step of one of your changes; no lock was held longer."),
             Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
