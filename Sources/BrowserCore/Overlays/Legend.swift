@@ -27,7 +27,9 @@ enum Legend {
         case .entries:
             return [
                 Line(String(glyphs.marked), "Marked: included in the next delete or expiry."),
-                Line(String(glyphs.descending), "Evicted next: to store 1% of the limit, or one entry if that is more."),
+                Line(
+                    String(glyphs.descending),
+                    "Evicted next: to store 1% of the limit, or one entry if that is more."),
                 Line("x", "Removed since the list was read."),
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),
@@ -77,7 +79,8 @@ enum Legend {
         return [
             model.isOfServer
                 ? Line("lookups", "The browser's own; hits, misses and commands on screen leave them out.")
-                : Line("accesses", "The browser's own accesses, as counted by the store; browsing makes none."),
+                : Line(
+                    "accesses", "The browser's own accesses, as counted by the store; browsing makes none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
             Line("lock", "Longest step of one of your changes; no lock was held longer."),
             Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
