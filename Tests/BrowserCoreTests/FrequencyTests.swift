@@ -100,7 +100,7 @@ struct FrequencyTests {
 
     @Test func deletesGroup() throws {
         var browser = try browser(source, "fcountry<enter>jD")
-        #expect(browser.text.contains("Delete 6 entries?"), "\(browser.text)")
+        #expect(browser.text.contains("Delete 6 entries of group at.country JP?"), "\(browser.text)")
         browser.press(try Key.script("y"))
         #expect(source.with { $0.archives["City"]?.count } == 10)
         #expect(browser.lines[1].contains("2 groups"))

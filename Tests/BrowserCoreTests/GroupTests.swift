@@ -148,11 +148,16 @@ struct GroupTests {
         #expect(Figures.percent(0) == "0.0%" && Figures.percent(0.99999) == "99.9%")
     }
 
-    @Test func deletesGroup() throws {
+    @Test("plan and report of a deleted group name it") func deletesGroup() throws {
         let source = Self.source()
-        var browser = try Fixture.browser(source, columns: 100, keys: "jzjD")
-        #expect(browser.text.contains("Delete 5 entries?"), "\(browser.text)")
+        var browser = try Fixture.browser(source, columns: 100, keys: "jzjx")
+        #expect(browser.text.contains("Expire 5 entries of group user: "), "\(browser.text)")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.text.contains("Expire 5 entries of group user: in 5m?"), "\(browser.text)")
+        browser.press(try Key.script("nD"))
+        #expect(browser.text.contains("Delete 5 entries of group user:?"), "\(browser.text)")
         browser.press(try Key.script("y"))
+        #expect(browser.model.said == "Deleted 5 entries, 50 B (group user:); u undoes it.")
         #expect(source.with { $0.archives["City"]?.count } == 4)
         #expect(line(browser, "user:") == nil, "\(browser.text)")
     }

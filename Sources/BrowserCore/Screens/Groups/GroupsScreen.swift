@@ -19,6 +19,8 @@ enum GroupsScreen: ScreenParts {
         var chosen = ChosenEntries(archive: state.archive, targets: [])
         if let groups = state.level.groups, let number = state.level.number {
             let places = groups.places(ofGroup: number)
+            let name = TerminalText.sanitized(groups.groups[number].membership.description)
+            chosen.group = TextWidth.truncate(name, to: 40, ellipsis: model.look.glyphs.ellipsis)
             chosen.complete = { chosen, progress in
                 CollectedTargets(groups.listing, places, progress).map { found in
                     var chosen = chosen
