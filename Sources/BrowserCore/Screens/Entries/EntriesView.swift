@@ -144,7 +144,9 @@ enum EntriesView {
             return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
-        return "No entry matches \(condition.text)\(rest); \(Browser.keyName(model, .clear)) clears this."
+        let remark = entries.unknownNames(in: condition).map { ": \($0)" } ?? ";"
+        return
+            "No entry matches \(condition.text)\(rest)\(remark) \(Browser.keyName(model, .clear)) clears this."
     }
 
     /// - Parameter columns: the shown columns' bases.
