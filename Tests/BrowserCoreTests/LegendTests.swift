@@ -37,7 +37,7 @@ struct LegendTests {
             "j<enter>?",
             [
                 "● Marked: included in the next delete or expiry.",
-                "▼ Evicted next: to store 1% of the limit, or one entry if that is more.",
+                "▼ Evicted next, if 1% of the limit is stored.",
                 "x Removed since the list was read.",
                 "updated Age of this list: long lists refresh less often.",
             ]

@@ -27,9 +27,7 @@ enum Legend {
         case .entries:
             return [
                 Line(String(glyphs.marked), "Marked: included in the next delete or expiry."),
-                Line(
-                    String(glyphs.descending),
-                    "Evicted next: to store 1% of the limit, or one entry if that is more."),
+                Line(String(glyphs.descending), "Evicted next, if 1% of the limit is stored."),
                 Line("x", "Removed since the list was read."),
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),
