@@ -66,7 +66,7 @@ tour() {
 
     # Entries in LRU order: the most recent, then the next to be evicted. If the entry under the cursor
     # is recorded again, the cursor follows it; then the last one is selected again, once the list, which is frozen after keys, is new.
-    press '\r' 'next to be evicted'
+    press '\r' 'to be evicted:'
     sleep 1.5
     for again in 1 2 3 4 5 6; do
         printf G >&4
@@ -88,7 +88,7 @@ tour() {
     sleep 2
     press 't' '"geonameid":'
     sleep 2
-    press 'h' 'next to be evicted'
+    press 'h' 'to be evicted:'
     press 'h' 'file size'
 
     # Groups by the second part of the key: the first part is the same in all.

@@ -51,9 +51,23 @@ struct ConditionTests {
         #expect(
             browser.lines[1].contains("no value that was read has the property popluation"),
             "\(browser.lines[1])")
-        #expect(browser.text.contains("No entry matches popluation > 1; esc clears this."))
+        #expect(browser.text.contains("No entry matches popluation > 1: no value has popluation"))
         browser.press(try Key.script("W<ctrl+u>population > \"a\"<enter>"))
         #expect(browser.lines[1].contains("population is a number, not a tex"), "\(browser.lines[1])")
+    }
+
+    @Test("suggests a similar name for an unknown one, while typing and after, on 80 columns")
+    func suggestsNames() throws {
+        let hint = "no value has popluation; did you mean population?"
+        var browser = try Fixture.browser(
+            Fixture.source(), columns: 80, look: Fixture.ascii, keys: "j<enter>Wpopluation > 1")
+        #expect(browser.text.contains(hint), "\(browser.text)")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.model.said == hint && browser.text.contains(hint), "\(browser.text)")
+        browser.press(try Key.script("W<ctrl+u>owner = \"import\""))
+        #expect(browser.text.contains("did you mean @owner?"), "\(browser.text)")
+        browser.press(try Key.script("<ctrl+u>population > 1<enter>"))
+        #expect(browser.model.said != hint && !browser.text.contains("did you mean"), "\(browser.text)")
     }
 
     @Test("marks are counted before a long condition")

@@ -146,7 +146,7 @@ struct DeleteTests {
         #expect(browser.model.markedKeys.isEmpty)
         let text = browser.text
         #expect(text.contains("Deleted 2 entries, 394 B; u undoes it."))
-        #expect(text.contains("writes 2  lock 0.4 ms"))
+        #expect(text.contains("writes 2, lock 0.4 ms"))
         #expect(text.contains("14 entries"))
     }
 

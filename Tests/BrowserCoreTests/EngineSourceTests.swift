@@ -94,11 +94,11 @@ struct EngineSourceTests {
             browser.refresh()
         }
         #expect(try traces(archive) == before)
-        #expect(browser.text.contains("accesses 0  writes 0  lock 0 ms"))
+        #expect(browser.text.contains("browser: accesses 0, writes 0, lock 0 ms"))
         // The counter is measured: it counts an access by this process.
         _ = try archive.access("city 7")
         browser.refresh()
-        #expect(browser.text.contains("accesses 1  writes 0  lock 0 ms"))
+        #expect(browser.text.contains("browser: accesses 1, writes 0, lock 0 ms"))
     }
 
     @Test func showsEntriesInLRUOrder() throws {
@@ -304,7 +304,7 @@ struct EngineSourceTests {
         #expect(browser.text.contains("13 B  recorded by this browser"))
         #expect(try traces(archive) == before)
         #expect(try archive.nextEvent() == next)
-        #expect(browser.text.contains("accesses 0  writes 0"))
+        #expect(browser.text.contains("accesses 0, writes 0"))
     }
 
     @Test func readsLogDuringWrites() throws {

@@ -122,12 +122,11 @@ struct ExpireTests {
         #expect(browser.text.contains("No entry of City is idle over 2d."))
     }
 
-    /// Without visible entries only the idle choice is left.
-    @Test func offersOnlyIdleWithoutEntries() throws {
-        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zzz<enter>x<up><down>")
-        #expect(browser.text.contains("Expire idle entries of City"))
-        browser.press(try Key.script("<ctrl+u>30s<enter>"))
-        #expect(browser.text.contains("Expire 11 entries idle over 30s?"))
+    @Test("without shown entries, no entry of the archive is expired")
+    func refusesToExpireHiddenEntries() throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zzz<enter>x")
+        #expect(browser.model.said == "No entry to expire. No entries are shown.")
+        #expect(!browser.text.contains("idle longer than"), "\(browser.text)")
     }
 
     @Test func targetsAreFrozen() throws {

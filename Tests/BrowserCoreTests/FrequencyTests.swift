@@ -100,7 +100,7 @@ struct FrequencyTests {
 
     @Test func deletesGroup() throws {
         var browser = try browser(source, "fcountry<enter>jD")
-        #expect(browser.text.contains("Delete 6 entries?"), "\(browser.text)")
+        #expect(browser.text.contains("Delete 6 entries of group at.country JP?"), "\(browser.text)")
         browser.press(try Key.script("y"))
         #expect(source.with { $0.archives["City"]?.count } == 10)
         #expect(browser.lines[1].contains("2 groups"))
@@ -173,6 +173,40 @@ extension QueryScreenTests {
         browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
         #expect(browser.lines[1].contains("address.city is null"), "\(browser.lines[1])")
         #expect(browser.text.contains("26 rows"))
+    }
+
+    @Test("the shown rows of a filtered result are counted, and esc returns to it with its marks")
+    func countsFilteredRows() throws {
+        var browser = try browser(
+            "Qfind number > 20 | select @key, number, address.city as city<enter>/place 3<enter>mfcity<enter>",
+            columns: 120)
+        func rows() -> [[Substring]] { browser.lines.map { $0.split(separator: " ") } }
+        #expect(rows().contains { $0.prefix(2) == ["(absent)", "6"] }, "\(browser.text)")
+        #expect(rows().contains { $0.prefix(2) == ["Bogor", "4"] }, "\(browser.text)")
+        browser.press(try Key.script("j<enter>"))
+        #expect(browser.text.contains("4 rows"), "\(browser.text)")
+        browser.press(try Key.script("D"))
+        #expect(browser.model.planned?.count == 1, "\(browser.text)")
+        browser.press(try Key.script("n<esc>"))
+        #expect(rows().contains { $0.prefix(2) == ["Bogor", "4"] }, "\(browser.text)")
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.text.contains("filter \"place 3\": 10") && browser.text.contains("1 marked"))
+        #expect(browser.text.contains("find number > 20 | select"), "\(browser.text)")
+        // Filter, marks, and the result itself.
+        browser.press(try Key.script("<esc><esc>"))
+        #expect(browser.model.screen == .query && browser.text.contains("39 rows"))
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.model.screen == .archives)
+    }
+
+    @Test("a result is updated after a delete from a count of it")
+    func countedResultIsUpdated() throws {
+        var browser = try browser("Qfind number > 20<enter>Mfaddress.city<enter>j<enter>", columns: 120)
+        #expect(browser.text.contains("10 rows"), "\(browser.text)")
+        browser.press(try Key.script("MDy<esc>"))
+        #expect(!browser.text.contains("Bogor"), "\(browser.text)")
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.text.contains("29 rows") && browser.text.contains("29 marked"), "\(browser.text)")
     }
 
     /// Regression: the column of a property `key` had the title of the entries' keys, in tables and files, and `f` counted keys.

@@ -148,13 +148,44 @@ struct GroupTests {
         #expect(Figures.percent(0) == "0.0%" && Figures.percent(0.99999) == "99.9%")
     }
 
-    @Test func deletesGroup() throws {
+    @Test("plan and report of a deleted group name it") func deletesGroup() throws {
         let source = Self.source()
-        var browser = try Fixture.browser(source, columns: 100, keys: "jzjD")
-        #expect(browser.text.contains("Delete 5 entries?"), "\(browser.text)")
+        var browser = try Fixture.browser(source, columns: 100, keys: "jzjx")
+        #expect(browser.text.contains("Expire 5 entries of group user: "), "\(browser.text)")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.text.contains("Expire 5 entries of group user: in 5m?"), "\(browser.text)")
+        browser.press(try Key.script("nD"))
+        #expect(browser.text.contains("Delete 5 entries of group user:?"), "\(browser.text)")
         browser.press(try Key.script("y"))
+        #expect(browser.model.said == "Deleted 5 entries, 50 B (group user:); u undoes it.")
         #expect(source.with { $0.archives["City"]?.count } == 4)
         #expect(line(browser, "user:") == nil, "\(browser.text)")
+    }
+
+    @Test("groups of every level are computed again after a change of the browser")
+    func ownChangesUpdateGroups() throws {
+        let source = Self.source()
+        // The entries of user:1:, listed from the second level.
+        var browser = try Fixture.browser(source, columns: 100, keys: "jzj<enter>/user:1<enter>v")
+        #expect(browser.model.cursorKey == "user:1:name")
+        browser.press(try Key.script("MDy"))
+        #expect(source.with { $0.archives["City"]?.count } == 7)
+        browser.press(try Key.script("h<esc>"))
+        #expect(line(browser, "user:1:") == nil && line(browser, "user:22:") != nil, "\(browser.text)")
+        browser.press(try Key.script("h"))
+        #expect(line(browser, "user:")?.contains(" 3 ") == true, "\(browser.text)")
+        browser.press(try Key.script("uy"))
+        #expect(line(browser, "user:")?.contains(" 5 ") == true, "\(browser.text)")
+    }
+
+    @Test("after a delete, the cursor stays in its row, and a single group left isn't opened")
+    func cursorStaysAfterDelete() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzjDy")
+        #expect(browser.model.cursorRow == 1 && line(browser, "(other keys)") != nil, "\(browser.text)")
+        browser.press(try Key.script("Dy"))
+        #expect(browser.model.screen == .groups && line(browser, "img:") != nil, "\(browser.text)")
+        browser.press(try Key.script("Dy"))
+        #expect(browser.text.contains("No entries to group."), "\(browser.text)")
     }
 
     @Test func sortsGroups() throws {

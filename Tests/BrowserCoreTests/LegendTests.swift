@@ -6,7 +6,7 @@ import Testing
 struct LegendTests {
     /// The legend of the top bar on all screens of a store.
     private static let bar = [
-        "accesses Accesses that the store counted for this browser; browsing makes none.",
+        "accesses The browser's own accesses, as counted by the store; browsing makes none.",
         "writes Entries and messages that you changed or deleted here.",
         "lock Longest step of one of your changes; no lock was held longer.",
         "live The screen follows the store. following: the cursor stays at the newest row.",
@@ -37,7 +37,8 @@ struct LegendTests {
             "j<enter>?",
             [
                 "● Marked: included in the next delete or expiry.",
-                "▼ Among the next to be evicted.", "x Removed since the list was read.",
+                "▼ Evicted next, if 1% of the limit is stored.",
+                "x Removed since the list was read.",
                 "updated Age of this list: long lists refresh less often.",
             ]
         ),
@@ -78,10 +79,10 @@ struct LegendTests {
     /// On a small screen a line is cut, and its full text is below the list. Enter does nothing.
     @Test func showsSelectedLineInFull() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?counted")
-        #expect(browser.boxLines.contains { $0.hasPrefix("accesses Accesses") && $0.hasSuffix("…") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("accesses The") && $0.hasSuffix("…") })
         #expect(
             browser.boxWords.contains(
-                "accesses: Accesses that the store counted for this browser; browsing makes none."))
+                "accesses: The browser's own accesses, as counted by the store; browsing makes none."))
         let before = browser.frame
         browser.press([Key(.enter)])
         #expect(browser.frame == before)

@@ -126,6 +126,14 @@ extension QueryScreenTests {
         #expect(browser.text.contains("did you mean @owner?"))
     }
 
+    @Test("suggests names while typing, but none for calculated columns")
+    func similarNamesAreSuggested() throws {
+        try put(1, ["country": "ID"])
+        #expect(try browser("Qfind contry = 5", columns: 90).text.contains("did you mean country?"))
+        let counting = try browser("Qgroup by country | count | sort count", columns: 90)
+        #expect(!counting.text.contains("did you mean"), "\(counting.text)")
+    }
+
     @Test("reports all unknown names in one line")
     func unknownNamesAreAllNamed() throws {
         let browser = try browser("Qfind agge > 10 and owner = 5", columns: 90)

@@ -308,7 +308,7 @@ struct QueryScreenTests {
         let before = try archive.entries().map { $0.recency }
         var status = try archive.status()
         let browser = try browser("Qfind number > 3 | sort number<enter>jj<enter><esc>e<enter>RhQ<esc>")
-        #expect(browser.text.contains("accesses 0  writes 0"))
+        #expect(browser.text.contains("accesses 0, writes 0"))
         #expect(try archive.entries().map { $0.recency } == before)
         var after = try archive.status()
         (status.footprint, after.footprint) = (0, 0)

@@ -54,11 +54,25 @@ struct VanishingTests {
         let bytes = source.with { $0.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } } ?? 0
         #expect(browser.model.pace != .live && browser.model.cursorKey == "key 249")
         #expect(browser.lines[1].hasPrefix(" 350 entries  \(Figures.bytes(bytes))"), "\(browser.lines[1])")
-        #expect(browser.lines[1].contains("next to be evicted"), "\(browser.lines[1])")
+        #expect(browser.lines[1].contains("to be evicted: "), "\(browser.lines[1])")
         // The victims of an old list may be evicted already.
         clock.advance(1.5)
         browser.press([.character("k")])
         #expect(browser.model.pace != .live && !browser.lines[1].contains("evicted"), "\(browser.lines[1])")
+    }
+
+    @Test("the header names the share of the limit that the marked entries make room for")
+    func namesShareOfVictims() throws {
+        let source = source(400)
+        source.with { state in
+            let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) }
+            state.summaries["City"]?.diskLimit = bytes
+        }
+        let many = try Fixture.browser(source, columns: 120, keys: "j<enter>")
+        #expect(many.lines[1].contains("next 1% to be evicted: "), "\(many.lines[1])")
+        // Sixteen entries: one is more than 1% of the limit.
+        let few = try Fixture.browser(Fixture.source(), columns: 120, keys: "j<enter>")
+        #expect(few.lines[1].contains(" next to be evicted: "), "\(few.lines[1])")
     }
 
     @Test("a list below an open filter stays live")

@@ -279,6 +279,20 @@ struct WorkspaceTests {
         #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
     }
 
+    @Test("the list that a server is left for names it, and esc returns to it")
+    func escapeReturnsToServer() throws {
+        let address = "valkey://127.0.0.1:7312"
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: address,
+            store: Fixture.storePath, now: Fixture.start)
+        var test = try UpdateTest(model, Fixture.source(), keys: "j<enter>hh")
+        #expect(test.model.screen == .stores)
+        let lines = test.text.split(separator: "\n")
+        #expect(lines[0].contains("servers") && lines[1].contains(address), "\(test.text)")
+        _ = test.press(Key(.escape), Fixture.source())
+        #expect(test.model.screen == .archives && test.model.said == nil)
+    }
+
     @Test func nameOmitsCertificates() {
         #expect(StorePath.name("valkeys://127.0.0.1:7312?roots=/tmp/root.pem") == "127.0.0.1:7312")
         #expect(StorePath.name("/a/b?roots=c") == "b?roots=c" && StorePath.name("/") == "/")

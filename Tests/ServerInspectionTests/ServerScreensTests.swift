@@ -128,6 +128,25 @@ struct ServerScreensTests {
         #expect(try source.carryOut(.delete, on: targets, in: archive) { _ in true }.outcome.entries == 1)
     }
 
+    @Test("the list is read again after a restart of the server, even with the same number of keys")
+    func listsAgainAfterRestart() async throws {
+        let served = try await Served()
+        try served.ask("SET", "before", "1")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>m"))
+        #expect(browser.model.markedKeys == ["before"])
+        served.server.stop()
+        try await served.server.start()
+        try PlainClient(port: served.server.port).command("SET", "after", "1")
+        // The order is frozen for three seconds after a key, and removed rows stay for a second.
+        for milliseconds in [3200, 1100] {
+            try await Task.sleep(for: .milliseconds(milliseconds))
+            browser.refresh()
+        }
+        #expect(browser.model.cursorKey == "after", "\(browser.frame.plainText)")
+        #expect(browser.model.markedKeys == [], "changes of another run are refused")
+    }
+
     @Test("the list and the value show one size")
     func sizes() async throws {
         let served = try await Served()

@@ -13,14 +13,26 @@ struct ValueContentTests {
         let tree = try #require(content(text, .json).tree)
         #expect(
             tree.nodes.map { "\($0.depth) \($0.name) \($0.value)" } == [
-                "0  {3}", "1 z 1", "1 a [5]", "2 0 true", "2 1 null", "2 2 -0.5", "2 3 12345678901234567890",
-                "2 4 1.1", "1 m {1}", "2 x y \"é\"",
+                "0  3 members", "1 z 1", "1 a 5 items", "2 0 true", "2 1 null", "2 2 -0.5",
+                "2 3 12345678901234567890",
+                "2 4 1.1", "1 m 1 member", "2 x y \"é\"",
             ])
         #expect(tree.path(of: 6) == "$.a[3]")
         #expect(tree.path(of: 9) == "$.m[\"x y\"]")
         #expect(tree.path(of: 0) == "$")
         #expect(tree.visible(folded: [2]) == [0, 1, 2, 8, 9])
         #expect(tree.visible(folded: [0]) == [0])
+    }
+
+    @Test("containers show the number of their elements, which reads unlike a value")
+    func showsNumberOfElements() {
+        let containers: [CBORValue] = [
+            .array([]), .map(CBORMap()), .array([0]), .array(Array(repeating: 1, count: 2_000)),
+        ]
+        #expect(
+            containers.map { ValueTree($0).nodes[0].value } == [
+                "[] (empty)", "{} (empty)", "1 item", "2,000 items",
+            ])
     }
 
     @Test(

@@ -273,14 +273,32 @@ struct ExitStatusTests {
         #expect(!(try Vellum.run(["--help"]).text.contains("\n  workload")))
     }
 
-    @Test func findsOnlyStoreInCaches() throws {
+    /// The caches folder of a program with these variables.
+    private var caches: (folder: String, variables: [String: String]) {
         #if os(macOS)
-        let caches = store.folder / "Library/Caches"
-        let variables = ["HOME": store.folder.path]
+        return (store.folder / "Library/Caches", ["HOME": store.folder.path])
         #else
-        let caches = store.folder / "caches"
-        let variables = ["XDG_CACHE_HOME": caches]
+        return (store.folder / "caches", ["XDG_CACHE_HOME": store.folder / "caches"])
         #endif
+    }
+
+    @Test("a missing store is reported with the searched folder and the stores of the caches folder")
+    func namesExistingStores() throws {
+        let (caches, variables) = caches
+        let nothing = try Vellum.run(["ls", "--store", "/none/fast"], environment: variables)
+        #expect(nothing.errors.contains("/none/fast; vellum put"), "\(nothing.errors)")
+        try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: store.path, toPath: caches + "/fast")
+        for name in ["fast", "/none/fsat"] {
+            let near = try Vellum.run(["ls", "--store", name], environment: variables)
+            #expect(near.status == 3 && near.errors.contains("--store \(caches)/fast?"), "\(near.errors)")
+        }
+        let other = try Vellum.run(["ls", "--store", "/none/unlike"], environment: variables)
+        #expect(other.errors.contains("at /none/unlike; \(caches) has fast\n"), "\(other.errors)")
+    }
+
+    @Test func findsOnlyStoreInCaches() throws {
+        let (caches, variables) = caches
         try FileManager.default.createDirectory(atPath: caches + "/empty", withIntermediateDirectories: true)
         let none = try Vellum.run(["ls"], environment: variables)
         #expect(none.status == 2 && none.errors.contains(caches))

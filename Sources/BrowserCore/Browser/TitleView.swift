@@ -8,10 +8,14 @@ enum TitleView {
         var right: [Span] = []
         if model.store != nil {
             let cost = model.cost
-            right.append(
+            // Without room the label is dropped before the figures.
+            right = [
+                Span("browser: ", look[.titleDim]),
                 Span(
-                    "accesses \(Figures.count(cost.accesses))  writes \(Figures.count(cost.writes))  "
-                        + "lock \(milliseconds(cost.longestLock)) ms  ", look[.titleDim]))
+                    "\(model.isOfServer ? "lookups" : "accesses") \(Figures.count(cost.accesses)), "
+                        + "writes \(Figures.count(cost.writes)), "
+                        + "lock \(milliseconds(cost.longestLock)) ms  ", look[.titleDim]),
+            ]
         }
         if let alarm = model.ringing.first {
             let more = model.ringing.count > 1 ? " +\(model.ringing.count - 1)" : ""
@@ -23,7 +27,7 @@ enum TitleView {
         right.append(pace(model))
         if model.isReadOnly { right += [Span(" "), Span(" READ ONLY ", look[.badge])] }
         // The path is cut at its start; pace and badges are never cut.
-        let reserved = right.suffix(model.store == nil ? 3 : right.count - 1)
+        let reserved = right.suffix(model.store == nil ? 3 : right.count - 2)
             .reduce(0) { $0 + TextWidth.width(of: $1.text) }
         let room = max(6, rect.columns - reserved - 2)
         let path = TextWidth.truncateStart(

@@ -11,7 +11,9 @@ extension Browser {
                 return
             }
             model.overlay = .plan(
-                Plan(.delete, archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden))
+                Plan(
+                    .delete, archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden,
+                    group: chosen.group))
         }
     }
 
@@ -21,8 +23,7 @@ extension Browser {
                 model.say("No entry to expire.\(chosen.absence)")
                 return
             }
-            model.overlay = .expire(
-                ExpireForm(archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden))
+            model.overlay = .expire(ExpireForm(chosen))
         }
     }
 
@@ -104,7 +105,8 @@ extension Browser {
             return [collectIdle(&model, idle, in: form.archive)]
         }
         model.overlay = .plan(
-            Plan(change, archive: form.archive, targets: form.targets, hidden: form.hidden))
+            Plan(
+                change, archive: form.archive, targets: form.targets, hidden: form.hidden, group: form.group))
         return []
     }
 
@@ -117,7 +119,9 @@ extension Browser {
             return []
         }
         model.overlay = .plan(
-            Plan(.setLifetime(nil), archive: form.archive, targets: targets, hidden: form.hidden))
+            Plan(
+                .setLifetime(nil), archive: form.archive, targets: targets, hidden: form.hidden,
+                group: form.group))
         return []
     }
 
@@ -230,6 +234,7 @@ extension Browser {
         model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
         model.unmark(plan)
         var summary = change.summary(of: outcome)
+        if let group = plan.group, outcome.entries > 0 { summary += " (group \(group))" }
         if let action = outcome.action {
             let undone =
                 action.entries < outcome.entries ? "\(Figures.count(action.entries)) of them" : "it"

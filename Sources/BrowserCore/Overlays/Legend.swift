@@ -27,7 +27,7 @@ enum Legend {
         case .entries:
             return [
                 Line(String(glyphs.marked), "Marked: included in the next delete or expiry."),
-                Line(String(glyphs.descending), "Among the next to be evicted."),
+                Line(String(glyphs.descending), "Evicted next, if 1% of the limit is stored."),
                 Line("x", "Removed since the list was read."),
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),
@@ -76,8 +76,9 @@ enum Legend {
         guard model.store != nil else { return [] }
         return [
             model.isOfServer
-                ? Line("accesses", "Lookups of this browser; hits, misses and commands leave them out.")
-                : Line("accesses", "Accesses that the store counted for this browser; browsing makes none."),
+                ? Line("lookups", "The browser's own; hits, misses and commands on screen leave them out.")
+                : Line(
+                    "accesses", "The browser's own accesses, as counted by the store; browsing makes none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
             Line("lock", "Longest step of one of your changes; no lock was held longer."),
             Line("live", "The screen follows the store. following: the cursor stays at the newest row."),

@@ -71,6 +71,8 @@ struct Plan: Sendable {
     var bytes: UInt64
     /// Idle time that selected the targets among all entries of the archive.
     var idle: Duration?
+    /// Name of the group that the targets are.
+    var group: String?
     /// 0 is Cancel.
     var button = 0
     /// The archive's name, to be typed to confirm; nil: a button confirms.
@@ -79,9 +81,10 @@ struct Plan: Sendable {
 
     init(
         _ change: PlannedAction, archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = [],
-        idle: Duration? = nil
+        idle: Duration? = nil, group: String? = nil
     ) {
         act = .change(change)
+        self.group = group
         self.hidden = hidden.isEmpty ? 0 : targets.count { hidden.contains(ExactText($0.key)) }
         self.archive = archive
         self.targets = targets
@@ -122,16 +125,15 @@ struct ExpireForm: Sendable {
     var archive: ArchiveAddress
     var targets: [Target]
     var hidden: Set<ExactText>
+    var group: String?
     var choice: Choice
     var after = TextField("5m")
     var idle = TextField("1h")
     var button = 1
     var problem: String?
 
-    init(archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = []) {
-        self.archive = archive
-        self.targets = targets
-        self.hidden = hidden
+    init(_ chosen: ChosenEntries) {
+        (archive, targets, hidden, group) = (chosen.archive, chosen.targets, chosen.hidden, chosen.group)
         choice = targets.isEmpty ? .idle : .after
         (after.isSuggestion, idle.isSuggestion) = (true, true)
     }

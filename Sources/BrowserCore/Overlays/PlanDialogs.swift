@@ -9,7 +9,7 @@ extension OverlayPlaces {
         let words: (title: String, button: String)
         switch plan.act {
         case .change(let change):
-            let count = Figures.count(plan.targets.count, "entry", "entries")
+            let count = amount(plan.targets, of: plan.group)
             words = (change.question(count, idle: plan.idle), button(change))
             let undoing = grace(plan, change, model)
             // Servers have no sequence numbers.
@@ -75,6 +75,11 @@ extension OverlayPlaces {
             "\(start) At the current write rate, about \(Figures.interval(seconds))."
     }
 
+    /// `5 entries of group user:`
+    private static func amount(_ targets: [Target], of group: String?) -> String {
+        Figures.count(targets.count, "entry", "entries") + (group.map { " of group \($0)" } ?? "")
+    }
+
     static func button(_ change: PlannedAction) -> String {
         switch change {
         case .delete: "Delete"
@@ -124,7 +129,7 @@ extension OverlayPlaces {
     // MARK: Expiry
 
     static func dialog(_ form: ExpireForm, _ model: Model) -> Dialog {
-        let entries = Figures.count(form.targets.count, "entry", "entries")
+        let entries = amount(form.targets, of: form.group)
         let archive = TitleView.name(of: form.archive, model)
         let isIdle = form.choice == .idle
         var body: [String] = []

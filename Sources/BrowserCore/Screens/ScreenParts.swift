@@ -206,6 +206,8 @@ struct ChosenEntries: Sendable {
     var absence = ""
     /// Those without a visible row.
     var hidden: Set<ExactText> = []
+    /// Name of the group that the entries are.
+    var group: String?
     /// A note about entries that are left out.
     var omission: String?
     /// Collects the targets off the drawing thread; returns nil if stopped.

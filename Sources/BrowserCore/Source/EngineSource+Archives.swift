@@ -32,7 +32,7 @@ extension EngineSource {
                 try opened.compact { share in clock.step { progress(share) } }
                 return (before, try opened.status().footprint)
             }
-            let freed = before > after ? "\(Figures.bytes(before - after)) freed" : "nothing to free"
+            let freed = before > after ? "\(Figures.bytes(before - after)) released" : "nothing to release"
             outcome = "Compacted \(name): \(freed) (\(Figures.bytes(after)))."
         case .clear:
             let removal = try SourceError.translating { () throws(StorageError) in try opened.deleteAll() }

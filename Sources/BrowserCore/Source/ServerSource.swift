@@ -86,8 +86,10 @@ package final class ServerSource: QueriedSource {
         whole.evictions = server.evictions
         whole.expirations = server.expirations
         whole.records = server.commands - min(server.commands, server.hits + server.misses)
+        let traits = try connection.traits()
         let archives = server.databases.map { database in
             var sample = ArchiveSample(name: database.name, kind: .collection)
+            sample.identity = Array(traits.run.utf8)
             sample.entries = database.keys
             sample.diskLimit = nil
             sample.memoryLimit = nil
@@ -97,7 +99,6 @@ package final class ServerSource: QueriedSource {
         var figures = StoreFigures(
             archives: archives, ownPid: getpid(), absence: "\(server.clients) clients are connected.")
         figures.server = server
-        let traits = try connection.traits()
         figures.unreported = Set(
             QueryMetadata.allCases.filter { traits.objection(to: [.metadata($0)]) != nil })
         figures.ownAccesses = server.own.hits + server.own.misses

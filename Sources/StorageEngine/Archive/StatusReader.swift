@@ -35,6 +35,7 @@ struct StatusReader: ArchiveOperation {
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try diskUsage(),
             undoBytes: UInt64(index.tombstoneBytes)
                 + UndoWindow.tombstoneSlotBytes * UInt64(index.tombstoneCount),
+            reclaimableBytes: UInt64(SpaceBudget(engine).reclaimableBytes),
             undoBudget: UndoWindow(engine).undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },

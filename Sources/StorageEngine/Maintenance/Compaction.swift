@@ -54,16 +54,10 @@ struct Compaction: ArchiveOperation {
         return try MessageWriter(engine).dropAllMessages(section)
     }
 
-    /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.
-    private var tightSegmentBytes: Int {
-        let live = index.liveFrameBytes
-        return live + live / 32 + 2 * engine.segmentTarget
-    }
-
     /// Does as much as one hold of the lock allows. Returns `false` if no work was left.
     private func compactSlice(_ section: borrowing ArchiveSection, through last: UInt32) -> Bool {
         let isReclaimed = section.reclaimSome {
-            index.oldestSegment <= last && index.segmentBytes > tightSegmentBytes
+            index.oldestSegment <= last && index.segmentBytes > SpaceBudget(engine).compactSegmentBytes
         }
         return isReclaimed || index.isReady && section.vacateLastChunk()
     }

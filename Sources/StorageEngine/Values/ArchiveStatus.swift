@@ -14,6 +14,8 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var footprint: UInt64
     /// Extra bytes that the files may use for entries that can be restored by undo, until the space is reclaimed.
     public var undoBytes: UInt64
+    /// Bytes that a compaction frees, about; entries that can be restored by undo keep theirs.
+    package var reclaimableBytes: UInt64 = 0
     /// The size of a removal that can be undone for a full ten minutes.
     public var undoBudget: UndoBudget
     /// Number of places of the log without a valid frame when the index was rebuilt from it, plus one if the log is

@@ -45,6 +45,23 @@ struct SpaceBudget: ArchiveOperation {
         return max(live + live / 2 + 2 * engine.segmentTarget + 65_536, leastSegmentBytes)
     }
 
+    /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.
+    var compactSegmentBytes: Int {
+        let live = index.liveFrameBytes
+        return live + live / 32 + 2 * engine.segmentTarget
+    }
+
+    /// Bytes of segments and index that a compaction frees without giving up undo, about. Takes no lock.
+    var reclaimableBytes: Int {
+        guard engine.kind != .log, index.isReady else { return 0 }
+        let oldest = index.oldestSegment
+        let isHeld = oldest >= index.head.segment || UndoWindow(engine).isNeededToUndo(oldest)
+        let entries = index.entryCount + Int(index.tombstoneCount)
+        let chunks = max(1, (entries + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
+        let spare = max(0, index.indexBytes - IndexLayout.fileBytes(chunks: chunks))
+        return (isHeld ? 0 : max(0, index.segmentBytes - compactSegmentBytes)) + spare
+    }
+
     /// Whether the log has more dead bytes than S14 allows at rest.
     var isSpaceWasted: Bool {
         guard engine.kind != .log else { return false }

@@ -4,8 +4,8 @@ import StorageEngine
 @dynamicMemberLookup
 package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
-    /// Differs between archives of one name; empty if unknown.
-    package private(set) var identity: [UInt8] = []
+    /// Differs between archives of one name, and between runs of a server; empty if unknown.
+    package var identity: [UInt8] = []
     package var processes: [AttachedProcess] = []
     /// Number of the next event; grows with each change.
     package var nextEvent: UInt64 = 0

@@ -120,8 +120,10 @@ package struct ValueTree: Sendable {
             let digits = bytes.prefix(32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             let rest = bytes.count > 32 ? ".. " : " "
             return ("h'\(digits.joined())'\(rest)\(Figures.bytes(UInt64(bytes.count)))", .bytes)
-        case .array(let items): return ("[\(Figures.count(items.count))]", .array)
-        case .map(let map): return ("{\(Figures.count(map.entries.count))}", .map)
+        case .array(let items) where items.isEmpty: return ("[] (empty)", .array)
+        case .array(let items): return (Figures.count(items.count, "item", "items"), .array)
+        case .map(let map) where map.entries.isEmpty: return ("{} (empty)", .map)
+        case .map(let map): return (Figures.count(map.entries.count, "member", "members"), .map)
         case .tagged: return ("", .other)
         }
     }

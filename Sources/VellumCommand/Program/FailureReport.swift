@@ -11,8 +11,10 @@ enum FailureReport {
             if let message = failure.message { Narration.complain(message) }
             return failure.status
         case let error as StorageError:
+            var message = error.description
+            if case .storeNotFound(let path) = error { message = Suggestion.absence(ofStore: path) }
             Narration.complain(
-                error.description + (error.ringFileHint ?? "")
+                message + (error.ringFileHint ?? "")
                     + (Configuration.current.hint(for: error) ?? "")
                     + (Suggestion.archive(for: error) ?? ""))
             return error.exitStatus

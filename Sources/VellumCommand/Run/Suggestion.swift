@@ -14,6 +14,28 @@ enum Suggestion {
         return nearest(to: name, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
     }
 
+    /// The error that a store doesn't exist: the folder that was searched, and a store of a similar name in the caches folder or,
+    /// if none is similar, all of them.
+    static func absence(ofStore path: String) -> String {
+        let folder = CachesFolder.path()
+        let stores = (try? StoresFolder.stores(in: folder)) ?? []
+        let names = stores.map(StorePath.name)
+        var text = "there is no store at \(StorePath.whole(path))"
+        if let near = nearest(to: StorePath.name(path), among: names),
+            let store = stores.first(where: { StorePath.name($0) == near })
+        {
+            text += "; did you mean --store \(ShellWord.quoted(store))?"
+        } else if stores.isEmpty {
+            text += "; vellum put creates one"
+        } else {
+            text += "; \(folder) has \(names.prefix(mostStores).joined(separator: ", "))"
+            if names.count > mostStores { text += " and \(names.count - mostStores) more" }
+        }
+        return text
+    }
+
+    private static let mostStores = 5
+
     /// An existing similar key, for the message that the key has no entry. Searches keys with the same beginning.
     static func key(for key: String, in archive: Archive) -> String {
         let beginning = String(

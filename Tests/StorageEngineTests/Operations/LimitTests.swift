@@ -188,6 +188,21 @@ import Testing
         }
     }
 
+    @Test("a compaction frees about the reported bytes")
+    func reclaimableBytes() throws {
+        let archive = try folder.archive(
+            "A", creating: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
+        for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 5_000), forKey: "\(number)") }
+        for number in 0..<300 { try archive.delete("\(number)") }
+        let before = try archive.status()
+        try archive.compact()
+        let after = try archive.status()
+        let freed = before.footprint - min(before.footprint, after.footprint)
+        #expect(before.reclaimableBytes > 1_000_000)
+        #expect(before.reclaimableBytes.distance(to: freed).magnitude < 300_000, "\(freed) of \(before)")
+        #expect(after.reclaimableBytes == 0, "\(after)")
+    }
+
     @Test("a smaller limit shrinks the long segment of an empty log", arguments: [false, true])
     func emptyLog(compacting: Bool) throws {
         let log = try folder.archive("L", creating: .log(1_000_000_000))

@@ -85,11 +85,10 @@ package enum ArchiveChange: Sendable, Hashable {
                 ]
             )
         case .compact:
-            let most = Figures.bytes(sample.footprint - min(sample.footprint, sample.diskBytes))
             let effect =
-                sample.records == UInt64(max(0, sample.entries))
-                ? "Nothing was deleted or replaced, so there is nothing to release."
-                : "Releases the space of deleted and replaced entries, at most \(most). Undo still works."
+                sample.reclaimableBytes == 0
+                ? "There is nothing to release."
+                : "Releases about \(Figures.bytes(sample.reclaimableBytes)) of deleted and replaced entries. Undo still works."
             let size = "\(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values"
             return (("Compact \(name)?", "Compact"), ["Its files take \(size). \(effect)"])
         case .clear:

@@ -47,7 +47,9 @@ extension EntriesScreen {
         model.prompt?.field.highlights = []
         guard !text.allSatisfy(\.isWhitespace) else { return demand(&model, nil) }
         do throws(EntryCondition.Mistake) {
-            return demand(&model, try EntryCondition(text))
+            let condition = try EntryCondition(text)
+            model.prompt?.said = model.entries?.unknownNames(in: condition)
+            return demand(&model, condition)
         } catch {
             // Typing may continue at the end of the text.
             if let words = error.toCome {
@@ -75,7 +77,12 @@ extension EntriesScreen {
     static func conditionEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         guard isKept else { return demand(&model, nil) }
         guard !prompt.field.text.allSatisfy(\.isWhitespace) else { return [] }
-        do throws(EntryCondition.Mistake) { _ = try EntryCondition(prompt.field.text) } catch {
+        do throws(EntryCondition.Mistake) {
+            let condition = try EntryCondition(prompt.field.text)
+            if let remark = model.entries?.unknownNames(in: condition) {
+                model.say(remark, role: .warning, seconds: 10)
+            }
+        } catch {
             var prompt = prompt
             if let range = error.range {
                 prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
@@ -105,5 +112,13 @@ extension EntriesScreen {
         model.prompt?.field = field
         model.entries?.cycle = cycle
         return conditionTyped(&model, field.text)
+    }
+}
+
+extension EntriesState {
+    /// A hint for names in a condition that no value of the sample has.
+    func unknownNames(in condition: EntryCondition) -> String? {
+        QueryView.unknownNames(
+            condition.text, QueryPipeline([.find(condition.predicate)]), sample ?? PropertySample())
     }
 }

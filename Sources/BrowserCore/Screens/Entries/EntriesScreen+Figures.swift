@@ -15,12 +15,13 @@ extension EntriesScreen {
             model.entries?.problem = problem
             return []
         }
-        if let listed = entries.listedFigures, listed.identity != sample.identity {
-            // Another archive has this name now.
+        let isReplaced = entries.listedFigures.map { $0.identity != sample.identity } ?? false
+        if isReplaced {
+            // Another archive has this name now, or the server was restarted.
             model.entries?.preview = Preview()
             model.entries?.marks = Marks()
         }
-        if let notBefore = entries.notBefore, model.now < notBefore { return [] }
+        if !isReplaced, let notBefore = entries.notBefore, model.now < notBefore { return [] }
         guard entries.listedFigures != sample || entries.problem != nil || hasExpired(entries, model.now)
         else { return [] }
         return rearrange(&model, takingListing: true, isForced: false)

@@ -21,9 +21,11 @@ enum EntriesScreen: ScreenParts {
             let marked = entries.marks.list
             let one = entries.rows[entries.cursor].map { [$0.target] } ?? []
             var chosen = ChosenEntries(
-                archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true,
+                archive: entries.archive, targets: marked.isEmpty ? one : marked,
+                canBeOthers: entries.count > 0,
                 isUnderWay: entries.marking != nil
-                    ? Browser.stillMarking : marked.isEmpty && entries.isCursorUnread ? Browser.notRead : nil)
+                    ? Browser.stillMarking : marked.isEmpty && entries.isCursorUnread ? Browser.notRead : nil,
+                absence: entries.count == 0 ? " No entries are shown." : "")
             if !marked.isEmpty, let arrangement = entries.arrangement, arrangement.isFiltered {
                 let (marks, shown) = (entries.marks, entries.rows.values)
                 chosen.complete = { chosen, progress in
@@ -160,7 +162,8 @@ enum EntriesScreen: ScreenParts {
         let changes: [ActionID] = [.mark, .markAll, .delete, .expire, .editValue, .newEntry]
         if changes.contains(id), TitleView.isArchiveRemoved(model) { return false }
         switch id {
-        case .open, .mark, .markAll, .delete, .copy, .pager, .pipe, .write, .editValue, .sort, .frequency:
+        case .open, .mark, .markAll, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .sort,
+            .frequency:
             return entries.count > 0 || !entries.marks.isEmpty
         case .filter: return entries.count > 0 || !entries.filter.isEmpty
         default: return true

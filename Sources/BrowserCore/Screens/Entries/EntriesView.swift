@@ -144,7 +144,9 @@ enum EntriesView {
             return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
-        return "No entry matches \(condition.text)\(rest); \(Browser.keyName(model, .clear)) clears this."
+        let remark = entries.unknownNames(in: condition).map { ": \($0)" } ?? ";"
+        return
+            "No entry matches \(condition.text)\(rest)\(remark) \(Browser.keyName(model, .clear)) clears this."
     }
 
     /// - Parameter columns: the shown columns' bases.
@@ -306,7 +308,11 @@ enum EntriesView {
         // An older list's victims may be evicted already.
         if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
             let count = Figures.count(arrangement.victims.count)
-            right.append(Span("\(look.glyphs.descending) \(count) next to be evicted ", look[.dying]))
+            // One average entry if that is more.
+            let average = arrangement.listing.valueBytes / UInt64(max(1, arrangement.listing.count))
+            let next = (summary?.diskLimit ?? 0) / 100 > average ? "next 1%" : "next"
+            right.append(
+                Span("\(look.glyphs.descending) \(next) to be evicted: \(count) ", look[.dying]))
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: rect, look: look)

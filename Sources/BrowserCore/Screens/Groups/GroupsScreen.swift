@@ -19,6 +19,8 @@ enum GroupsScreen: ScreenParts {
         var chosen = ChosenEntries(archive: state.archive, targets: [])
         if let groups = state.level.groups, let number = state.level.number {
             let places = groups.places(ofGroup: number)
+            let name = TerminalText.sanitized(groups.groups[number].membership.description)
+            chosen.group = TextWidth.truncate(name, to: 40, ellipsis: model.look.glyphs.ellipsis)
             chosen.complete = { chosen, progress in
                 CollectedTargets(groups.listing, places, progress).map { found in
                     var chosen = chosen
@@ -153,6 +155,7 @@ enum GroupsScreen: ScreenParts {
         var effects: [Effect] = state.ticket.map { [.stop(ticket: $0)] } ?? []
         let ticket = model.ticket()
         model.groups?.ticket = ticket
+        model.groups?.level.writes = model.cost.writes
         model.begin(Job(ticket: ticket, title: "grouping", since: model.now))
         let (archive, level, scope, now) = (state.archive, state.level, state.scope, model.now)
         effects.append(
@@ -194,8 +197,10 @@ enum GroupsScreen: ScreenParts {
         func checkpoint(_ share: Double) throws(Stopped) {
             if !context.progress(share) { throw Stopped() }
         }
+        // A level keeps its grouping when it is computed again.
+        let wanted = level.wanted ?? level.groups.flatMap { $0.groups.isEmpty ? nil : $0.grouping }
         let keys =
-            level.wanted?.needsKeys == false
+            wanted?.needsKeys == false
             ? nil
             : try KeyIndex(listing) { index throws(Stopped) in
                 try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
@@ -203,7 +208,7 @@ enum GroupsScreen: ScreenParts {
         let separator = keys?.separator(below: level.below)
         // Keys without a separator are grouped by owner.
         let grouping: Grouping =
-            if let wanted = level.wanted { wanted } else if separator == nil, level.below.isEmpty {
+            if let wanted { wanted } else if separator == nil, level.below.isEmpty {
                 .owner
             } else {
                 .prefix(below: level.below, separator: separator ?? Grouping.separators[0])
@@ -227,8 +232,10 @@ enum GroupsScreen: ScreenParts {
         case .success(nil): break
         case .success(let groups?):
             state.problem = nil
-            // A single group is skipped: its groups or entries are shown.
-            if state.level.wanted == nil, groups.groups.count == 1, groups.ungrouped == 0 {
+            // A single group is skipped when a level opens: its groups or entries are shown.
+            if state.level.groups == nil, state.level.wanted == nil, groups.groups.count == 1,
+                groups.ungrouped == 0
+            {
                 if case .prefix(let beginning) = groups.groups[0].membership, groups.groups[0].entries > 1,
                     beginning.text != state.level.below
                 {
@@ -243,6 +250,7 @@ enum GroupsScreen: ScreenParts {
                 }
             }
             let held = state.level.group?.membership
+            let row = state.level.groups?.grouping == groups.grouping ? state.level.cursor : 0
             (state.level.groups, state.level.made) = (groups, made)
             state.level.limit = model.sample(state.archive)?.diskLimit.flatMap { $0 > 0 ? $0 : nil }
             state.level.order = []
@@ -251,15 +259,13 @@ enum GroupsScreen: ScreenParts {
                 max($0, TextWidth.width(of: groups.groups[$1].name))
             }
             state.level.cursor =
-                state.level.order.firstIndex { groups.groups[$0].membership == held } ?? 0
+                state.level.order.firstIndex { groups.groups[$0].membership == held } ?? row
         }
         model.groups = state
         return []
     }
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] { isForced ? load(&model) : [] }
-
-    static func targetsWent(_ model: inout Model) -> [Effect] { load(&model) }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var state = model.groups else { return [] }
@@ -268,7 +274,9 @@ enum GroupsScreen: ScreenParts {
         state.level.top = Table.firstRow(
             showing: state.level.cursor, of: count, in: layout.page, from: state.level.top)
         model.groups = state
-        return []
+        // Groups of every level are computed again after the browser's own changes.
+        let isOutdated = state.level.groups != nil && state.level.writes != model.cost.writes
+        return isOutdated && state.ticket == nil ? load(&model) : []
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {

@@ -49,6 +49,8 @@ struct GroupsState: Sendable {
         /// Columns of the widest name; only grows, so that columns don't jump.
         var nameColumns = 12
         var made: Timestamp?
+        /// Number of this browser's writes when the groups were requested.
+        var writes = 0
         var limit: UInt64?
         var cursor = 0
         var top = 0

@@ -134,6 +134,7 @@ extension QueryScreen {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
+        if let effects = leaveOpened(&model) { return effects }
         guard let query = model.query else { return [] }
         let ticket = query.ticket
         model.query?.ticket = nil
@@ -214,6 +215,7 @@ extension QueryScreen {
         query.ticket = ticket
         // Another query may be expensive.
         if text != query.asked { query.every = nil }
+        if query.outer?.opened != text { query.outer = nil }
         query.asked = text
         if query.field.text != text { query.field.text = text }
         query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example(query.sample)

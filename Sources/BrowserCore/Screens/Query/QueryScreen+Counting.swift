@@ -30,10 +30,29 @@ extension QueryScreen {
         return .named(title)
     }
 
-    /// Runs a query that counts the values of a property, the most frequent first, with the bytes of their entries.
+    /// Maximum number of filtered rows that are counted: their keys are written into the query.
+    private static let mostFiltered = 200
+
+    /// The query of the shown rows: of a filtered result the entries by their keys, and their columns.
+    private static func shownRows(of rows: QueryPipeline, _ model: inout Model) -> QueryPipeline {
+        guard let query = model.query, let answer = query.answer, !query.view.filter.isEmpty else {
+            return rows
+        }
+        let shown = (0..<query.view.count(of: answer)).map { answer.rows[query.view.row($0)] }
+        let keys = shown.compactMap { $0.key ?? $0.target?.key }
+        guard keys.count == shown.count, (1...mostFiltered).contains(keys.count) else {
+            model.say("Counts all rows, also those that the filter hides.", role: .warning)
+            return rows
+        }
+        let columns = rows.stages.filter { if case .select = $0 { true } else { false } }
+        return QueryPipeline([.find(.isIn(.metadata(.key), keys.map { .text($0) }))] + columns)
+    }
+
+    /// Runs a query that counts the values of a property in the shown rows, the most frequent first, with the bytes of their entries.
     private static func count(
         _ model: inout Model, _ rows: QueryPipeline, by property: QueryProperty
     ) -> [Effect] {
+        let rows = shownRows(of: rows, &model)
         var figures = [QueryFigure(.count)]
         let hasEntries = model.query?.answer?.targets.isEmpty == false
         if hasEntries { figures.append(QueryFigure(.sum(.metadata(.size)), as: "bytes")) }
@@ -42,12 +61,36 @@ extension QueryScreen {
                 .group(by: [QueryColumn(property)], figures),
                 .sort([QuerySortKey(.named("count"), isDescending: true)]),
             ])
-        let text = counting.description
         let total = model.query?.answer?.count ?? 0
-        model.query?.counted = QueryState.Counted(rows: rows, text: text, property: property, total: total)
-        model.query?.field.text = text
+        let effects = openResult(of: counting, &model)
+        model.query?.counted = QueryState.Counted(
+            rows: rows, text: counting.description, property: property, total: total)
+        return effects
+    }
+
+    /// Runs a query whose result leads back to the current one.
+    private static func openResult(of pipeline: QueryPipeline, _ model: inout Model) -> [Effect] {
+        guard let query = model.query else { return [] }
+        model.query?.outer = QueryState.Outer(
+            opened: pipeline.description, writes: model.cost.writes, query: [query])
+        // They stay in the current result.
+        model.query?.marks = Marks()
+        model.query?.field.text = pipeline.description
         retyped(&model)
         return ask(&model)
+    }
+
+    /// Shows the result again that the current one was opened from, and updates it after own changes; nil: there is none.
+    static func leaveOpened(_ model: inout Model) -> [Effect]? {
+        guard let query = model.query, let outer = query.outer, var before = outer.query.first else {
+            return nil
+        }
+        if let ticket = query.ticket { model.ends(ticket) }
+        // Its requests have ended.
+        (before.ticket, before.marking, before.view.isChecking) = (nil, nil, false)
+        model.query = before
+        let again = outer.writes == model.cost.writes ? [] : askAgain(&model)
+        return (query.ticket.map { [.stop(ticket: $0)] } ?? []) + again
     }
 
     /// Runs a query for the entries that the selected row counts.
@@ -60,9 +103,7 @@ extension QueryScreen {
         let predicate: QueryPredicate =
             literal == .null
             ? .presence(counted.property, .null) : .compare(counted.property, .equal, literal)
-        model.query?.field.text = QueryPipeline(counted.rows.stages + [.find(predicate)]).description
-        retyped(&model)
-        return ask(&model)
+        return openResult(of: QueryPipeline(counted.rows.stages + [.find(predicate)]), &model)
     }
 
     /// The total of a result that counts; nil for others.

@@ -18,6 +18,8 @@ struct QueryState: Sendable {
     var answer: QueryAnswer?
     /// Set if the last query counts: Enter then lists the entries of a row.
     var counted: Counted?
+    /// The result that the last query was opened from: Back shows it again.
+    var outer: Outer?
     var answered = ""
     var askedAt: Timestamp?
     /// Seconds between automatic refreshes; nil: none.
@@ -51,6 +53,14 @@ struct QueryState: Sendable {
         var text: String
         var property: QueryProperty
         var total: Int
+    }
+
+    struct Outer: Sendable {
+        /// The text of the query that was opened, and the number of the browser's writes before it.
+        var opened: String
+        var writes: Int
+        /// One element, because the type is recursive.
+        var query: [QueryState]
     }
 
     /// Intervals of the automatic refresh, in seconds.

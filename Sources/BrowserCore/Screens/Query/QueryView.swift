@@ -145,7 +145,12 @@ enum QueryView {
             if error.advice != nil { error.expected = [] }
             return [(error.description(in: query.field.text), .warning)]
         }
-        if query.isTyping, let remark = unknownNames(query) { return [(remark, .warning)] }
+        // A result has its own remarks.
+        if query.isTyping, query.answer == nil || query.field.text != query.answered,
+            let remark = unknownNames(query.field.text, query.pipeline, query.sample)
+        {
+            return [(remark, .warning)]
+        }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
             // A condition alone is a stage too.
             let property = error.expected.contains(.word("find")) ? [QueryExpectation.property] : []
@@ -176,26 +181,34 @@ enum QueryView {
         return remarks
     }
 
-    /// A hint for up to three unknown names if one of them is metadata without its sign.
-    private static func unknownNames(_ query: QueryState) -> String? {
-        let unsigned = unsignedMetadata(query)
-        guard !unsigned.isEmpty else { return nil }
-        var names: [String] = []
-        if case .pipeline(let pipeline) = QueryPipeline.parse(query.field.text) {
-            names = pipeline.stages.flatMap(\.properties).map(\.columnName).filter { name in
-                !name.contains { "@.[".contains($0) } && !query.sample.names.contains(name)
+    /// A hint for up to three unknown names if one of them is metadata without its sign or similar to a known name.
+    static func unknownNames(
+        _ text: String, _ pipeline: QueryPipeline?, _ sample: PropertySample
+    ) -> String? {
+        guard sample.values > 0 else { return nil }
+        func unknown(_ stages: some Sequence<PipelineStage>) -> [String] {
+            stages.flatMap(\.properties).map(\.columnName).filter { name in
+                !name.contains { "@.[".contains($0) } && !sample.names.contains(name)
             }
         }
-        for name in unsigned where !names.contains(name) { names.append(name) }
-        let meant = unsigned.prefix(3).map { "@\($0)" }.joined(separator: ", ")
-        return "no value has \(names.prefix(3).joined(separator: ", ")); did you mean \(meant)?"
+        let stages = pipeline?.stages ?? []
+        var meant = unsignedMetadata(text, sample)
+        var names = unknown(stages)
+        for name in meant where !names.contains(name) { names.append(name) }
+        meant = meant.prefix(3).map { "@\($0)" }
+        if meant.isEmpty {
+            // Later stages also have the names of calculated columns.
+            names = unknown(stages.prefix { if case .find = $0 { true } else { false } })
+            meant = names.compactMap { NameGuess.nearest(to: $0, among: sample.names) }
+        }
+        guard !meant.isEmpty else { return nil }
+        return "no value has \(names.prefix(3).joined(separator: ", ")); did you mean "
+            + "\(meant.prefix(3).joined(separator: ", "))?"
     }
 
-    private static func unsignedMetadata(_ query: QueryState) -> [String] {
-        guard query.sample.values > 0 else { return [] }
-        let text = query.field.text
-        return QueryMetadata.allCases.map(\.rawValue).filter { name in
-            guard !query.sample.names.contains(name), let range = text.range(of: name) else { return false }
+    private static func unsignedMetadata(_ text: String, _ sample: PropertySample) -> [String] {
+        QueryMetadata.allCases.map(\.rawValue).filter { name in
+            guard !sample.names.contains(name), let range = text.range(of: name) else { return false }
             let before = text[..<range.lowerBound].last
             let isSigned = before.map { $0.isLetter || $0.isNumber || "@.\"_".contains($0) } ?? false
             let rest = text[range.upperBound...].drop { $0 == " " }

@@ -3,7 +3,11 @@ import StoreInspection
 import TerminalKit
 
 enum StoresScreen: ScreenParts {
-    static func path(_ model: Model) -> [String] { ["stores"] }
+    static func path(_ model: Model) -> [String] { [isOfServer(model) ? "servers" : "stores"] }
+
+    /// Whether the list has the server that the browser was started with.
+    static func isOfServer(_ model: Model) -> Bool { model.folder.contains("://") }
+
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
     static func command(_ model: Model) -> CommandLine.Words {
         guard let store = model.stores.selected else { return .init("browse") }
@@ -154,7 +158,11 @@ enum StoresScreen: ScreenParts {
     }
 
     static func clear(_ model: inout Model) -> [Effect] {
-        model.stores.filter.isEmpty ? back(&model) : promptChanged(&model, "")
+        guard model.stores.filter.isEmpty else { return promptChanged(&model, "") }
+        // The list of a server has only this server.
+        guard isOfServer(model), let server = model.kept.first else { return back(&model) }
+        model.showStore(server.store)
+        return Browser.refreshUnlessPaused(&model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {

@@ -70,6 +70,9 @@ enum StoresView {
         guard !stores.isEmpty else { return explain(model, layout, into: &frame) }
         let here = stores.count { !$0.isElsewhere }
         var words = "\(Figures.count(here, "store", "stores")) in \(model.folder)"
+        if StoresScreen.isOfServer(model) {
+            words = "\(model.folder); \(Browser.keyName(model, .clear)) shows it again"
+        }
         if here < stores.count { words += ", \(Figures.count(stores.count - here)) elsewhere" }
         if !model.stores.filter.isEmpty {
             let all = Figures.count(stores.count, "store", "stores")
