@@ -144,6 +144,35 @@ import Testing
         #expect(try orders.columns("sum amount by c") == expected)
     }
 
+    @Test(
+        "the text of a number is exact, and reads as the same number",
+        arguments: [
+            ("1000000000000000000000000000000", "1000000000000000000000000000000"),
+            ("-170141183460469231731687303715884105727", "-170141183460469231731687303715884105727"),
+            (
+                "12345678901234567890123456789012345678901234567",
+                "12345678901234567890123456789012345678901234567"
+            ),
+            ("1e30", "1000000000000000019884624838656"), ("1e35", "1" + String(repeating: "0", count: 35)),
+            ("1e300", "1.0e+300"), ("125e39", "1.25e+41"), ("0.000001", "0.000001"), ("-1e-7", "-1.0e-7"),
+            ("12345678901234567890123.5", "12345678901234567890123.5"), ("-0.0", "0"), ("5.0", "5"),
+        ])
+    func exactTexts(number: String, text: String) throws {
+        let source = try ListSource(json: ["{\"n\":\(number)}"])
+        #expect(try source.columns("select text(n)") == [["\"\(text)\""]])
+        #expect(try source.keys("find number(text(n)) = n") == ["0"])
+        #expect(try source.columns("select number(text(n)) as m | find number(text(m)) = m").count == 1)
+    }
+
+    @Test("percentiles at a whole rank and between equal numbers are exact") func exactPercentiles() throws {
+        let numbers = ["1267650600228229401496703205377", "1267650600228229401496703205377", "5"]
+        let source = try ListSource(json: numbers.map { "{\"n\":\($0)}" })
+        #expect(
+            try source.columns("median n, percentile n 75, percentile n 0, max n") == [
+                [numbers[0], numbers[0], "5", numbers[0]]
+            ])
+    }
+
     /// Empty lists and values of other kinds have no elements.
     @Test("an element without the property has null for it") func absentElementProperties() throws {
         let source = try ListSource(json: [
