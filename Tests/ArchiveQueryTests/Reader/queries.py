@@ -501,7 +501,8 @@ def has(stored, values, which):
 def found(text, stored, fold):
     text, stored = plain(text), plain(stored)
     if fold:
-        text, stored = plain(text.casefold()), plain(stored.casefold())
+        # Canonical caseless matching.
+        text, stored = (plain(unicodedata.normalize("NFD", one).casefold()) for one in (text, stored))
     place = stored.find(text)
     while place >= 0:
         end = place + len(text)
