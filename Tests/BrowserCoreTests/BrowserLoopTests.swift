@@ -133,6 +133,18 @@ struct BrowserLoopTests {
         #expect(source.with { ($0.writeCalls, $0.archives["City"]?.count) } == (0, 16))
     }
 
+    @Test(
+        "opens nothing with line ends of pasted text",
+        arguments: ["\t\n", "\n\t", "\t\t\n", "jk\n", "js\njs\n"])
+    func textOpensNothing(text: String) throws {
+        var terminal = Terminal(
+            Self.keys(text, shown: "3 archives") + [
+                Self.step("looks like pasted text", .key(.control("c")))
+            ])
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        #expect(!terminal.frames.contains { $0.plainText.contains("16 entries") })
+    }
+
     @Test("leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
     func textMayLeave(text: String) throws {
         var terminal = Terminal(

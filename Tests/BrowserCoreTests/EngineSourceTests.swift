@@ -83,6 +83,24 @@ struct EngineSourceTests {
         return entries + ["\(status)"]
     }
 
+    @Test("archives whose names differ only in their Unicode form have their own events")
+    func eventsOfEqualNames() throws {
+        let store = try Store.open(at: path)
+        defer { store.close() }
+        for (name, count) in [("Caf\u{e9}", 3), ("Cafe\u{301}", 5)] {
+            let archive = try store.archive(
+                named: name, orCreate: ArchiveConfiguration(diskLimit: 100_000, memoryLimit: nil))
+            for number in 0..<count { try archive.put([1], forKey: "k\(number)") }
+        }
+        var browser = try browser(store: path, keys: "E")
+        var counts: [Substring?] = []
+        for _ in 0..<4 {
+            counts.append(browser.text.firstMatch(of: /(\d+) events/)?.output.1)
+            browser.press(try Key.script("a"))
+        }
+        #expect(counts.first == "8" && counts.last == "8" && Set(counts[1...2]) == ["5", "3"], "\(counts)")
+    }
+
     @Test func browsingLeavesNoTrace() throws {
         let (store, archive) = try fill(path)
         defer { store.close() }

@@ -105,6 +105,18 @@ struct FiguresTests {
         #expect(try processes().isEmpty)
     }
 
+    /// Regression: ended with a crash at the second interval.
+    @Test("prints the rates of archives whose names differ only in their Unicode form")
+    func ratesOfEqualNames() async throws {
+        for name in ["caf\u{e9}", "cafe\u{301}"] { try store.done("put", name, "k", input: "1") }
+        let rates = try store.start("stats", "--watch", "--interval", "50ms", "--json")
+        _ = try await rates.lines(atLeast: 3)
+        let archives = try #require(try JSON.object(rates.lines[1])["archives"] as? [[String: Any]])
+        #expect(archives.count == 2 && archives.allSatisfy { $0["rates"] != nil })
+        rates.signal(SIGINT)
+        #expect(try await rates.finish() == 130)
+    }
+
     @Test func printsRatesUntilInterrupted() async throws {
         try fill()
         let json = try store.start("stats", "A", "--watch", "--interval", "100ms", "--json")

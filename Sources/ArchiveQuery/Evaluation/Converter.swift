@@ -104,17 +104,15 @@ extension NumberValue {
         self = number
     }
 
-    /// The exact number in JSON's grammar, without a point if it is whole and less than 10^30; or `inf`, `-inf` or `nan`.
+    /// The exact number in JSON's grammar; or `inf`, `-inf` or `nan`. A whole number has neither a point nor an exponent if it
+    /// has up to 40 digits or doesn't end with a zero.
     var text: String {
-        let text =
-            switch self {
-            case .integer(let number): number.description
-            case .float(let number) where number == number.rounded() && number.magnitude < 1e30:
-                Int128(number).description
-            case .float(let number):
-                number.isFinite ? DecimalNumber(text: number.description.utf8).text : number.description
-            case .decimal(let number): number.integer?.description ?? number.text
-            }
-        return String(text.dropLast(text.hasSuffix(".0") ? 2 : 0))
+        switch self {
+        case .integer(let number): return number.description
+        case .float(let number) where !number.isFinite: return number.description
+        case .float, .decimal:
+            let text = decimal.isZero ? "0" : decimal.text(wholeDigits: 40)
+            return String(text.dropLast(text.hasSuffix(".0") ? 2 : 0))
+        }
     }
 }

@@ -39,7 +39,7 @@ struct RowShape {
         var sight: Sight?
     }
 
-    /// Nil if rows are whole entries.
+    /// The columns as later stages write them: a repeated or given name as a name. Nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
     private(set) var keyColumns: Set<Int> = []
     /// Columns of texts that never count as numbers.
@@ -48,7 +48,10 @@ struct RowShape {
     var storesNumbersAsText = false
     /// Counts failed calculations; nil while a query is only planned.
     var answers: QueryAnswers?
+    /// Columns by name, and by property.
     private var places: [QueryProperty: Int] = [:]
+    /// Columns such as `l[]` with the list of all elements, as after `select`, instead of one element in each row.
+    private var listColumns: Set<Int> = []
     /// Whether each row is a single entry.
     private(set) var hasEntry = true
     /// All properties of entries that the plan uses, found in one pass over a value.
@@ -56,10 +59,13 @@ struct RowShape {
 
     init(names: PropertyNames) { self.names = names }
 
-    /// `sources`: the property of the input rows for each column, or nil.
+    /// `sources`: the property of the input rows for each column, or nil. `hasEntry`: whether the stage makes one row of each.
     func with(columns: [QueryProperty], from sources: [QueryProperty?], hasEntry: Bool) -> RowShape {
         var shape = self
-        shape.columns = columns
+        let names = columns.map(\.columnName).distinct
+        shape.columns = zip(columns, names).map {
+            ExactText($0.columnName) == ExactText($1) ? $0 : .named($1)
+        }
         func indices(where isIncluded: (QueryProperty) -> Bool) -> Set<Int> {
             Set(sources.indices.filter { sources[$0].map(isIncluded) ?? false })
         }
@@ -67,8 +73,10 @@ struct RowShape {
         // A method as an argument would allocate.
         shape.textColumns = indices { isText($0) }
         shape.places = Dictionary(
-            columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+            Array(zip(names.map { .named($0) }, names.indices)) + zip(columns, columns.indices),
+            uniquingKeysWith: { first, _ in first })
         shape.hasEntry = self.hasEntry && hasEntry
+        shape.listColumns = hasEntry ? indices { access(to: $0).isMany } : []
         return shape
     }
 
@@ -153,22 +161,21 @@ struct RowShape {
 
     private func column(of property: QueryProperty) -> Access? {
         guard columns != nil else { return nil }
-        if let index = places[property] {
-            // A column selected from all elements is itself a list.
-            return property.isMany
-                ? .elements(Elements(start: .column(index), steps: [.each]))
-                : keyColumns.contains(index) ? .keyColumn(index) : .column(index, [])
+        guard case .path(let steps) = property else {
+            return places[property].map { keyColumns.contains($0) ? .keyColumn($0) : .column($0, []) }
         }
-        guard case .path(let steps) = property else { return nil }
-        // The first column that is the beginning of the path.
-        let starts = steps.indices.compactMap { length -> (index: Int, length: Int)? in
-            let start = QueryProperty.path(Array(steps[..<length]))
-            return start.isMany ? nil : places[start].map { ($0, length) }
+        // The first column that is the beginning of the path, unless one is the whole path.
+        let starts = steps.indices.compactMap { length in
+            places[.path(Array(steps[..<length]))].map { (column: $0, length: length) }
         }
-        guard let start = starts.min(by: { $0.index < $1.index }) else { return nil }
-        let rest = Array(steps.dropFirst(start.length))
-        return property.isMany
-            ? .elements(Elements(start: .column(start.index), steps: rest)) : .column(start.index, rest)
+        guard
+            let (column, length) = places[property].map({ ($0, steps.count) })
+                ?? starts.min(by: { $0.column < $1.column })
+        else { return nil }
+        var rest = Array(steps[length...])
+        if listColumns.contains(column), steps[..<length].contains(.each) { rest.insert(.each, at: 0) }
+        guard !rest.contains(.each) else { return .elements(Elements(start: .column(column), steps: rest)) }
+        return rest.isEmpty && keyColumns.contains(column) ? .keyColumn(column) : .column(column, rest)
     }
 }
 

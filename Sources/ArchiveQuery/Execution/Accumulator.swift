@@ -126,7 +126,7 @@ struct Accumulator {
         switch question.figure {
         case .count: writer.write(unsigned: UInt64(count))
         case .countDistinct: writer.write(unsigned: UInt64(kept?.values.count ?? 0))
-        case .sum: writer.write(sum.total)
+        case .sum: return RowReader.encoded(.number(sum.total))
         case .average:
             guard count > 0 else { return nil }
             writer.write(sum.total.double / Double(count))
@@ -135,8 +135,7 @@ struct Accumulator {
             return extremes.chosen?.encoding
         case .median, .percentile:
             let percent = if case .percentile(_, let percent) = question.figure { percent } else { 50.0 }
-            guard let number = kept?.percentile(percent) else { return nil }
-            writer.write(number)
+            return kept?.percentile(percent).flatMap { RowReader.encoded(.number($0)) }
         }
         return writer.bytes
     }
@@ -230,7 +229,7 @@ private struct KeptValues {
     var values: Set<GroupKey> = []
     var numbers: [NumberValue] = []
 
-    /// The percentile, interpolated linearly between two numbers.
+    /// The percentile: one of the numbers, or interpolated linearly between two different ones.
     func percentile(_ percent: Double) -> NumberValue? {
         guard !numbers.isEmpty else { return nil }
         let sorted = numbers.sorted { NumberValue.compare($0, $1).map { $0 < 0 } ?? false }
@@ -238,18 +237,14 @@ private struct KeptValues {
         let hundredths = percent * Double(sorted.count - 1)
         let lower = Int((hundredths / 100).rounded(.down))
         let part = (hundredths - Double(lower) * 100) / 100
-        guard part > 0, lower + 1 < sorted.count else { return sorted[lower] }
+        guard part > 0, lower + 1 < sorted.count, sorted[lower] != sorted[lower + 1] else {
+            return sorted[lower]
+        }
         let (low, high) = (sorted[lower].double, sorted[lower + 1].double)
         guard low != high else { return .float(low) }
         // The distance of the largest numbers may overflow.
         let distance = high - low
         return .float(distance.isFinite ? low + distance * part : low * (1 - part) + high * part)
-    }
-}
-
-extension CBORWriter {
-    fileprivate mutating func write(_ number: NumberValue) {
-        if case .integer(let integer) = number { write(wide: integer) } else { write(number.double) }
     }
 }
 

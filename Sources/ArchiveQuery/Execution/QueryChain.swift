@@ -89,9 +89,9 @@ final class QueryChain {
         _ stages: [PipelineStage], _ shapes: [RowShape], _ answers: QueryAnswers
     ) {
         for (stage, shape) in zip(stages, shapes) {
-            guard let columns = shape.columns?.map(\.columnName) else { continue }
-            let all =
-                columns.prefix(mostNamed).joined(separator: ", ") + (columns.count > mostNamed ? ", …" : "")
+            guard let columns = shape.columns else { continue }
+            let names = columns.map(\.columnName)
+            let all = columns.prefix(mostNamed).map(\.description) + (columns.count > mostNamed ? ["…"] : [])
             // A calculated column may be requested as a whole.
             let asked = stage.askedProperties.filter { property in
                 switch shape.access(to: property) {
@@ -101,10 +101,11 @@ final class QueryChain {
             }
             for property in asked.flatMap(\.sources) {
                 guard case .nothing = shape.access(to: property) else { continue }
-                let near = NameGuess.nearest(to: property.columnName, among: columns)
-                let advice = near.map { "; did you mean \($0)?" } ?? ""
+                let near = NameGuess.nearest(to: property.columnName, among: names)
+                let advice = near.flatMap(names.firstIndex).map { "; did you mean \(columns[$0])?" } ?? ""
                 answers.warn(
-                    "\(stage): there is no \(property) any more, only \(all)\(advice)")
+                    "\(stage): there is no \(property) any more, only \(all.joined(separator: ", "))\(advice)"
+                )
             }
         }
     }

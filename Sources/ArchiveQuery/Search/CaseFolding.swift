@@ -1,10 +1,31 @@
+import Foundation
+
 extension String {
-    /// The text after Unicode's full case folding: equal for texts that differ only in case. Not for display.
+    /// The text after Unicode's full case folding: canonically equivalent for texts that differ only in case (Unicode Standard,
+    /// D145). Not for display. O(length).
     package var foldedCase: String {
         var folded = ""
         folded.reserveCapacity(utf8.count)
-        for scalar in unicodeScalars { scalar.appendFoldedCase(to: &folded) }
-        return folded
+        // An iota subscript folds to a letter, which marks don't move across. It follows them, as in normal form D.
+        var subscripts = 0
+        for scalar in unicodeScalars {
+            guard subscripts > 0 || scalar.mayHaveIotaSubscript else {
+                scalar.appendFoldedCase(to: &folded)
+                continue
+            }
+            for part in String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars {
+                if part == "\u{345}" {
+                    subscripts += 1
+                    continue
+                }
+                if part.properties.canonicalCombiningClass == .notReordered {
+                    folded += String(repeating: "\u{3b9}", count: subscripts)
+                    subscripts = 0
+                }
+                part.appendFoldedCase(to: &folded)
+            }
+        }
+        return folded + String(repeating: "\u{3b9}", count: subscripts)
     }
 }
 
@@ -143,6 +164,9 @@ enum CaseFolding {
 }
 
 extension Unicode.Scalar {
+    /// True for U+0345 and all that decompose to it, in the block of extended Greek.
+    fileprivate var mayHaveIotaSubscript: Bool { value == 0x345 || 0x1f80...0x1fff ~= value }
+
     fileprivate func appendFoldedCase(to text: inout String) {
         switch value {
         case 0x41...0x5a: text.unicodeScalars.append(Unicode.Scalar(UInt8(value) | 0x20))

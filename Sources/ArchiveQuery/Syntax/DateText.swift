@@ -58,8 +58,16 @@ package enum DateText {
         return cursor.takeSuffixes(hasOffset: written.offset != nil) && cursor.isAtEnd ? written : nil
     }
 
-    /// The range of literals, which have years of four digits.
-    static let literals: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
+    /// The moments whose text in UTC is a literal, because the year has four digits.
+    private static let literals: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
+
+    /// The exact time as in a query: in UTC, or as a duration before or after the first or last day of years 0 to 9999.
+    static func literal(_ moment: Int64) -> String {
+        guard !literals.contains(moment) else { return text(microseconds: moment) }
+        let nearest = moment < 0 ? literals.lowerBound : literals.upperBound - 86_400_000_000
+        return text(microseconds: nearest) + (moment < 0 ? " - " : " + ")
+            + DurationText.text(microseconds: abs(moment - nearest))
+    }
 
     /// The exact time, `2026-01-31T09:05:00.5+02:00`, with `Z` for 0; years beyond 0 to 9999 have a sign and six digits.
     package static func text(microseconds: Int64, offset: Int = 0) -> String {

@@ -54,7 +54,8 @@ package enum NumberValue: Sendable, Hashable {
         return a < b ? -1 : b < a ? 1 : 0
     }
 
-    private var decimal: DecimalNumber {
+    /// The exact value by the rule of ``compare(_:_:)``; not for infinity and NaN.
+    var decimal: DecimalNumber {
         switch self {
         case .integer(let number): DecimalNumber(text: number.description.utf8)
         case .float(let number) where (0x1p53..<0x1p100).contains(number.magnitude):

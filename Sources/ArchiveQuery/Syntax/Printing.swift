@@ -146,8 +146,10 @@ extension QueryOperand {
 
     fileprivate func text(_ isCompared: Bool, isIn place: Place) -> String {
         switch self {
-        case .value(.localDate(let date)) where !date.shifts.isEmpty && place != .sum: return "(\(date))"
-        case .value(let value): return value.description
+        case .value(let value):
+            let text = value.description
+            let isSum = value.isDate && (text.contains(" + ") || text.contains(" - "))
+            return isSum && place != .sum ? "(\(text))" : text
         case .property(let property):
             let text = property.text(isCompared: isCompared)
             guard case .computed(_, let sign, _) = property else { return text }
@@ -174,7 +176,7 @@ extension QueryLiteral: CustomStringConvertible {
         case .text(let text): return QueryText.quoted(text)
         case .duration(let microseconds): return DurationText.text(microseconds: microseconds)
         case .size(let bytes): return SizeText.text(bytes)
-        case .date(let microseconds): return DateText.text(microseconds: microseconds)
+        case .date(let microseconds): return DateText.literal(microseconds)
         case .localDate(let date): return date.description
         }
     }

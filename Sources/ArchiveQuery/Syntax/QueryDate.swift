@@ -13,6 +13,8 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
     let base: Base
     /// Durations to add one after another, in microseconds.
     private(set) var shifts: [Int64] = []
+    /// Their sum.
+    private var shift: Int128 = 0
 
     static let words = ["now", "today", "yesterday", "tomorrow"]
 
@@ -30,17 +32,21 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
         }
         guard parts.count == 2 else { return }
         guard case .microseconds(let length) = DurationText.read(parts[1]) else { return nil }
-        shifts = [-length]
+        (shifts, shift) = ([-length], Int128(-length))
     }
 
     /// - Parameter text: a date that ``DateText`` reads, without a zone.
     init(written text: String) { base = .written(text) }
 
-    /// Adds a duration. Whole days move a day by calendar days, whatever their length.
-    func shifted(by microseconds: Int64) -> QueryDate {
+    /// The most microseconds that shifts add together, so that 64 bits hold every moment: 270,000 years.
+    private static let longestShift: UInt128 = 270_000 * 31_556_952_000_000
+
+    /// Adds a duration; nil if all durations together are too long. Whole days move a day by calendar days, whatever their length.
+    func shifted(by microseconds: Int64) -> QueryDate? {
         var date = self
         date.shifts.append(microseconds)
-        return date
+        date.shift += Int128(microseconds)
+        return date.shift.magnitude > Self.longestShift ? nil : date
     }
 
     /// The date as written.
@@ -93,15 +99,22 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension QueryLiteral {
-    /// Adds or subtracts a duration; nil for other values.
+    static let shiftAdvice = "dates lie within 270,000 years of 1970"
+
+    /// Whether it is a date, which calculations with durations shift.
+    func isShifted(_ sign: QueryOperator, _ other: QueryLiteral) -> Bool {
+        if case .duration = other { isDate && !sign.isProduct } else { false }
+    }
+
+    /// Adds or subtracts a duration; nil for other values, and beyond 64 bits of microseconds from 1970.
     func shifted(_ sign: QueryOperator, _ other: QueryLiteral) -> QueryLiteral? {
         guard case .duration(let length) = other, !sign.isProduct else { return nil }
         let shift = sign == .plus ? length : -length
         switch self {
-        case .localDate(let date): return .localDate(date.shifted(by: shift))
+        case .localDate(let date): return date.shifted(by: shift).map { .localDate($0) }
         case .date(let moment):
             let (sum, overflows) = moment.addingReportingOverflow(shift)
-            return overflows || !DateText.literals.contains(sum) ? nil : .date(microseconds: sum)
+            return overflows ? nil : .date(microseconds: sum)
         default: return nil
         }
     }

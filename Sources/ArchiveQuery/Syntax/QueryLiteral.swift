@@ -20,10 +20,17 @@ public enum QueryLiteral: Sendable, Hashable {
     case duration(microseconds: Int64)
     /// `10KB`, `2MiB`: compares as a number of bytes.
     case size(bytes: UInt64)
-    /// A time in microseconds since 1970-01-01 00:00 UTC, in the years 0 to 9999.
+    /// A time in microseconds since 1970-01-01 00:00 UTC.
     case date(microseconds: Int64)
     /// `today - 3d`, or a date without a zone, which depends on the query's clock and time zone.
     case localDate(QueryDate)
+
+    var isDate: Bool {
+        switch self {
+        case .date, .localDate: true
+        default: false
+        }
+    }
 
     var isOrdered: Bool {
         switch self {

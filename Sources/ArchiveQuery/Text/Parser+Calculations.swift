@@ -70,16 +70,16 @@ extension Parser {
     private mutating func joined(
         _ left: QueryOperand, _ sign: QueryOperator, _ right: QueryOperand, at place: Token
     ) throws(QuerySyntaxError) -> QueryOperand {
-        if case (.value(let date), .value(let length)) = (left, right),
-            let shifted = date.shifted(sign, length)
-        {
-            return .value(shifted)
+        var advice: String?
+        if case (.value(let date), .value(let length)) = (left, right), date.isShifted(sign, length) {
+            if let shifted = date.shifted(sign, length) { return .value(shifted) }
+            advice = QueryLiteral.shiftAdvice
         }
         operators += 1
-        let advice: String? =
+        advice =
             operators > Self.maximumDepth
             ? "a calculation has at most \(Self.maximumDepth) operators"
-            : left.objection ?? right.objection
+            : advice ?? left.objection ?? right.objection
         guard let advice else { return .property(.computed(left, sign, right)) }
         throw QuerySyntaxError(range: place.range, found: place.shown, expected: [], advice: advice)
     }
@@ -144,7 +144,7 @@ extension QueryOperand {
     fileprivate var isDate: Bool {
         switch self {
         case .property(let property): property.isDate
-        case .value(let value): value.kind == .date
+        case .value(let value): value.isDate
         }
     }
 

@@ -264,7 +264,7 @@ extension Parser {
         guard let literal, !isOrdered || literal.isOrdered else { throw failure(advice: unquotedAdvice) }
         try check(literal, at: token, against: property)
         advance()
-        return shifted(literal)
+        return try shifted(literal)
     }
 
     /// - Throws: if the property is a date and the value is a text that is not a date.
@@ -278,11 +278,15 @@ extension Parser {
     }
 
     /// Adds following durations to a date, as in `today - 3d`; other values are unchanged.
-    private mutating func shifted(_ literal: QueryLiteral) -> QueryLiteral {
+    private mutating func shifted(_ literal: QueryLiteral) throws(QuerySyntaxError) -> QueryLiteral {
         var date = literal
         while case .symbol(let symbol) = token.kind, let sign = QueryOperator(rawValue: symbol.rawValue),
-            case .literal(let length) = following.kind, let shifted = date.shifted(sign, length)
+            case .literal(let length) = following.kind, date.isShifted(sign, length)
         {
+            guard let shifted = date.shifted(sign, length) else {
+                throw QuerySyntaxError(
+                    range: token.range, found: token.shown, expected: [], advice: QueryLiteral.shiftAdvice)
+            }
             advance()
             advance()
             date = shifted

@@ -9,7 +9,7 @@ extension Parser {
         "top": "limit", "first": "limit", "head": "limit",
         "offset": "skip", "unique": "distinct", "average": "avg", "minimum": "min", "maximum": "max",
     ]
-    private static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
+    static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
     static let advice = [
         "from": "the archive is named beside the query", "desc": "desc stands behind a property: sort a desc",
         "asc": "asc stands behind a property: sort a asc",

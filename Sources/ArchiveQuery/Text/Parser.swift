@@ -93,7 +93,7 @@ struct Parser {
     func failure(advice: String? = nil) -> QuerySyntaxError {
         // A property could always continue, but that is rarely meant.
         let likely = expected.filter { !Self.continuations.contains($0) }
-        let advice = advice ?? bareWordAdvice
+        let advice = advice ?? bareWordAdvice ?? nameAdvice
         var error = QuerySyntaxError(
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
             advice: advice)
@@ -115,6 +115,19 @@ struct Parser {
             case .word(let second) = token.kind
         else { return nil }
         return "a text needs quotes: \(QueryText.quoted(first + " " + second))"
+    }
+
+    /// Advice for a column's name with a space but without quotes, as in `sort v 2` and `sort sum n`.
+    private var nameAdvice: String? {
+        guard position > 0, expected.contains(.word(".")), case .word(let first) = tokens[position - 1].kind
+        else { return nil }
+        let rest: String
+        switch token.kind {
+        case .word(let word) where Self.aggregateNames.contains(first.lowercased()): rest = word
+        case .literal(.integer(let number)): rest = String(number)
+        default: return nil
+        }
+        return "a name with a space needs quotes: \(QueryText.quoted(first + " " + rest))"
     }
 
     // MARK: Pipelines

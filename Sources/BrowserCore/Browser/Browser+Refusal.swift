@@ -4,10 +4,21 @@ import TerminalKit
 extension Browser {
     /// Whether a key starts a destructive action, so that it is refused within text.
     static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
+        action(model, event)?.flags.contains(.destructive) == true
+    }
+
+    /// Whether the next key is refused, because it plans a change or is a line end, and is part of pasted text.
+    static func isPasted(_ model: Model, _ input: TypedInput) -> Bool {
+        guard let action = action(model, input.next) else { return false }
+        return action.flags.contains(.destructive) ? input.isNextOfText : input.isNextLineEndOfText
+    }
+
+    /// The action of a key where no text is entered.
+    private static func action(_ model: Model, _ event: InputEvent?) -> BrowserAction? {
         guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
-            !model.isTyping, let action = model.keyMap.action(for: key, in: model.screen)
-        else { return false }
-        return action.flags.contains(.destructive)
+            !model.isTyping
+        else { return nil }
+        return model.keyMap.action(for: key, in: model.screen)
     }
 
     static func refuseText(_ model: inout Model, at event: InputEvent?) {

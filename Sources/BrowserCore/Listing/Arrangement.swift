@@ -88,7 +88,7 @@ package struct Arranged: Sendable {
     /// The columns of an earlier session, if requested.
     package var remembered: Result<ChosenColumns?, SourceError>?
     /// Keys of ``ArrangementRequest/shown`` that were removed.
-    package var vanished: Set<String>
+    package var vanished: Set<ExactText>
     /// Marked entries without a row.
     var hiddenMarks = 0
     var isNew = true
@@ -102,7 +102,7 @@ package struct ListedRows: Sendable {
     package var entries: [Int: EntryMetadata] = [:]
     package var problems: [Int: String] = [:]
     /// Keys of removed entries that are still shown.
-    package var vanished: Set<String> = []
+    package var vanished: Set<ExactText> = []
     /// Cells of ``properties`` for each row.
     package var cells: [Int: [ValueCell]] = [:]
     package var properties: [QueryProperty] = []

@@ -102,21 +102,22 @@ package struct ListBuilder {
     }
 
     /// The visible keys that were removed; unreadable ones count as present.
-    private func vanished(_ request: ArrangementRequest, beside entries: [Int: EntryMetadata]) -> Set<String>
-    {
+    private func vanished(
+        _ request: ArrangementRequest, beside entries: [Int: EntryMetadata]
+    ) -> Set<ExactText> {
         guard !request.shown.isEmpty else { return [] }
-        let present = Set(entries.values.map(\.key))
+        let present = Set(entries.values.map { ExactText($0.key) })
         return Set(
-            request.shown.filter { key in
+            request.shown.map(ExactText.init).filter { key in
                 guard !present.contains(key) else { return false }
-                let entry = try? source.entry(key, in: request.archive)
+                let entry = try? source.entry(key.text, in: request.archive)
                 return entry == .some(nil)
             })
     }
 
     private func diskLimit(_ request: ArrangementRequest) throws(SourceError) -> UInt64? {
         let figures = try source.figures(store: request.archive.store)
-        let archive = figures.archives.first { $0.name == request.archive.name }
+        let archive = figures.archives.first { ExactText($0.name) == ExactText(request.archive.name) }
         return archive?.kind == .cache ? archive?.diskLimit : nil
     }
 

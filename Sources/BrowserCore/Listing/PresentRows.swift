@@ -28,7 +28,7 @@ struct PresentRows: Sendable {
         rows.properties = properties
         guard !properties.isEmpty else { return }
         let probe = ListingProbe(arrangement.listing, properties: properties, now: now)
-        for (row, entry) in rows.entries where !rows.vanished.contains(entry.key) {
+        for (row, entry) in rows.entries where !rows.vanished.contains(ExactText(entry.key)) {
             rows.cells[row] = probe.cells(properties, at: arrangement.rows.index(atRow: row))
         }
     }
@@ -41,7 +41,7 @@ struct PresentRows: Sendable {
             guard !look(row), let entry = seen[row] else { continue }
             gone.removeLast()
             rows.entries[row] = entry
-            rows.vanished.insert(entry.key)
+            rows.vanished.insert(ExactText(entry.key))
         }
         guard !gone.isEmpty else { return }
         replaceGone(range)

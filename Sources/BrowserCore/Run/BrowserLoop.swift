@@ -120,7 +120,7 @@ package enum BrowserLoop {
             while !input.isEmpty {
                 model.now = max(model.now, clock())
                 if Browser.awaitsRows(model, before: input.next) { break }
-                if Browser.isRisky(model, input.next), input.isNextOfText {
+                if Browser.isPasted(model, input) {
                     Browser.refuseText(&model, at: input.next)
                     _ = input.forget(on: &terminal, goesOn: true)
                     pacing.noteInput(at: model.now)

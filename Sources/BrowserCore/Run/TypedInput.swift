@@ -2,7 +2,7 @@ import StorageEngine
 import TerminalKit
 
 /// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than ``gap`` seconds apart
-/// with two different characters. Destructive keys within text are refused and the rest is dropped. No key answers a dialog that its
+/// with two different characters. Destructive keys and line ends within text are refused and the rest is dropped. No key answers a dialog that its
 /// own burst opened.
 struct TypedInput {
     /// Seconds of silence that end a burst.
@@ -53,6 +53,14 @@ struct TypedInput {
         guard let next = arrivals.first, TypedInput.isOfText(next.event) else { return false }
         let keys = arrivals.filter { $0.burst == next.burst }.map(\.event).filter(TypedInput.isOfText)
         return Set(keys).union(handled.burst == next.burst ? handled.keys : []).count > 1
+    }
+
+    /// Whether the next key is a line end of a text: after two different characters of its burst, or beside the other line end.
+    var isNextLineEndOfText: Bool {
+        guard let next = arrivals.first, TypedInput.isLineEnd(next.event) else { return false }
+        let before = handled.burst == next.burst ? handled.keys.subtracting([next.event]) : []
+        let behind = arrivals.filter { $0.burst == next.burst && $0.event != next.event }.map(\.event)
+        return before.count > 1 || (behind + before).contains(where: TypedInput.isLineEnd)
     }
 
     private mutating func read<Terminal: BrowserTerminal>(

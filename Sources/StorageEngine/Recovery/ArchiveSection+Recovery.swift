@@ -257,11 +257,11 @@ extension ArchiveSection {
         engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
     }
 
-    /// Includes an action's missing entries in its total, so that an undo reports them as skipped. Reclaiming drops them
-    /// if they are overwritten, or if the action's record is discarded.
+    /// Counts an action's missing entries, so that an undo reports them as skipped. Reclaiming drops them if they are
+    /// overwritten, or if the action's record is discarded.
     func countMissingEntries() {
         for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
-            line.entries &+= UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
+            line.missing = UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
         }
     }
 

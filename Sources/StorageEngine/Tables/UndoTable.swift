@@ -99,6 +99,8 @@ struct UndoLine<Right> {
     /// When the action was undone, in microseconds since 1970, and by which process.
     var undone: Int64 { signed(sums + 40) }
     var undoer: UInt32 { cp_relaxed32(sums + 48) }
+    /// Entries of the action that the log no longer had when the index was rebuilt. ``entries`` and ``bytes`` leave them out.
+    var missing: UInt64 { cp_relaxed64(sums + 56) }
 
     fileprivate func signed(_ place: UnsafeMutableRawPointer) -> Int64 {
         Int64(bitPattern: cp_relaxed64(place))
@@ -156,6 +158,11 @@ extension ChangingUndoLine {
     var lastAppended: UInt64 {
         get { cp_relaxed64(sums + 32) }
         nonmutating set { cp_relaxed_store64(sums + 32, newValue) }
+    }
+
+    var missing: UInt64 {
+        get { cp_relaxed64(sums + 56) }
+        nonmutating set { cp_relaxed_store64(sums + 56, newValue) }
     }
 
     func describe(time: Int64, pid: UInt32, kind: UInt32, first: Location) {

@@ -44,6 +44,7 @@ struct UndoLog: ArchiveOperation {
     private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
+        let missing = Int(clamping: line.missing)
         let coming = PendingRestore(index, line)
         guard try commitRestore(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
@@ -56,7 +57,7 @@ struct UndoLog: ArchiveOperation {
         // Reclaiming may have dropped entries since, together with their keys.
         outcome.skippedCount = max(
             outcome.skippedCount,
-            outcome.action.entries
+            missing + outcome.action.entries
                 - min(outcome.action.entries, outcome.entries + outcome.expired + outcome.displaced))
         return outcome
     }

@@ -19,7 +19,7 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public var kind: Kind
     /// When it was done.
     public var time: Timestamp
-    /// Number of entries that it removed or changed.
+    /// Number of entries that it removed or changed; after a rebuild of the index, of those that the log still has.
     public var entries: Int
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64

@@ -105,7 +105,7 @@ private final class Comparison {
     private(set) var unreadable = 0
     /// A line for each archive that may lack entries because its log is damaged.
     private(set) var damage: [String] = []
-    private var known: [String: Set<ExactText>] = [:]
+    private var known: [ExactText: Set<ExactText>] = [:]
 
     init(output: OutputWriter, isJSON: Bool) {
         self.output = output
@@ -151,8 +151,9 @@ private final class Comparison {
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {
         // Listing the store for each archive would take quadratic time.
-        if known[store.path] == nil { known[store.path] = Set(try store.archiveNames().map(ExactText.init)) }
-        return known[store.path]?.contains(ExactText(name)) == true ? try store.archive(named: name) : nil
+        let path = ExactText(store.path)
+        if known[path] == nil { known[path] = Set(try store.archiveNames().map(ExactText.init)) }
+        return known[path]?.contains(ExactText(name)) == true ? try store.archive(named: name) : nil
     }
 
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {

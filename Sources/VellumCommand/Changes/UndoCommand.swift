@@ -25,8 +25,8 @@ struct UndoCommand: ParsableCommand {
             Exit code 1 if nothing was restored; 3, also of --list, if the log is damaged and actions may be missing.
 
             Entries whose expiry time has passed since are counted as expired, and not found again. After a rebuild of the \
-            archive's index, a discarded action may be listed again; entries that are lost by then count as skipped. Numbers \
-            of actions can begin at 1 again.
+            archive's index, a discarded action may be listed again, with the entries that are left; an undo counts the \
+            others as skipped. Numbers of actions can begin at 1 again.
 
             --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, evicted; with \
             --list one array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. An action can be \

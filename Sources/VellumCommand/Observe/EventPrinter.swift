@@ -5,7 +5,7 @@ struct EventPrinter {
     private let layout: RowLayout
     private let output: OutputWriter
     private var rows: RowPrinter
-    private var names: [String: ProcessNames] = [:]
+    private var names: [ExactText: ProcessNames] = [:]
 
     private static let lost = "lost"
 
@@ -43,7 +43,7 @@ struct EventPrinter {
 
     private mutating func process(_ pid: Int32, _ archive: Archive) -> Cell {
         guard layout == .table else { return .count(UInt64(clamping: pid)) }
-        let name = names[archive.name, default: ProcessNames()].name(of: pid, in: archive)
+        let name = names[ExactText(archive.name), default: ProcessNames()].name(of: pid, in: archive)
         return .text(ProcessName.words(pid, name))
     }
 

@@ -114,7 +114,7 @@ struct StatsCommand: ParsableCommand {
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {
         var next = MonotonicClock.seconds()
-        var before: [String: TimedSample] = [:]
+        var before: [ExactText: TimedSample] = [:]
         var rows = RowPrinter(
             live: TimedRates.columns, layout: .fitting(output, json: json ? .jsonLines : nil),
             output: output)
@@ -123,7 +123,7 @@ struct StatsCommand: ParsableCommand {
             try store.requirePlace()
             let samples = try take(store).samples
             let rates = samples.compactMap { sample in
-                before[sample.name].map { TimedRates(from: $0, to: sample) }
+                before[ExactText(sample.name)].map { TimedRates(from: $0, to: sample) }
             }
             if json, !before.isEmpty || samples.isEmpty {
                 try JSONTree.store(samples, rates).writeLine(to: output)
@@ -136,7 +136,7 @@ struct StatsCommand: ParsableCommand {
                 untitled -= rates.count
             }
             try output.flush()
-            before = Dictionary(uniqueKeysWithValues: samples.map { ($0.name, $0) })
+            before = Dictionary(uniqueKeysWithValues: samples.map { (ExactText($0.name), $0) })
             next = max(next + seconds, MonotonicClock.seconds())
             if wait(until: next, output) { return }
         }

@@ -62,7 +62,7 @@ extension JSONTree {
             if let owners = figures.owners {
                 members.append(("owners", .array(owners.map { .cells($0.members) })))
             }
-            if let rate = rates.first(where: { $0.sample.name == sample.name }) {
+            if let rate = rates.first(where: { ExactText($0.sample.name) == ExactText(sample.name) }) {
                 members.append(("rates", .cells(rate.rates.members)))
             }
             return .object(members)

@@ -67,6 +67,46 @@ import Testing
         #expect(try orders.keys("sort price * amount desc | limit 2") == ["2", "0"])
     }
 
+    @Test("later stages take each column by its name in quotes") func quotedColumns() throws {
+        let source = try ListSource(json: [
+            #"{"v":1,"w":5,"b":{"c":7}}"#, #"{"v":2,"w":4,"b":{"c":8}}"#,
+        ])
+        for (query, expected) in [
+            (#"select v, w as v | sort "v 2" | select "v 2""#, [["4"], ["5"]]),
+            (#"select v, v | find "v 2" = 2"#, [["2", "2"]]),
+            (#"select v, w as v | find v < ["v 2"] and "v 2" > 4"#, [["1", "5"]]),
+            (#"distinct v, w as v | group by "v 2" | sort "v 2" desc"#, [["5", "1"], ["4", "1"]]),
+            (#"group by v, w as v | sort "v 2" desc | limit 1"#, [["1", "5", "1"]]),
+            (#"sum v, sum v | select "sum v 2""#, [["3"]]),
+            (#"select w as "b.c" | find "b.c" > 4"#, [["5"]]),
+            (#"select b.c, v as "b.c" | select "b.c 2", "b.c""#, [["1", "7"], ["2", "8"]]),
+            (#"select b.c | sort "b.c" desc | limit 1"#, [["8"]]),
+            (#"select v * 2 | select "v * 2" + 1"#, [["3"], ["5"]]),
+            (#"select v, b as v | select "v 2".c"#, [["7"], ["8"]]),
+        ] {
+            #expect(try source.columns(query) == expected, "\(query)")
+        }
+    }
+
+    @Test("a column of elements has one in each row after distinct and groups, a list after select")
+    func columnsOfElements() throws {
+        let source = try ListSource(json: [#"{"l":[3,{"p":1},2]}"#, #"{"l":[2]}"#])
+        for (query, expected) in [
+            ("distinct l[] | find l[] > 1 | sort l[]", [["2"], ["3"]]),
+            (
+                "distinct l[] | select l[] as e, l[].p | find e > 2 or l[].p = 1",
+                [["3", "-"], [#"{"p":1}"#, "1"]]
+            ),
+            ("group by l[] | sort l[] desc | limit 1", [[#"{"p":1}"#, "1"]]),
+            ("group by l[] | find l[] = 2 | select l[], count", [["2", "2"]]),
+            (#"distinct l[] | find "l[]" + 1 = 4"#, [["3"]]),
+            ("select l[] | find l[].p = 1 | count", [["1"]]),
+            (#"select l[] | find count("l[]") = 1"#, [["[2]"]]),
+        ] {
+            #expect(try source.columns(query) == expected, "\(query)")
+        }
+    }
+
     @Test func groupsOfSeveralProperties() throws {
         #expect(
             try orders.columns("group by c, city | count") == [
@@ -102,6 +142,35 @@ import Testing
         let expected = try orders.columns("group by c | sum amount")
         #expect(try orders.columns("sum amount | group by c") == expected)
         #expect(try orders.columns("sum amount by c") == expected)
+    }
+
+    @Test(
+        "the text of a number is exact, and reads as the same number",
+        arguments: [
+            ("1000000000000000000000000000000", "1000000000000000000000000000000"),
+            ("-170141183460469231731687303715884105727", "-170141183460469231731687303715884105727"),
+            (
+                "12345678901234567890123456789012345678901234567",
+                "12345678901234567890123456789012345678901234567"
+            ),
+            ("1e30", "1000000000000000019884624838656"), ("1e35", "1" + String(repeating: "0", count: 35)),
+            ("1e300", "1.0e+300"), ("125e39", "1.25e+41"), ("0.000001", "0.000001"), ("-1e-7", "-1.0e-7"),
+            ("12345678901234567890123.5", "12345678901234567890123.5"), ("-0.0", "0"), ("5.0", "5"),
+        ])
+    func exactTexts(number: String, text: String) throws {
+        let source = try ListSource(json: ["{\"n\":\(number)}"])
+        #expect(try source.columns("select text(n)") == [["\"\(text)\""]])
+        #expect(try source.keys("find number(text(n)) = n") == ["0"])
+        #expect(try source.columns("select number(text(n)) as m | find number(text(m)) = m").count == 1)
+    }
+
+    @Test("percentiles at a whole rank and between equal numbers are exact") func exactPercentiles() throws {
+        let numbers = ["1267650600228229401496703205377", "1267650600228229401496703205377", "5"]
+        let source = try ListSource(json: numbers.map { "{\"n\":\($0)}" })
+        #expect(
+            try source.columns("median n, percentile n 75, percentile n 0, max n") == [
+                [numbers[0], numbers[0], "5", numbers[0]]
+            ])
     }
 
     /// Empty lists and values of other kinds have no elements.

@@ -42,7 +42,11 @@ import Testing
             [#"no entry has the property GERMANY; a text needs quotes: "GERMANY""#]
         ),
         ("select name | sort nam", ["sort nam: there is no nam any more, only name; did you mean name?"]),
-        ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only count"#]),
+        ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only "count""#]),
+        (
+            #"select name as "a b" | sort a.b"#,
+            [#"sort a.b: there is no a.b any more, only "a b"; did you mean "a b"?"#]
+        ),
     ])
     func warnsOfUnknownProperties(query: String, expected: [String]) throws {
         #expect(try warnings(query) == expected)

@@ -313,8 +313,18 @@ class Parser:
         return values
 
 
+def resolved(row, path):
+    """The value of a column such as l[], and the path from there: the column is a list after select, else one element."""
+    if is_many(path):
+        for name, column in row[2] or []:
+            if is_many(name) and path[: len(name)] == name:
+                return (None, column, None), ((EACH,) if row[0] is not None else ()) + path[len(name) :]
+    return row, path
+
+
 def values_of(row, path):
     """One value, or one of each element of a list: null where an element lacks it, or is no object."""
+    row, path = resolved(row, path)
     if not is_many(path):
         return [get(row, path)]
     place = path.index(EACH)
@@ -330,6 +340,7 @@ def is_many(path):
 
 def has_other_than_lists(row, path):
     """Whether a path to all elements of lists meets something else that is there."""
+    row, path = resolved(row, path)
     if not is_many(path):
         return False
     place = path.index(EACH)
@@ -351,7 +362,7 @@ def is_absent(value):
 
 def shown(row, path):
     values = values_of(row, path)
-    return values if is_many(path) else values[0]
+    return values if is_many(resolved(row, path)[1]) else values[0]
 
 
 def combinations(row, columns):
@@ -416,6 +427,8 @@ def calculated(sign, a, b):
 def get(row, path):
     if not isinstance(path, tuple):
         return path
+    if path == ():
+        return row[1]
     if path[0] is CONVERT:
         return converted(path[1], get(row, path[2]))
     if path[0] in ("+", "-", "*", "/"):
@@ -488,7 +501,8 @@ def has(stored, values, which):
 def found(text, stored, fold):
     text, stored = plain(text), plain(stored)
     if fold:
-        text, stored = plain(text.casefold()), plain(stored.casefold())
+        # Canonical caseless matching.
+        text, stored = (plain(unicodedata.normalize("NFD", one).casefold()) for one in (text, stored))
     place = stored.find(text)
     while place >= 0:
         end = place + len(text)

@@ -110,6 +110,20 @@ import Testing
     }
 
     /// All planes that have letters with case.
+    @Test("marks and an iota subscript fold alike in every order") func iotaSubscripts() throws {
+        let forms = [
+            "\u{3b1}\u{345}\u{313}", "\u{3b1}\u{313}\u{345}", "\u{1f80}", "\u{1f88}", "\u{1f00}\u{3b9}",
+            "\u{1fb3}\u{313}",
+        ]
+        for whole in forms {
+            let source = try ListSource(json: ["{\"t\":\"X\(whole)y\"}"])
+            for part in forms {
+                #expect(contains("x\(whole)y", part, caseSensitive: false), "\(part) in \(whole)")
+                #expect(try source.keys("find t ilike \"x\(part)%\"") == ["0"], "\(part) in \(whole)")
+            }
+        }
+    }
+
     @Test("folding is idempotent, and all cases of a letter fold alike") func stableFolding() {
         for value in UInt32(0)...0x1ffff {
             guard let scalar = Unicode.Scalar(value) else { continue }

@@ -26,8 +26,12 @@ extension GeneratedQueries {
         if chance(2) { stages.append("sort " + keys()) }
         if chance(3) { stages.append("skip \(Int.random(in: 0...8, using: &random))") }
         if chance(2) { stages.append("limit \(Int.random(in: 0...40, using: &random))") }
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
         case 0: stages.append("select \(property()), @key, \(property())")
+        case 10:
+            let column = property()
+            stages.append("\(pick(["distinct", "group by", "select"])) \(column)")
+            stages.append("find \(column) is not null | sort \(column) desc | limit 9 | select \(column)")
         case 1: stages.append("distinct " + property())
         case 6: stages.append("distinct \(scalarProperty()), \(scalarProperty()) | limit 9")
         case 7:

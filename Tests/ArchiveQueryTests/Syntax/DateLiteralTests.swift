@@ -47,6 +47,38 @@ import Testing
         }
     }
 
+    @Test(
+        "may lie beyond years of four digits, wherever a date may stand",
+        arguments: [
+            ("0000-01-01T00:00+14:00", "-000001-12-31T10:00Z"),
+            ("9999-12-31T23:59-14:00", "+010000-01-01T13:59Z"),
+            ("9999-12-31T24:00Z", "+010000-01-01Z"), ("9999-12-31Z + 1d", "+010000-01-01Z"),
+            ("0000-01-01Z - 400d", "-000002-11-27Z"), ("9999-12-31Z + 200000w", "+013833-01-25Z"),
+            ("9999-12-31 + 1d", "+009999-12-31T22:00Z"),
+        ])
+    func farDates(date: String, text: String) throws {
+        let source = try ListSource(json: [#"{"t":"\#(text)"}"#])
+        let zone = QueryTimeZone { _ in 7200 }
+        for condition in [
+            "t = \(date)", "t in [\(date)]", "t between \(date) and \(date)", "t - (\(date)) = 0",
+            "not t < \(date)",
+        ] {
+            let pipeline = try QueryPipeline("find " + condition)
+            #expect(try QueryPipeline(pipeline.description) == pipeline, "\(pipeline)")
+            #expect(try source.keys("find " + condition, zone: zone) == ["0"], "\(condition)")
+        }
+    }
+
+    @Test(
+        "is refused beyond 270,000 years, wherever a date may stand",
+        arguments: ["2026-01-31Z", "2026-01-31", "now"])
+    func tooFarDates(date: String) {
+        for condition in ["t < D", "t in [D]", "t between D and D", "t - (D) > 0"] {
+            let text = condition.replacing("D", with: date + " + 8000000w + 8000000w")
+            #expect(throws: QuerySyntaxError.self, "\(text)") { try QueryPredicate(text) }
+        }
+    }
+
     @Test("stands in comparisons, lists, ranges and calculations") func places() throws {
         let entries = [0, 30, 3600, 90_000].map { age in
             ListSource.Entry(

@@ -315,15 +315,16 @@ extension EntriesScreen {
     ) {
         guard !isFirst else { return }
         let before = Dictionary(
-            entries.rows.values.map { ($0.key, $0.sequence) }, uniquingKeysWith: { first, _ in first })
+            entries.rows.values.map { (ExactText($0.key), $0.sequence) },
+            uniquingKeysWith: { first, _ in first })
         let until = now.adding(seconds: Flash.seconds)
         for entry in shown {
-            if let sequence = before[entry.key] {
+            if let sequence = before[ExactText(entry.key)] {
                 if sequence != entry.sequence {
-                    entries.flashes[entry.key] = Flash(role: .changed, until: until)
+                    entries.flashes[ExactText(entry.key)] = Flash(role: .changed, until: until)
                 }
             } else if now.seconds(since: entry.created) < Flash.seconds {
-                entries.flashes[entry.key] = Flash(role: .new, until: until)
+                entries.flashes[ExactText(entry.key)] = Flash(role: .new, until: until)
             }
         }
     }
@@ -417,7 +418,7 @@ extension EntriesScreen {
                 model.entries?.preview.problem = load == nil ? goneText : nil
                 model.entries?.preview.failed = load == nil ? model.now : nil
                 // The removed row stays visible for a moment.
-                if load == nil { model.entries?.ghosts.insert(key) }
+                if load == nil { model.entries?.ghosts.insert(ExactText(key)) }
             case .failure(let error):
                 model.entries?.preview.load = nil
                 model.entries?.preview.problem = error.description

@@ -36,12 +36,12 @@ struct EntriesState: Sendable {
     var marking: Int?
     var firstColumn = 0
     var hiddenColumns: Set<String> = []
-    var flashes: [String: Flash] = [:]
+    var flashes: [ExactText: Flash] = [:]
     var preview = Preview()
     var showsPreview = true
     var showsEvents = false
     /// Visible keys that were removed since the listing: their rows stay dimmed until the next one.
-    var ghosts: Set<String> = []
+    var ghosts: Set<ExactText> = []
     /// Widths needed by the rows seen so far. They only grow, so that columns don't jump.
     private(set) var seen = SeenRows()
     var ticket: Int?
@@ -73,7 +73,7 @@ struct EntriesState: Sendable {
     func isVictim(row: Int) -> Bool {
         guard let arrangement, row < arrangement.count else { return false }
         // An access since the listing moved the entry to the front.
-        if let entry = rows[row], ghosts.contains(entry.key) || entry.accessed > arrangement.made {
+        if let entry = rows[row], ghosts.contains(ExactText(entry.key)) || entry.accessed > arrangement.made {
             return false
         }
         return arrangement.victims.contains(arrangement.rows.index(atRow: row))
@@ -81,8 +81,8 @@ struct EntriesState: Sendable {
 
     /// Updates a removed row whose key was recorded again.
     mutating func restoreRow(_ entry: EntryMetadata) {
-        guard ghosts.remove(entry.key) != nil,
-            let row = rows.first(where: { $0.value.key == entry.key })?.key
+        guard ghosts.remove(ExactText(entry.key)) != nil,
+            let row = rows.first(where: { ExactText($0.value.key) == ExactText(entry.key) })?.key
         else { return }
         read.entries[row] = entry
         preview.sequence = entry.sequence

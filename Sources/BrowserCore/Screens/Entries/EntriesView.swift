@@ -164,8 +164,8 @@ enum EntriesView {
         }
         let isVictim = entries.isVictim(row: row)
         let isMarked = entries.marks.contains(entry.key)
-        let isGhost = entries.ghosts.contains(entry.key)
-        let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
+        let isGhost = entries.ghosts.contains(ExactText(entry.key))
+        let role = isGhost ? .dim : entries.flashes[ExactText(entry.key)]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
             case nil, .scan:

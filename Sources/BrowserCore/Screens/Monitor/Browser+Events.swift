@@ -11,8 +11,8 @@ extension Browser {
         guard let store = model.store, !model.events.isPending else { return [] }
         let wanted = archives.compactMap { archive -> EventReading? in
             guard archive.problem == nil else { return nil }
-            let next = model.events.next[archive.name]
-            let isBusy = model.events.busy.contains(archive.name)
+            let next = model.events.next[ExactText(archive.name)]
+            let isBusy = model.events.busy.contains(ExactText(archive.name))
             guard isBusy || archive.nextEvent != next ?? 0 else { return nil }
             return EventReading(archive: ArchiveAddress(archive.name, in: store), from: next, isBusy: isBusy)
         }

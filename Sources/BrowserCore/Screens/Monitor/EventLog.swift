@@ -16,17 +16,17 @@ struct EventLog: Sendable {
     private var records: [(number: Int, event: StoreEvent)] = []
     /// The number of the next event.
     private(set) var end = 0
-    private(set) var next: [String: UInt64] = [:]
+    private(set) var next: [ExactText: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
-    private(set) var missed: [String: UInt64] = [:]
+    private(set) var missed: [ExactText: UInt64] = [:]
     /// The archives with many events in the last read.
-    private(set) var busy: Set<String> = []
+    private(set) var busy: Set<ExactText> = []
     /// The time of the last event, by archive.
-    private var latest: [String: Timestamp] = [:]
+    private var latest: [ExactText: Timestamp] = [:]
     /// Times between which events were missed, by archive, oldest first.
-    private var gaps: [String: [ClosedRange<Timestamp>]] = [:]
+    private var gaps: [ExactText: [ClosedRange<Timestamp>]] = [:]
     /// Keys that were recorded again after their eviction, by archive.
-    private var returns: [String: EvictedReturns] = [:]
+    private var returns: [ExactText: EvictedReturns] = [:]
     var isPending = false
 
     static let least = 20_000
@@ -54,16 +54,17 @@ struct EventLog: Sendable {
     /// Merges events of several archives by time. The pages of an archive are in their order.
     mutating func add(_ pages: [Page]) -> Change {
         var new: [StoreEvent] = []
-        var counts: [String: Int] = [:]
+        var counts: [ExactText: Int] = [:]
         for page in pages {
-            next[page.archive] = page.batch.next
-            counts[page.archive, default: 0] += page.batch.events.count
+            let archive = ExactText(page.archive)
+            next[archive] = page.batch.next
+            counts[archive, default: 0] += page.batch.events.count
             if page.batch.lost > 0 {
-                missed[page.archive, default: 0] &+= page.batch.lost
-                noteGap(in: page.archive, before: page.batch.events.first)
+                missed[archive, default: 0] &+= page.batch.lost
+                noteGap(in: archive, before: page.batch.events.first)
             }
-            returns[page.archive, default: EvictedReturns()].note(page.batch)
-            if let last = page.batch.events.last { latest[page.archive] = last.time }
+            returns[archive, default: EvictedReturns()].note(page.batch)
+            if let last = page.batch.events.last { latest[archive] = last.time }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
         busy = Set(counts.filter { $0.value >= EventLog.leastOfBusy }.keys)
@@ -72,8 +73,9 @@ struct EventLog: Sendable {
 
     /// Adds the removal of an archive; another one of its name has other events.
     mutating func add(_ removal: StoreEvent) -> Change {
-        (next[removal.archive], missed[removal.archive], latest[removal.archive]) = (nil, nil, nil)
-        (gaps[removal.archive], returns[removal.archive]) = (nil, nil)
+        let archive = ExactText(removal.archive)
+        (next[archive], missed[archive], latest[archive]) = (nil, nil, nil)
+        (gaps[archive], returns[archive]) = (nil, nil)
         return insert([removal])
     }
 
@@ -93,20 +95,20 @@ struct EventLog: Sendable {
     }
 
     private mutating func dropOldest() {
-        let archives = Set(records.map(\.event.archive)).count
+        let archives = Set(records.map(\.event.archiveName)).count
         let share = min(EventLog.leastOfArchive, EventLog.least / max(1, archives))
-        var counts: [String: Int] = [:]
+        var counts: [ExactText: Int] = [:]
         var kept: [(number: Int, event: StoreEvent)] = []
         for record in records.reversed() {
-            let count = counts[record.event.archive, default: 0]
-            counts[record.event.archive] = count + 1
+            let count = counts[record.event.archiveName, default: 0]
+            counts[record.event.archiveName] = count + 1
             if kept.count < EventLog.least || count < share { kept.append(record) }
         }
         records = kept.reversed()
         limit = records.count + EventLog.least / 4
     }
 
-    private mutating func noteGap(in archive: String, before event: ArchiveEvent?) {
+    private mutating func noteGap(in archive: ExactText, before event: ArchiveEvent?) {
         guard let end = event?.time, let start = latest[archive], start <= end else { return }
         let oldest = records.first?.event.time ?? start
         gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
@@ -115,11 +117,13 @@ struct EventLog: Sendable {
     /// Whether an archive was dropped while the store was open here.
     var hasDrop: Bool { records.contains { $0.event.removal == .dropped } }
 
-    func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
+    func returns(in archive: String) -> EvictedReturns {
+        returns[ExactText(archive)] ?? EvictedReturns()
+    }
 
     func count(of archive: String?) -> Int {
-        guard let archive else { return records.count }
-        return records.count { $0.event.archive == archive }
+        guard let archive = archive.map(ExactText.init) else { return records.count }
+        return records.count { $0.event.archiveName == archive }
     }
 
     func last(_ count: Int, _ filter: EventFilter) -> [Int] {
@@ -149,7 +153,8 @@ struct EventLog: Sendable {
     /// Adds the events of a key that are kept here but no longer in the store, and the gaps between them.
     func completing(_ history: KeyHistory, of key: String, in archive: String) -> KeyHistory {
         // Events before a removal are of another archive.
-        let own = records.map(\.event).filter { $0.archive == archive }
+        let archive = ExactText(archive)
+        let own = records.map(\.event).filter { $0.archiveName == archive }
         let kept = own[(own.lastIndex { $0.removal != nil }.map { $0 + 1 } ?? 0)...]
         guard history.isCutOff, let reach = history.reachesBackTo, let first = kept.first?.time,
             let last = kept.last?.time, first <= reach
@@ -169,9 +174,13 @@ struct EventLog: Sendable {
 
     /// The number of missed events of an archive or, with nil, of all.
     func missing(of archive: String?, _ look: Look) -> [Span] {
-        let count = archive.map { missed[$0] ?? 0 } ?? missed.values.reduce(0, &+)
+        let count = archive.map { missed[ExactText($0)] ?? 0 } ?? missed.values.reduce(0, &+)
         return count > 0 ? [Span(" \(Figures.count(count)) missed ", look[.warning])] : []
     }
+}
+
+extension StoreEvent {
+    fileprivate var archiveName: ExactText { ExactText(archive) }
 }
 
 struct EventFilter: Sendable, Hashable {
@@ -187,7 +196,7 @@ struct EventFilter: Sendable, Hashable {
     var isEmpty: Bool { archive == nil && kind == nil && pattern == nil }
 
     func lets(_ event: StoreEvent) -> Bool {
-        if let archive, event.archive != archive { return false }
+        if let archive, event.archiveName != ExactText(archive) { return false }
         if let kind, event.kind != kind { return false }
         guard let pattern else { return true }
         let words = [

@@ -137,8 +137,8 @@ enum MonitorScreen: ScreenParts {
             let kinds: [EventKind?] = [nil] + EventKind.allCases
             setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }
         case .eventArchive:
-            let names: [String?] = [nil] + model.archives.archives.map(\.name)
-            setFilter(&model) { $0.archive = names.next(after: $0.archive) }
+            let names: [ExactText?] = [nil] + model.archives.archives.map { ExactText($0.name) }
+            setFilter(&model) { $0.archive = names.next(after: $0.archive.map(ExactText.init))?.text }
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = .filtering(

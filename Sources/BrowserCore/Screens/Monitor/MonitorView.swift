@@ -9,8 +9,10 @@ enum MonitorView {
     }
 
     static func processes(_ model: Model) -> [Attachment] {
-        model.archives.archives.filter { model.monitor?.filter.archive ?? $0.name == $0.name }
-            .flatMap { archive in archive.processes.map { Attachment(archive: archive.name, process: $0) } }
+        model.archives.archives.filter {
+            ExactText(model.monitor?.filter.archive ?? $0.name) == ExactText($0.name)
+        }
+        .flatMap { archive in archive.processes.map { Attachment(archive: archive.name, process: $0) } }
     }
 
     static func table(_ model: Model) -> Table {
@@ -103,7 +105,9 @@ enum MonitorView {
             let subject =
                 monitor.filter.archive ?? (model.isOfServer ? "the server" : "all archives but logs")
             facts.append(Span("\(words.extent) of \(subject)", look[.accent]))
-            let others = model.archives.alarms.filter { $0.archive != monitor.filter.archive }
+            let others = model.archives.alarms.filter {
+                $0.archive.map(ExactText.init) != monitor.filter.archive.map(ExactText.init)
+            }
             right += others.map { alarm in
                 Span(
                     " \(alarm.subject(model)) \(alarm.words) ", look[alarm.isRinging ? .badge : .dim])
@@ -119,7 +123,8 @@ enum MonitorView {
         case .processes:
             let shown = processes(model)
             let count = Figures.count(Set(shown.map(\.process.pid)).count, "process", "processes")
-            let archives = Figures.count(Set(shown.map(\.archive)).count, "archive", "archives")
+            let archives = Figures.count(
+                Set(shown.map { ExactText($0.archive) }).count, "archive", "archives")
             facts.append(Span("\(count), \(monitor.filter.archive ?? archives) open"))
         case .events:
             let filter = monitor.filter
