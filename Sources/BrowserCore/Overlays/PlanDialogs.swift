@@ -114,7 +114,7 @@ extension OverlayPlaces {
         let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
         body += plan.targets.prefix(shown).map { target in
             let key = TextWidth.truncate(
-                TerminalText.sanitized(target.key), to: columns, ellipsis: model.look.glyphs.ellipsis)
+                target.key, to: columns, cutting: .middle, ellipsis: model.look.glyphs.ellipsis)
             return "\(bullet) \(key)"
         }
         if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }

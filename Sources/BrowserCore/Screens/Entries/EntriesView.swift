@@ -181,7 +181,7 @@ enum EntriesView {
 
     private static func cell(_ column: EntryColumn, _ entry: EntryMetadata, now: Timestamp) -> Table.Cell {
         switch column {
-        case .key: return Table.Cell(entry.key)
+        case .key: return Table.Cell(entry.key, cut: .middle)
         case .size: return Table.Cell(Figures.bytes(UInt64(entry.valueBytes)))
         case .tier: return Table.Cell(entry.tier.rawValue, role: .dim)
         case .idle: return Table.Cell(Figures.duration(now.seconds(since: entry.accessed)))
@@ -319,12 +319,11 @@ enum EntriesView {
         guard let pattern = SearchText(arrangement.filter),
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }
-        for (offset, row) in places.rows.enumerated() {
-            guard let key = entries.rows[row]?.key else { continue }
-            // Only the visible part is searched, so that a long key costs no more.
-            let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
-            guard let range = pattern.range(in: shown) else { continue }
+        for (offset, row) in places.rows.enumerated() where entries.rows[row] != nil {
             let start = Point(column: place.column, row: places.body.row + offset)
+            // Only the visible part is searched, so that a long key costs no more.
+            let shown = (0..<place.columns).map { frame[start.column + $0, start.row].text }.joined()
+            guard let range = pattern.range(in: shown) else { continue }
             frame.highlight(range, of: shown, at: start, look: look)
         }
     }

@@ -56,7 +56,12 @@ enum QueryView {
             let number = view.row(place)
             guard answer.rows.indices.contains(number) else { return Table.Row([]) }
             let row = answer.rows[number]
-            var cells = shown.map { Table.Cell(row.cells[$0]) }
+            var cells = shown.map { index in
+                let form = answer.columns[index].form
+                return Table.Cell(
+                    form == .key ? row.key ?? row.cells[index] : row.cells[index],
+                    cut: form == .key || form == .group ? .middle : .end)
+            }
             if let total {
                 let share = Double(QueryScreen.count(in: row)) / Double(total)
                 cells += [Table.Cell(Figures.percent(share)), Table.Cell("", gauge: share)]
@@ -274,7 +279,9 @@ enum QueryView {
             let style = isSelected ? look[role] : look[role].over(look[.dialog])
             frame.fill(line, style: isSelected ? style : look[.dialog])
             frame.write(
-                " " + TextWidth.truncate(completion.text, to: columns - 2, ellipsis: look.glyphs.ellipsis),
+                " "
+                    + TextWidth.truncate(
+                        completion.text, to: columns - 2, cutting: .middle, ellipsis: look.glyphs.ellipsis),
                 at: line.origin, style: style, within: line)
         }
     }
