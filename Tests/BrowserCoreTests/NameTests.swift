@@ -94,4 +94,15 @@ struct NameTests {
         #expect(cells.count == 4 && Set(cells.map(\.style)).count == 1)
         #expect(cells.first?.style != frame.cells(of: "https", row: row).first?.style)
     }
+
+    @Test("a narrow screen drops the memory figure before the disk figure")
+    func headerKeepsDisk() throws {
+        let browser = try Fixture.browser(Fixture.source(), columns: 26, rows: 12)
+        #expect(browser.lines[1] == " 3 archives  disk 3.36 kB")
+    }
+
+    @Test("a store of logs has no memory figure") func logsHaveNoMemory() throws {
+        let browser = try browser(archives: ["Trace"], columns: 200, rows: 50, kind: .log)
+        #expect(browser.lines[1].contains("disk 0 B") && !browser.lines[1].contains("memory"))
+    }
 }

@@ -137,10 +137,11 @@ enum ArchivesView {
         let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         let parts = [
             filter.isEmpty ? all : "\(Figures.count(archives.count)) of \(all)  filter \"\(filter)\"",
-            Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
-            "memory \(sum(\.memoryBytes))", RecentHits(histories).words,
-            "file size \(sum(\.footprint))",
-        ].map { Span($0) }
+            "disk \(sum(\.diskBytes))", Figures.count(entries, "entry", "entries"),
+            archives.contains { $0.kind != .log && $0.memoryLimit != 0 }
+                ? "memory \(sum(\.memoryBytes))" : nil,
+            RecentHits(histories).words, "file size \(sum(\.footprint))",
+        ].compactMap { $0.map { Span($0) } }
         let warnings = damaged == 0 ? [] : [Span("\(Figures.count(damaged)) damaged", model.look[.danger])]
         drawFacts(parts, warnings, into: &frame, in: rect.line(0), model.look)
         let processes = figures.processes.map { process in
