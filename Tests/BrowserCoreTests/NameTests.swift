@@ -95,6 +95,20 @@ struct NameTests {
         #expect(cells.first?.style != frame.cells(of: "https", row: row).first?.style)
     }
 
+    @Test("a property and metadata of the same name have different headings", arguments: ["age", "@age"])
+    func headingsDiffer(property: String) throws {
+        let source = source(key: "Jakarta", property: property)
+        let property = try QueryProperty(property)
+        source.with { $0.columns = [ChosenColumns(archive: "City", properties: [property], hidden: [])] }
+        var browser = try Fixture.browser(source, columns: 200, rows: 50, keys: "j<enter>p")
+        let header = try #require(browser.lines.first { $0.contains(" key ") && $0.contains(" size ") })
+        let titles = header.split(separator: " ")
+        #expect(Set(titles).count == titles.count && titles.contains("age") && titles.contains("@age"))
+        browser.press([.character("C")])
+        #expect(
+            browser.boxLines.count { $0 == "[x] age" || $0.hasPrefix("[x] age ") } == 1, "\(browser.text)")
+    }
+
     @Test("a narrow screen drops the memory figure before the disk figure")
     func headerKeepsDisk() throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 26, rows: 12)
