@@ -119,4 +119,15 @@ struct NameTests {
         let browser = try browser(archives: ["Trace"], columns: 200, rows: 50, kind: .log)
         #expect(browser.lines[1].contains("disk 0 B") && !browser.lines[1].contains("memory"))
     }
+
+    @Test("the help is first in every footer", arguments: [40, 80, 200])
+    func helpIsFirst(columns: Int) throws {
+        for keys in [
+            "", "h", "j<enter>", "jz", "j<enter><enter>", "jQ", "jQlimit 1<enter>", "jj<enter>", "E", "T",
+        ] {
+            let browser = try Fixture.browser(Fixture.source(), columns: columns, rows: 50, keys: keys)
+            let footer = browser.lines.last { !$0.isEmpty } ?? ""
+            #expect(footer.hasPrefix("? Help") || footer.hasPrefix("f1 Help"), "\(keys): \(footer)")
+        }
+    }
 }
