@@ -130,4 +130,12 @@ struct NameTests {
             #expect(footer.hasPrefix("? Help") || footer.hasPrefix("f1 Help"), "\(keys): \(footer)")
         }
     }
+
+    @Test("a query longer than its line is marked where it continues") func longQueryIsMarked() throws {
+        let query = "find name = \"a\"" + String(repeating: " or name = \"a\"", count: 12)
+        var browser = try Fixture.browser(Fixture.source(), keys: "jQ" + query)
+        #expect(browser.lines[1].hasPrefix("query …") && browser.lines[1].hasSuffix("\"a\""))
+        browser.press(try Key.script("<home>"))
+        #expect(browser.lines[1].hasPrefix("query find name") && browser.lines[1].hasSuffix("…"))
+    }
 }
