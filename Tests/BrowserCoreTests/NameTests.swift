@@ -138,4 +138,11 @@ struct NameTests {
         browser.press(try Key.script("<home>"))
         #expect(browser.lines[1].hasPrefix("query find name") && browser.lines[1].hasSuffix("…"))
     }
+
+    @Test("keys have one spelling on all screens", arguments: Scene.all)
+    func keysHaveOneSpelling(scene: Scene) throws {
+        let text = try scene.browser(columns: 100, rows: 30, look: Fixture.unicode).text
+        let names = text.matches(of: /\b(?:Esc|Escape|Enter|Tab|Backspace|Ctrl|ctrl-)\b/).map(\.output)
+        #expect(names == [])
+    }
 }

@@ -36,7 +36,7 @@ extension OverlayPlaces {
         case .archive(let change, let sample, let evictions):
             (words, body) = change.dialog(sample, evictions)
         }
-        if plan.name != nil { body.append("Type \(plan.archive.name) and press Enter:") }
+        if plan.name != nil { body.append("Type \(plan.archive.name) and press enter:") }
         return Dialog(
             title: words.title, body: body, buttons: plan.name == nil ? ["Cancel", words.button] : [],
             selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)

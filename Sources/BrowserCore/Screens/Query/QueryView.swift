@@ -98,7 +98,7 @@ enum QueryView {
 
     private static func emptyText(_ model: Model) -> String {
         // Completions need the room on small screens.
-        model.size.columns < 50 || model.size.rows < 16 ? "" : "Type a query; Tab completes, Enter runs it."
+        model.size.columns < 50 || model.size.rows < 16 ? "" : "Type a query; tab completes, enter runs it."
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
