@@ -59,6 +59,10 @@ import Testing
         report(TextRules.violations(in: tree.files))
     }
 
+    @Test("keys have one spelling in texts and documents") func keyNames() {
+        report(TextRules.keyNames(in: tree.files + tree.documents))
+    }
+
     @Test(arguments: try ManifestRules.libraries(in: SourceTree.ofThisPackage.get().manifest).sorted())
     func publicDeclarationsAreDocumented(library: String) {
         report(DocumentationRules.undocumented(in: tree.files, library: library))

@@ -31,6 +31,13 @@ import Testing
         #expect(lines(["CBOR"]) == [])
     }
 
+    @Test func findsOtherSpellingsOfKeys() {
+        let text =
+            "let a = \"Esc closes\"\nlet Enter = \"esc, enter, tab, ctrl+c\" // Tab\nlet b = \"ctrl-c\"\n"
+        let file = SourceFile(path: "Sources/CBOR/a.swift", text: text)
+        #expect(TextRules.keyNames(in: [file]).map(\.line) == [1, 3])
+    }
+
     @Test func findsProcessesOfFoundation() {
         let text = "let a = Process()\nlet b = MyProcess()\n// Process()\n"
         #expect(

@@ -17,6 +17,7 @@ struct SourceFile {
     var code: String { lexed.text(keeping: [.code]) }
     /// Code and string literals: comments are blanked.
     var uncommented: String { lexed.text(keeping: [.code, .string]) }
+    var strings: String { lexed.text(keeping: [.string]) }
     var comments: String { lexed.text(keeping: [.comment]) }
 
     /// `StorageEngine` for `Sources/StorageEngine/Format/Frame.swift`; nil for a file in no module's folder.

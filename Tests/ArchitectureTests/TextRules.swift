@@ -62,6 +62,18 @@ enum TextRules {
         }
     }
 
+    /// Keys that texts and documents don't spell as the browser prints keys: `esc`, `enter`, `tab`, `ctrl+c`.
+    static func keyNames(in files: [SourceFile]) -> [Violation] {
+        let name = /\b(?:Esc|Escape|Enter|Tab|Backspace|Ctrl|ctrl-|Control-[A-Z])\b/
+        return files.filter { !$0.isUnder("Tests") }.flatMap { file in
+            (file.path.hasSuffix(".md") ? file.text : file.strings).numberedLines.compactMap { number, line in
+                line.firstMatch(of: name).map {
+                    Violation(path: file.path, line: number, rule: "key \($0.output): lower case, ctrl+x")
+                }
+            }
+        }
+    }
+
     /// Foundation's class sometimes never reports the end of a process, or keeps another's pipe open, so that a test never
     /// ends.
     private static func processes(_ file: SourceFile) -> [Violation] {

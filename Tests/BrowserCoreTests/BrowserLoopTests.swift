@@ -347,7 +347,7 @@ struct BrowserLoopTests {
         for keys in ["<esc>:", "<esc><f1>"] {
             browser.press(try Key.script(keys))
             browser.send(.input(.pasteUnfinished))
-            #expect(browser.text.contains("A paste hasn't ended; Ctrl-C drops it."))
+            #expect(browser.text.contains("A paste hasn't ended; ctrl+c drops it."))
         }
     }
 
@@ -404,7 +404,7 @@ struct BrowserLoopTests {
         var terminal = Terminal(
             Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("|")))]
                 + Self.keys(text, shown: "command") + [
-                    Self.step("Enter came with the text", .key(Key(.escape))),
+                    Self.step("enter came with the text", .key(Key(.escape))),
                     Self.step("16 entries", .key(.control("c"))),
                 ])
         #expect(

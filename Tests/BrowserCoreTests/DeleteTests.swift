@@ -164,7 +164,7 @@ struct DeleteTests {
         let sort = try #require(test.effects.first)
         test.send(.progress(ticket: delete.ticket ?? 0, 0.5))
         test.send(.clock(Fixture.start.adding(seconds: 1)))
-        #expect(test.text.contains("deleting 1, Esc stops"))
+        #expect(test.text.contains("deleting 1, esc stops"))
         test.press(Key(.escape), expecting: ["stop"])
         #expect(test.text.contains("stopping after 1"))
         test.press(Key(.escape), expecting: [])
@@ -184,8 +184,8 @@ struct DeleteTests {
         let delete = try #require(test.effects.first)
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         for (share, words) in [
-            (0, "deleting 16, Esc stops"), (0.25, "25% deleting 4 of 16, Esc stops"),
-            (0.5, "50% deleting 8 of 16, Esc stops"), (0.99, "99% deleting 15 of 16, Esc stops"),
+            (0, "deleting 16, esc stops"), (0.25, "25% deleting 4 of 16, esc stops"),
+            (0.5, "50% deleting 8 of 16, esc stops"), (0.99, "99% deleting 15 of 16, esc stops"),
         ] {
             test.send(.progress(ticket: delete.ticket ?? 0, share))
             #expect(test.text.contains(words), "\(test.text)")
@@ -300,7 +300,7 @@ struct DeleteTests {
         }
         let key = try #require(try Key.script(key).first)
         #expect(test.press(key, source, settling: false).isEmpty)
-        #expect(test.model.said == "\(key) ignored: still loading. Esc cancels.")
+        #expect(test.model.said == "\(key) ignored: still loading; esc cancels.")
         #expect(!test.model.isPlanOpen && test.model.markedKeys.isEmpty)
         test.effects = asked
         test.settle(source)

@@ -316,7 +316,7 @@ struct EngineChangeTests {
             let effect = try #require(test.press(.character("y"), source, settling: false).first)
             let lines = reports(of: effect, &test)
             let shares = try lines.compactMap { line -> (percent: Int, done: Int)? in
-                let match = try Regex("^([0-9]+)% \(title) ([0-9,]+) of 1,500, Esc stops ").firstMatch(
+                let match = try Regex("^([0-9]+)% \(title) ([0-9,]+) of 1,500, esc stops ").firstMatch(
                     in: line)
                 guard let percent = match?[1].substring, let done = match?[2].substring else { return nil }
                 return (Int(percent) ?? -1, Int(done.filter { $0 != "," }) ?? -1)

@@ -88,7 +88,7 @@ struct FindTests {
         #expect(effects.map(\.description) == ["find \"n\" in Blob/picture.png"])
         let now = Fixture.start.adding(seconds: 1)
         test.send(.clock(now))
-        #expect(test.text.contains("0.0% searching \"n\", Esc stops"))
+        #expect(test.text.contains("0.0% searching \"n\", esc stops"))
         let stopping = test.press(Key(.escape), source, settling: false)
         #expect(stopping.map(\.description) == ["stop"])
         // The response is too late.

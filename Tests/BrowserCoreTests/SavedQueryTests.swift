@@ -49,7 +49,7 @@ struct SavedQueryTests {
         let browser = try browser(source, "<ctrl+o>")
         let row = try #require(browser.lines.first { $0.contains("long long") })
         let ellipsis = Fixture.ascii.glyphs.ellipsis
-        #expect(row.contains("\(ellipsis)  find population > 1"), "\(row)")
+        #expect(row.contains("  find population > 1"), "\(row)")
         #expect(row.components(separatedBy: ellipsis).count == 3, "\(row)")
     }
 

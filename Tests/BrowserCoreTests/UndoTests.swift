@@ -177,7 +177,7 @@ struct UndoTests {
     }
 
     @Test(arguments: [
-        (kind: ReversibleAction.Kind.deadline, end: ", Esc stops"), (.delete, ""), (.expire, ""),
+        (kind: ReversibleAction.Kind.deadline, end: ", esc stops"), (.delete, ""), (.expire, ""),
     ])
     func longUndoShowsProgress(kind: ReversibleAction.Kind, end: String) throws {
         Fixture.addUndoable(source)

@@ -99,7 +99,7 @@ struct UpdateTests {
         }
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         test.send(.progress(ticket: ticket, 0.4))
-        #expect(test.text.contains("40% sorting by key, Esc stops"))
+        #expect(test.text.contains("40% sorting by key, esc stops"))
         test.press(Key(.escape), expecting: ["stop"])
         #expect(test.text.contains("Stopped: sorting by key"))
         // The rows are still in LRU order.
@@ -117,7 +117,7 @@ struct UpdateTests {
         }
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         test.send(.progress(ticket: ticket, 0.25))
-        #expect(test.text.contains("25.0% filtering, Esc stops"))
+        #expect(test.text.contains("25.0% filtering, esc stops"))
         test.press(Key(.escape), expecting: ["stop", "arrange City by idle"])
         test.settle(source)
         #expect(test.text.contains(" 16 entries"))
@@ -224,7 +224,7 @@ struct UpdateTests {
 
     /// Regression: after a paste without an end, the browser ignored keys without a hint, and Ctrl-C quit.
     @Test func reportsUnfinishedPaste() {
-        let unfinished = "A paste hasn't ended; Ctrl-C drops it."
+        let unfinished = "A paste hasn't ended; ctrl+c drops it."
         var test = entries()
         test.send(.input(.pasteUnfinished))
         test.send(.clock(Fixture.start.adding(seconds: 100)))

@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Regression: a paste without an end swallowed all input without a hint, and Ctrl-C ended the program.
-    @Test("reports a paste without an end, and Ctrl-C drops it") func reportsUnfinishedPaste() {
+    @Test("reports a paste without an end, and ctrl+c drops it") func reportsUnfinishedPaste() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}[200~half".utf8), at: 100).isEmpty)
         #expect(decoder.feed(Array("q".utf8), at: 1_100).isEmpty)

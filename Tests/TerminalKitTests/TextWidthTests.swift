@@ -81,10 +81,36 @@ import Testing
     }
 
     @Test func truncatesStart() {
-        #expect(TextWidth.truncateStart("/var/cache/東京", to: 8) == "…he/東京")
-        #expect(TextWidth.truncateStart("abc", to: 3) == "abc")
-        #expect(TextWidth.truncateStart("漢字", to: 3) == "…字")
-        #expect(TextWidth.truncateStart("abc", to: 0) == "")
+        func cut(_ text: String, _ columns: Int) -> String {
+            TextWidth.truncate(text, to: columns, cutting: .start)
+        }
+        #expect(cut("/var/cache/東京", 8) == "…he/東京")
+        #expect(cut("abc", 3) == "abc" && cut("漢字", 3) == "…字" && cut("abc", 0) == "")
+    }
+
+    @Test(
+        "a cut in the middle keeps both ends, at character boundaries",
+        arguments: [
+            ("abcdefgh", 8, "abcdefgh"), ("abcdefgh", 7, "abc…fgh"), ("abcdefgh", 6, "abc…gh"),
+            ("abcdefgh", 2, "a…"), ("abcdefgh", 1, "…"), ("abcdefgh", 0, ""), ("漢字漢字", 7, "漢字…字"),
+            ("漢字漢字", 6, "漢…字"), ("e\u{301}e\u{301}e\u{301}e\u{301}", 3, "e\u{301}…e\u{301}"),
+        ])
+    func truncatesMiddle(_ text: String, _ columns: Int, _ expected: String) {
+        #expect(TextWidth.truncate(text, to: columns, cutting: .middle) == expected)
+    }
+
+    @Test(
+        "the cut moves if texts would look equal",
+        arguments: [
+            (["archive-images-2024", "archive-thumbs-2024"], 11),
+            (["images-a-archive", "images-b-archive"], 12),
+            (["one", "two"], 2),
+        ])
+    func truncatesToDifferentTexts(_ texts: [String], _ columns: Int) {
+        let cut = TextWidth.Cut.middle(of: texts, in: columns)
+        let shown = texts.map { TextWidth.truncate($0, to: columns, cutting: cut) }
+        #expect(Set(shown).count == texts.count, "\(shown)")
+        #expect(shown.allSatisfy { TextWidth.width(of: $0) <= columns })
     }
 
     @Test func padsToExactWidth() {

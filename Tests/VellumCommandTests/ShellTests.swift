@@ -174,7 +174,7 @@ struct ShellTests {
         let (status, text) = try await session(
             of: "City",
             [
-                (next, "count\u{1b}[200~half"), ("Ctrl-C drops it.\r\r\n\rCity> count", "\u{3}"),
+                (next, "count\u{1b}[200~half"), ("ctrl+c drops it.\r\r\n\rCity> count", "\u{3}"),
                 ("was dropped.\r\r\n\rCity> count", "\r"), (next, "\u{4}"),
             ])
         #expect(status == 0, "\(text)")

@@ -249,7 +249,7 @@ package enum ActionTable {
         action(.clear, "Clear", "Clear filter, search, marks; go back.", [Key(.escape)], all),
         action(.commandLine, "Command", "Show the equivalent shell command.", ["c"], all),
         action(.palette, "Actions", "Search the actions by name.", [":", .control("p")], all),
-        action(.help, "Help", "Search all keys; Enter runs one.", ["?", Key(.function(1))], all, .footer),
+        action(.help, "Help", "Search all keys; enter runs one.", ["?", Key(.function(1))], all, .footer),
         action(.hints, "Hints", "Show or hide the hint line.", ["H"], all),
         action(
             .mouse, "Mouse", "Turn mouse capture on or off.", [.control("t"), Key(.function(2))], all),

@@ -118,7 +118,7 @@ extension Browser {
     }
 
     static func sayEnterIsCut(_ model: inout Model) {
-        sayOfInput(&model, "Ignored: Enter came with the text.")
+        sayOfInput(&model, "Ignored: enter came with the text.")
     }
 
     /// Shows a notice, or the prompt's own while one is open. At most 40 columns.

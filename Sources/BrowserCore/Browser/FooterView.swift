@@ -1,9 +1,9 @@
 import TerminalKit
 
 enum FooterView {
-    /// The most used actions, which are named first.
+    /// The most used actions, which are named first: the help, since it lists the rest.
     private static let mostUsed: [ActionID] = [
-        .editValue, .copy, .pager, .open, .fold, .edit, .filter, .find, .search, .sort, .mark, .delete,
+        .help, .editValue, .copy, .pager, .open, .fold, .edit, .filter, .find, .search, .sort, .mark, .delete,
         .expire, .query,
     ]
 
@@ -20,7 +20,7 @@ enum FooterView {
                 action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
             }
         }
-        let hints = (added + model.keyMap.hints(in: model.screen)).filter {
+        return (added + model.keyMap.hints(in: model.screen)).filter {
             model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
         }.enumerated().sorted {
             (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
@@ -31,12 +31,6 @@ enum FooterView {
             if hint.id == .quit, !model.isFirstScreen { title = "Back" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }
-        // Where not all fit, help is first, since it lists the rest.
-        let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }
-        guard needed > model.size.columns, let help = hints.first(where: { $0.id == .help }) else {
-            return hints
-        }
-        return [help] + hints.filter { $0.id != .help }
     }
 
     /// Whether this screen's footer shows a key that works on every screen.

@@ -157,7 +157,7 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
-    static let awaited = " ignored: still loading. Esc cancels."
+    static let awaited = " ignored: still loading; esc cancels."
 
     /// Replaces a notice that is no longer true.
     mutating func unsay(_ text: String, instead: String? = nil) {
@@ -293,14 +293,14 @@ struct Job: Sendable, Hashable {
     var leadsToQuestion = false
     var workspace = 0
 
-    /// `deleting 34,048 of 100,000, Esc stops`
+    /// `deleting 34,048 of 100,000, esc stops`
     var text: String {
         let amount = total.map { total in
             let done = Int(share * Double(total))
             return done > 0
                 ? " \(Figures.count(done)) of \(Figures.count(total))" : " \(Figures.count(total))"
         }
-        return title + (amount ?? "") + (isStoppable ? ", Esc stops" : "")
+        return title + (amount ?? "") + (isStoppable ? ", esc stops" : "")
     }
 
     static let stopping = "stopping after"

@@ -51,8 +51,9 @@ struct StatusView {
             let label =
                 TextWidth.width(of: prompt.label) <= labelRoom
                 ? prompt.label
-                : TextWidth.truncate(prompt.label, to: max(0, labelRoom - 1), ellipsis: look.glyphs.ellipsis)
-                    + " "
+                : TextWidth.truncate(
+                    String(prompt.label.trimmingSpaces()), to: max(0, labelRoom - 1), cutting: .middle,
+                    ellipsis: look.glyphs.ellipsis) + " "
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
@@ -112,7 +113,8 @@ struct StatusView {
     private static func cut(_ spans: [Span], to columns: Int, _ look: Look) -> [Span] {
         var room = columns
         return spans.map { span in
-            let text = TextWidth.truncate(span.text, to: room, ellipsis: look.glyphs.ellipsis)
+            let text = TextWidth.truncate(
+                span.text, to: room, cutting: .middle, ellipsis: look.glyphs.ellipsis)
             room -= TextWidth.width(of: text)
             return Span(text, span.style)
         }

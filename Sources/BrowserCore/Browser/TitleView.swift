@@ -19,7 +19,9 @@ enum TitleView {
         }
         if let alarm = model.ringing.first {
             let more = model.ringing.count > 1 ? " +\(model.ringing.count - 1)" : ""
-            right += [Span(" ALARM \(alarm)\(more) ", look[.badge]), Span(" ")]
+            let name = TextWidth.truncate(
+                alarm, to: max(8, rect.columns / 3), cutting: .middle, ellipsis: look.glyphs.ellipsis)
+            right += [Span(" ALARM \(name)\(more) ", look[.badge]), Span(" ")]
         }
         if model.archives.problem != nil, model.size.columns >= 40, let read = model.archives.read {
             right.append(Span("read \(Figures.time(read)) ", look[.titleWarning]))
@@ -30,14 +32,20 @@ enum TitleView {
         let reserved = right.suffix(model.store == nil ? 3 : right.count - 2)
             .reduce(0) { $0 + TextWidth.width(of: $1.text) }
         let room = max(6, rect.columns - reserved - 2)
-        let path = TextWidth.truncateStart(
-            breadcrumb(model, columns: rect.columns), to: room, ellipsis: look.glyphs.ellipsis)
+        let path = TextWidth.truncate(
+            breadcrumb(model, columns: rect.columns, room: room), to: room, cutting: .start,
+            ellipsis: look.glyphs.ellipsis)
         Bar(left: [Span(" "), Span(path)], right: right).draw(into: &frame, in: rect, look: look)
     }
 
-    private static func breadcrumb(_ model: Model, columns: Int) -> String {
-        let path = model.parts.path(model)
-        if columns < 40 { return path.last ?? "" }
+    private static func breadcrumb(_ model: Model, columns: Int, room: Int) -> String {
+        var path = model.parts.path(model)
+        // A long key keeps both ends.
+        let last = TextWidth.truncate(
+            path.popLast() ?? "", to: columns < 40 ? room : max(1, room - 4), cutting: .middle,
+            ellipsis: model.look.glyphs.ellipsis)
+        if columns < 40 { return last }
+        path.append(last)
         return (["vellum"] + path).joined(separator: model.look.glyphs == .ascii ? " > " : " › ")
     }
 

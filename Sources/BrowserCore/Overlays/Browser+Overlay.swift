@@ -72,7 +72,7 @@ extension Browser {
     }
 
     static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
-        model.say("\(key) does nothing here. Esc closes.", seconds: 3)
+        model.say("\(key) does nothing here; esc closes.", seconds: 3)
         return []
     }
 
@@ -164,7 +164,7 @@ extension Browser {
                 return []
             }
             guard ExactText(name.text) == ExactText(plan.archive.name), !model.isInDoubt else {
-                model.say("Type \(plan.archive.name), then press Enter.", role: .warning)
+                model.say("Type \(plan.archive.name), then press enter.", role: .warning)
                 return []
             }
             return carryOut(&model, plan)

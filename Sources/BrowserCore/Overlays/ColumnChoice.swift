@@ -137,11 +137,13 @@ extension OverlayView {
         frame.cursor = nil
         let places = OverlayPlaces.columns(choice, model)
         drawBox(places.box, around: places.list, title: " \(choice.title) ", into: &frame, look)
+        let properties = choice.items.filter { $0.property != nil }.map(\.title)
         let items = choice.items.map { item in
-            List.Item(
+            let sign = item.property == nil && properties.contains(item.title) ? "@" : ""
+            return List.Item(
                 [
                     Span(item.isShown ? "[x] " : "[ ] ", look[.key]),
-                    Span(TerminalText.sanitized(item.title)),
+                    Span(sign + TerminalText.sanitized(item.title)),
                 ], trailing: item.note)
         }
         List(items, selected: choice.selected, first: choice.first, role: .dialog)

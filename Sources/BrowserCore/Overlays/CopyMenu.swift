@@ -97,7 +97,7 @@ extension OverlayView {
             var spans = [Span("\(item.letter)  ", look[.key]), Span(TextWidth.pad(item.name, to: widest))]
             if room >= 10 {
                 let preview = TextWidth.truncate(
-                    TerminalText.sanitized(item.preview), to: room, ellipsis: look.glyphs.ellipsis)
+                    item.preview, to: room, cutting: .middle, ellipsis: look.glyphs.ellipsis)
                 spans.append(Span("  " + preview, look[.dim]))
             }
             return List.Item(spans)

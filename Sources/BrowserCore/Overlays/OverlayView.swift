@@ -105,8 +105,8 @@ enum OverlayView {
         let line = box.line(0).inset(left: hasBorder ? 2 : 0)
         let room = line.columns - (hasBorder ? 2 : 0)
         frame.write(
-            TextWidth.truncate(title, to: max(0, room), ellipsis: look.glyphs.ellipsis), at: line.origin,
-            style: look[.title].over(look[.dialog]), within: line)
+            TextWidth.truncate(title, to: max(0, room), cutting: .middle, ellipsis: look.glyphs.ellipsis),
+            at: line.origin, style: look[.title].over(look[.dialog]), within: line)
     }
 
     /// Names the action of other screens, if one matches.

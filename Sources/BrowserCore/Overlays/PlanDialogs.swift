@@ -36,7 +36,7 @@ extension OverlayPlaces {
         case .archive(let change, let sample, let evictions):
             (words, body) = change.dialog(sample, evictions)
         }
-        if plan.name != nil { body.append("Type \(plan.archive.name) and press Enter:") }
+        if plan.name != nil { body.append("Type \(plan.archive.name) and press enter:") }
         return Dialog(
             title: words.title, body: body, buttons: plan.name == nil ? ["Cancel", words.button] : [],
             selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)
@@ -119,7 +119,7 @@ extension OverlayPlaces {
         let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
         body += plan.targets.prefix(shown).map { target in
             let key = TextWidth.truncate(
-                TerminalText.sanitized(target.key), to: columns, ellipsis: model.look.glyphs.ellipsis)
+                target.key, to: columns, cutting: .middle, ellipsis: model.look.glyphs.ellipsis)
             return "\(bullet) \(key)"
         }
         if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }

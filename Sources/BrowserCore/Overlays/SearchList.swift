@@ -106,7 +106,8 @@ extension OverlayView {
         let origins = min(widest, max(8, room / 3))
         let items = found.map { number in
             let item = list.items[number]
-            var origin = TextWidth.truncate(item.origin, to: origins, ellipsis: ellipsis)
+            var origin = TextWidth.truncate(
+                item.origin, to: origins, cutting: .middle, ellipsis: ellipsis)
             if origins > 0 {
                 origin += String(repeating: " ", count: max(0, origins - TextWidth.width(of: origin)) + 2)
             }

@@ -68,7 +68,7 @@ package struct TerminalProgram: Sendable {
     static let pipeScript = """
         sh -c "$2" <"$1"
         status=$?
-        printf '\\n[exit code %s; Enter goes back to vellum] ' "$status"
+        printf '\\n[exit code %s; enter goes back to vellum] ' "$status"
         read -r line
         exit "$status"
         """

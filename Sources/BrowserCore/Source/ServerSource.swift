@@ -212,7 +212,7 @@ package final class ServerSource: QueriedSource {
         }
         let isAllowed = state.withLock { $0.allowed.contains(EntryAddress(key, in: archive)) }
         if !isAllowed, let reason = try objectionToReading() {
-            throw SourceError("\(reason). Enter on the value screen reads it.")
+            throw SourceError("\(reason); enter on the value screen reads it.")
         }
         guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
         var hasher = Hasher()

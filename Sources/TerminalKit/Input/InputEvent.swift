@@ -18,7 +18,7 @@ package enum InputEvent: Sendable, Hashable {
     package var words: String {
         switch self {
         case .pasteUnfinished:
-            "A paste hasn't ended; Ctrl-C drops it."
+            "A paste hasn't ended; ctrl+c drops it."
         case .pasteDropped: "The unfinished paste was dropped."
         default: ""
         }

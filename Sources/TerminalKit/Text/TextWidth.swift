@@ -85,45 +85,54 @@ package enum TextWidth {
         return sum
     }
 
-    /// Cuts the text to at most `columns`, with the ellipsis at the end if it fits. The result is harmless.
-    package static func truncate(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
-        let safe = TerminalText.sanitized(text)
-        guard width(of: safe) > columns else { return safe }
-        let mark = width(of: ellipsis)
-        let room = mark <= columns ? columns - mark : columns
-        return String(prefix(of: safe, columns: room)) + (mark <= columns ? ellipsis : "")
+    /// The part of a text that is left out if the text is too wide.
+    package struct Cut: Sendable, Hashable {
+        /// Quarters of the columns that show the end of the text; the others show its beginning.
+        fileprivate let quarters: Int
+
+        package static let end = Cut(quarters: 0)
+        /// For names and keys, which may have a common beginning.
+        package static let middle = Cut(quarters: 2)
+        /// For paths.
+        package static let start = Cut(quarters: 4)
+
+        /// ``middle``, or a place near it if only that keeps all these texts different. Linear in their length.
+        package static func middle(of texts: some Sequence<String>, in columns: Int) -> Cut {
+            let long = Set(texts.filter { width(of: $0) > columns })
+            guard long.count > 1 else { return middle }
+            let cuts = [middle, Cut(quarters: 3), Cut(quarters: 1)]
+            return cuts.first { cut in
+                Set(long.map { truncate($0, to: columns, cutting: cut) }).count == long.count
+            } ?? middle
+        }
     }
 
-    /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning, for paths and keys.
-    package static func truncateStart(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
+    /// Cuts the text to at most `columns`, with the ellipsis in place of the cut if it fits. The result is harmless.
+    package static func truncate(
+        _ text: String, to columns: Int, cutting cut: Cut = .end, ellipsis: String = "…"
+    ) -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
-        let mark = width(of: ellipsis)
-        let room = mark <= columns ? columns - mark : columns
-        var start = safe.endIndex
-        var used = 0
-        while start > safe.startIndex {
-            let previous = safe.index(before: start)
-            used += width(of: safe[previous])
-            if used > room { break }
-            start = previous
-        }
-        return (mark <= columns ? ellipsis : "") + safe[start...]
+        let room = columns - width(of: ellipsis)
+        guard room >= 0 else { return String(prefix(of: safe, columns: columns)) }
+        let tail = suffix(of: safe, columns: room * cut.quarters / 4)
+        return prefix(of: safe, columns: room - width(of: tail)) + ellipsis + tail
     }
 
     /// Truncates or fills with spaces to exactly `columns`.
     package static func pad(
-        _ text: String, to columns: Int, alignment: Alignment = .leading, ellipsis: String = "…"
+        _ text: String, to columns: Int, alignment: Alignment = .leading, cutting cut: Cut = .end,
+        ellipsis: String = "…"
     ) -> String {
-        let cut = truncate(text, to: columns, ellipsis: ellipsis)
-        let space = max(0, columns - width(of: cut))
+        let text = truncate(text, to: columns, cutting: cut, ellipsis: ellipsis)
+        let space = max(0, columns - width(of: text))
         let before =
             switch alignment {
             case .leading: 0
             case .center: space / 2
             case .trailing: space
             }
-        return String(repeating: " ", count: before) + cut
+        return String(repeating: " ", count: before) + text
             + String(repeating: " ", count: space - before)
     }
 
@@ -137,6 +146,19 @@ package enum TextWidth {
             end = text.index(after: end)
         }
         return text[..<end]
+    }
+
+    /// The longest suffix of harmless text within `columns`.
+    private static func suffix(of text: String, columns: Int) -> Substring {
+        var used = 0
+        var start = text.endIndex
+        while start > text.startIndex {
+            let previous = text.index(before: start)
+            used += width(of: text[previous])
+            if used > columns { break }
+            start = previous
+        }
+        return text[start...]
     }
 
     static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {

@@ -83,7 +83,8 @@ package struct Dialog: Widget {
         }
         let titleLine = places.box.line(0).inset(left: places.body.column > places.box.column ? 1 : 0)
         let titleText = TextWidth.truncate(
-            " \(title) ", to: max(0, places.box.columns - 2), ellipsis: look.glyphs.ellipsis)
+            " \(title) ", to: max(0, places.box.columns - 2), cutting: .middle,
+            ellipsis: look.glyphs.ellipsis)
         frame.write(
             titleText, at: titleLine.origin, style: look[.title].over(look[.dialog]), within: titleLine)
         let first = min(max(0, firstLine), max(0, places.lines.count - places.body.rows))

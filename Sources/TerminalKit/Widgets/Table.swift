@@ -34,20 +34,20 @@ package struct Table: Widget {
         package var short: String?
         /// Nil: the row's role.
         package var role: Role?
-        package var truncatesStart: Bool
+        package var cut: TextWidth.Cut
         /// 0 to 1, instead of the text.
         package var gauge: Double?
         /// Shares from 0 to 1 instead of the text; nil is a gap.
         package var spark: [Double?]?
 
         package init(
-            _ text: String, short: String? = nil, role: Role? = nil, truncatesStart: Bool = false,
+            _ text: String, short: String? = nil, role: Role? = nil, cut: TextWidth.Cut = .end,
             gauge: Double? = nil, spark: [Double?]? = nil
         ) {
             self.text = text
             self.short = short
             self.role = role
-            self.truncatesStart = truncatesStart
+            self.cut = cut
             self.gauge = gauge
             self.spark = spark
         }
@@ -100,8 +100,19 @@ package struct Table: Widget {
         frame.fill(rect, style: look[.text])
         if !places.header.isEmpty { drawHeader(into: &frame, places, look: look) }
         if rowCount == 0 { drawEmptyText(into: &frame, in: places.body, look: look) }
-        for (offset, index) in places.rows.enumerated() {
-            drawRow(index, into: &frame, places.body.line(offset), places, look: look)
+        let rows = places.rows.map(row)
+        // Cut names of visible rows differ where possible.
+        let middles = places.columns.map { place in
+            let cells = rows.compactMap {
+                $0.cells.indices.contains(place.index) ? $0.cells[place.index] : nil
+            }
+            let names = cells.lazy.filter { $0.cut == .middle }.map { look.legible($0.text) }
+            return TextWidth.Cut.middle(of: names, in: place.columns)
+        }
+        for (offset, row) in rows.enumerated() {
+            let isSelected = places.rows.lowerBound + offset == selectedRow
+            drawRow(
+                row, isSelected, middles, into: &frame, places.body.line(offset), places, look: look)
         }
         ScrollBar(total: rowCount, first: firstRow, visible: places.body.rows)
             .draw(into: &frame, in: places.scrollBar, look: look)
@@ -161,14 +172,13 @@ package struct Table: Widget {
     }
 
     private func drawRow(
-        _ index: Int, into frame: inout Frame, _ line: Rect, _ places: TableLayout, look: Look
+        _ row: Row, _ isSelected: Bool, _ middles: [TextWidth.Cut], into frame: inout Frame, _ line: Rect,
+        _ places: TableLayout, look: Look
     ) {
-        let row = row(index)
-        let isSelected = index == selectedRow
         let base = look[row.role]
         let selection = look[isActive ? .selected : .selectedInactive]
         if isSelected { frame.fill(line, style: selection) }
-        for place in places.columns where place.index < row.cells.count {
+        for (place, middle) in zip(places.columns, middles) where place.index < row.cells.count {
             let cell = row.cells[place.index]
             let area = Rect(column: place.column, row: line.row, columns: place.columns, rows: 1)
             if cell.gauge != nil || cell.spark != nil {
@@ -187,11 +197,9 @@ package struct Table: Widget {
                 let fits = cell.short == nil || TextWidth.width(of: cell.text) <= area.columns
                 let whole = fits ? cell.text : cell.short ?? ""
                 let shown = column.aligningPoint(look.legible(whole), in: area.columns)
-                let cut =
-                    cell.truncatesStart
-                    ? TextWidth.truncateStart(shown, to: area.columns, ellipsis: look.glyphs.ellipsis) : shown
                 let text = TextWidth.pad(
-                    cut, to: area.columns, alignment: column.alignment, ellipsis: look.glyphs.ellipsis)
+                    shown, to: area.columns, alignment: column.alignment,
+                    cutting: cell.cut == .middle ? middle : cell.cut, ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
                 // A role's colors may be unreadable on the selection; keep only its attributes.

@@ -185,7 +185,8 @@ package struct TextField: Widget {
             frame.write(text, at: line.origin, style: look[.placeholder], within: line)
         }
         let hasCursor = clusters.contains(cursor) || cursor == clusters.upperBound
-        var column = line.column - (hasCursor ? scroll(clusters, columns: line.columns, look) : 0)
+        let hidden = hasCursor ? scroll(clusters, columns: line.columns, look) : 0
+        var column = line.column - hidden
         for index in clusters {
             if index == cursor, isActive { frame.cursor = Point(column: column, row: line.row) }
             let special = isSuggestion ? .selected : highlights.last { $0.range.contains(index) }?.role
@@ -195,13 +196,25 @@ package struct TextField: Widget {
             column += TextWidth.width(of: shown)
         }
         if cursor == clusters.upperBound, isActive { frame.cursor = Point(column: column, row: line.row) }
+        guard line.columns >= TextField.leastMarked else { return }
+        // The text continues at the marked sides.
+        for (isCut, place) in [(hidden > 0, line.column), (column > line.endColumn, line.endColumn - 1)]
+        where isCut {
+            let point = Point(column: place, row: line.row)
+            frame.write(
+                look.glyphs.ellipsis, at: point, style: look[.placeholder].over(look[role]), within: line)
+        }
     }
 
-    /// Columns hidden at the left to show the cursor and the character under it.
+    /// Columns of the narrowest field that marks its hidden text, so that the cursor is not under a mark.
+    private static let leastMarked = 4
+
+    /// Columns hidden at the left to show the cursor and the character under it, and a mark behind it if more follows.
     private func scroll(_ clusters: Range<Int>, columns: Int, _ look: Look) -> Int {
         let before = TextWidth.width(of: look.legible(String(characters[clusters.lowerBound..<cursor])))
         let under =
             cursor < clusters.upperBound ? TextWidth.width(of: look.legible(String(characters[cursor]))) : 1
-        return max(0, before + min(under, columns) - columns)
+        let mark = columns >= TextField.leastMarked && cursor + 1 < clusters.upperBound ? 1 : 0
+        return max(0, before + min(under, columns) + mark - columns)
     }
 }

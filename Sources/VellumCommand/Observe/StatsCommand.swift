@@ -13,7 +13,7 @@ struct StatsCommand: ParsableCommand {
             memoryLimit; an owner name, entries, bytes and hits.
 
             --json prints one object: time, and archives, an array of objects; with --watch such an object each interval, \
-            with rates per second. --watch runs until Ctrl-C or until the output is closed, and prints a line per archive \
+            with rates per second. --watch runs until ctrl+c or until the output is closed, and prints a line per archive \
             and interval: time, archive, entries, diskBytes, memoryBytes, hitRatio of the interval, and per second: hits, \
             misses, records, deletes, evictions, expirations.
 

@@ -10,7 +10,7 @@ struct TailCommand: ParsableCommand {
             In a pipe: number, time in seconds since 1970 and text, separated by tabs. --json prints an object per line: \
             sequence, time, and text, or data in base64 if the message isn't UTF-8. Leaves no access record. Numbers \
             increase, possibly with gaps. Without --follow, ends with the last message at the start of the command; with \
-            --follow, runs until Ctrl-C or until the output is closed. Messages dropped before they could be read are \
+            --follow, runs until ctrl+c or until the output is closed. Messages dropped before they could be read are \
             reported on standard error, and damaged ones with exit code 3.
 
             A log's name with a slash is the path of a ring file, as the CacheAdvance library writes it, unless --store is \

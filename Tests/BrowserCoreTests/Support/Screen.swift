@@ -75,8 +75,8 @@ extension HeadlessBrowser {
     var disagreement: String? {
         guard model.screen == .entries, let shown = paneKey, let key = model.cursorKey else { return nil }
         let whole = TerminalText.sanitized(key)
-        let isSame =
-            shown.hasSuffix("…") ? whole.hasPrefix(shown.dropLast()) || whole == shown : whole == shown
-        return isSame ? nil : "the pane shows \(shown), the cursor is on \(whole)"
+        let ends = shown.split(separator: "…", maxSplits: 1, omittingEmptySubsequences: false)
+        let isCut = ends.count == 2 && whole.hasPrefix(ends[0]) && whole.hasSuffix(ends[1])
+        return isCut || whole == shown ? nil : "the pane shows \(shown), the cursor is on \(whole)"
     }
 }

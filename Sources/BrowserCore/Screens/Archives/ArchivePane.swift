@@ -24,11 +24,13 @@ struct ArchivePane {
         let box = rect
         frame.border(box, style: look[.border], glyphs: look.glyphs)
         let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
-        let title =
-            (server?.product ?? archive.name) + (content.isEmpty ? "" : ": ")
-            + content.joined(separator: ", ")
+        let kind = (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
+        let room = max(0, box.columns - 4)
+        let name = TextWidth.truncate(
+            server?.product ?? archive.name, to: max(room / 2, room - TextWidth.width(of: kind) - 2),
+            cutting: .middle, ellipsis: look.glyphs.ellipsis)
         frame.write(
-            TextWidth.truncate(" \(title) ", to: max(0, box.columns - 4), ellipsis: look.glyphs.ellipsis),
+            TextWidth.truncate(" \(name)\(kind) ", to: room, ellipsis: look.glyphs.ellipsis),
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
         let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
         if let problem = archive.problem {

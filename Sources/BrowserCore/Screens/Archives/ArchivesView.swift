@@ -9,7 +9,7 @@ enum ArchivesView {
         let histories = model.archives.shownHistories
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
         var columns = [
-            Table.Column("archive", width: .minimum(10, weight: 1)),
+            Table.Column("archive", width: nameWidth(archives.map(\.name), model)),
             Table.Column("", width: .fixed(1)),
             Table.Column("kind", width: .fixed(10), priority: 9),
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
@@ -50,15 +50,15 @@ enum ArchivesView {
         _ archive: ArchiveSample, _ history: ArchiveHistory?, _ warning: Role?
     ) -> Table.Row {
         guard archive.problem == nil else {
-            let cells = [archive.name, "", "?", "-", "unreadable"]
-            return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
+            let cells = ["", "?", "-", "unreadable"].map { Table.Cell($0) }
+            return Table.Row([Table.Cell(archive.name, cut: .middle)] + cells, role: .danger)
         }
         let now = history?.now
         let histories = [history].compactMap { $0 }
         let ratios = GraphColumn.columns(
             120, step: 1, until: history?.latest ?? .init(seconds: 0), of: histories)
         return Table.Row([
-            Table.Cell(archive.name), Table.Cell(warning == nil ? "" : "!", role: warning),
+            Table.Cell(archive.name, cut: .middle), Table.Cell(warning == nil ? "" : "!", role: warning),
             Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(Figures.share(archive.diskBytes, of: archive.diskLimit)),
@@ -73,6 +73,13 @@ enum ArchivesView {
                 now.map { Figures.rate($0.evictions) } ?? "-",
                 role: (now?.evictions ?? 0) > 0 ? .warning : nil),
         ])
+    }
+
+    /// The width of a column of names: other columns are dropped or shrink before long names are cut.
+    static func nameWidth(_ names: [String], _ model: Model) -> Part {
+        let widest = names.reduce(10) { max($0, TextWidth.width(of: model.look.legible($1))) }
+        let columns = min(widest, max(10, min(60, model.size.columns * 2 / 5)))
+        return .minimum(columns, weight: widest > columns ? 100 : 1)
     }
 
     /// Disk usage of the files; above its bound also as a multiple of it.
@@ -130,10 +137,11 @@ enum ArchivesView {
         let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         let parts = [
             filter.isEmpty ? all : "\(Figures.count(archives.count)) of \(all)  filter \"\(filter)\"",
-            Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
-            "memory \(sum(\.memoryBytes))", RecentHits(histories).words,
-            "file size \(sum(\.footprint))",
-        ].map { Span($0) }
+            "disk \(sum(\.diskBytes))", Figures.count(entries, "entry", "entries"),
+            archives.contains { $0.kind != .log && $0.memoryLimit != 0 }
+                ? "memory \(sum(\.memoryBytes))" : nil,
+            RecentHits(histories).words, "file size \(sum(\.footprint))",
+        ].compactMap { $0.map { Span($0) } }
         let warnings = damaged == 0 ? [] : [Span("\(Figures.count(damaged)) damaged", model.look[.danger])]
         drawFacts(parts, warnings, into: &frame, in: rect.line(0), model.look)
         let processes = figures.processes.map { process in

@@ -19,7 +19,7 @@ enum DatabasesView {
             let database = databases[row]
             let share = database.keys > 0 ? Double(database.expiring) / Double(database.keys) : 0
             return Table.Row([
-                Table.Cell(database.name), Table.Cell(Figures.count(database.keys)),
+                Table.Cell(database.name, cut: .middle), Table.Cell(Figures.count(database.keys)),
                 Table.Cell(Figures.count(database.expiring)), Table.Cell("", gauge: share),
             ])
         }

@@ -21,14 +21,22 @@ enum EntriesView {
 
         init(_ property: QueryProperty, _ seen: SeenRows.Values?) {
             basis = .property(property)
-            title =
-                if case .metadata(let metadata) = property { metadata.rawValue } else { property.columnName }
+            if case .metadata(let metadata) = property, !EntriesView.hideable.contains(metadata.rawValue) {
+                title = metadata.rawValue
+            } else {
+                title = property.columnName
+            }
             let isNumeric = seen?.isNumeric ?? false
             fraction = isNumeric ? seen?.fraction ?? 0 : 0
             let columns = max(min(TextWidth.width(of: title), Column.widest), seen?.columns ?? 0)
             width = isNumeric ? .fixed(columns) : .minimum(min(columns, Column.narrowest), weight: 1)
             alignment = isNumeric ? .trailing : .leading
             priority = 1
+        }
+
+        /// The title; as in queries, with a sign, if a property has the same name.
+        func heading(besides properties: [String]) -> String {
+            if case .column? = basis, properties.contains(title) { "@" + title } else { title }
         }
 
         private static let widest = 24
@@ -88,12 +96,13 @@ enum EntriesView {
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
+        let names = (entries?.properties ?? []).map(\.columnName)
         let widestKey = model.layout.list.columns / 3
         let unreported = metadata.filter { !model.reports($0.metadata) }.map(\.column)
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
-                let title = column.title
+                let title = column.heading(besides: names)
                 var arrow: Table.Column.Order?
                 var width = column.width
                 if column.basis == order.basis {
@@ -183,7 +192,7 @@ enum EntriesView {
 
     private static func cell(_ column: EntryColumn, _ entry: EntryMetadata, now: Timestamp) -> Table.Cell {
         switch column {
-        case .key: return Table.Cell(entry.key)
+        case .key: return Table.Cell(entry.key, cut: .middle)
         case .size: return Table.Cell(Figures.bytes(UInt64(entry.valueBytes)))
         case .tier: return Table.Cell(entry.tier.rawValue, role: .dim)
         case .idle: return Table.Cell(Figures.duration(now.seconds(since: entry.accessed)))
@@ -325,12 +334,11 @@ enum EntriesView {
         guard let pattern = SearchText(arrangement.filter),
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }
-        for (offset, row) in places.rows.enumerated() {
-            guard let key = entries.rows[row]?.key else { continue }
-            // Only the visible part is searched, so that a long key costs no more.
-            let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
-            guard let range = pattern.range(in: shown) else { continue }
+        for (offset, row) in places.rows.enumerated() where entries.rows[row] != nil {
             let start = Point(column: place.column, row: places.body.row + offset)
+            // Only the visible part is searched, so that a long key costs no more.
+            let shown = (0..<place.columns).map { frame[start.column + $0, start.row].text }.joined()
+            guard let range = pattern.range(in: shown) else { continue }
             frame.highlight(range, of: shown, at: start, look: look)
         }
     }

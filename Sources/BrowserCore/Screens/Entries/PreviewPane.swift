@@ -46,7 +46,7 @@ struct PreviewPane {
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         // The key has priority over the figures.
         let key = TextWidth.truncate(
-            load.entry.key, to: max(title.columns * 2 / 3, title.columns - width),
+            load.entry.key, to: max(title.columns * 2 / 3, title.columns - width), cutting: .middle,
             ellipsis: look.glyphs.ellipsis)
         write(
             title,

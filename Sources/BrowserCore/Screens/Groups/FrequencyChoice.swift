@@ -25,7 +25,7 @@ extension EntriesScreen {
         }
         var list = SearchList(
             title: "Count by", items, placeholder: "part of a name, or another property",
-            nothing: "Enter counts by the typed property."
+            nothing: "No match; enter counts by the typed property."
         ) { model, number in
             GroupsScreen.count(by: choices[number], &model)
         }

@@ -43,10 +43,8 @@ enum GroupsView {
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
             let share = share(of: group, in: all, isOfEntries: isOfEntries)
-            let cells = (columns.map { text($0, group, now) } + [Figures.percent(share)]).map {
-                Table.Cell($0)
-            }
-            return Table.Row(cells + [Table.Cell("", gauge: share)])
+            let cells = columns.map { Table.Cell(text($0, group, now), cut: $0 == .group ? .middle : .end) }
+            return Table.Row(cells + [Table.Cell(Figures.percent(share)), Table.Cell("", gauge: share)])
         }
     }
 

@@ -28,9 +28,11 @@ enum EventsTable {
         ) { row in
             let event = log[number(row)]
             var cells = [
-                Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
+                Table.Cell(Figures.time(event.time), role: .dim),
+                Table.Cell(event.archive, role: .dim, cut: .middle),
                 Table.Cell(event.label, role: EventText.role(event.kind)),
-                Table.Cell(EventText.key(event, look: look), role: event.key == nil ? .dim : nil),
+                Table.Cell(
+                    EventText.key(event, look: look), role: event.key == nil ? .dim : nil, cut: .middle),
                 Table.Cell(event.bytes == 0 ? "" : Figures.bytes(UInt64(event.bytes))),
                 Table.Cell(event.cause.label(of: event.kind) ?? "", role: .dim),
                 event.pid == 0

@@ -60,7 +60,7 @@ enum MonitorView {
             return Table.Row(
                 [
                     Table.Cell(String(process.pid)), Table.Cell(process.name),
-                    Table.Cell(attachments[row].archive, role: .dim),
+                    Table.Cell(attachments[row].archive, role: .dim, cut: .middle),
                     Table.Cell(
                         process.attached.microseconds == 0
                             ? "-" : Figures.duration(now.seconds(since: process.attached))),

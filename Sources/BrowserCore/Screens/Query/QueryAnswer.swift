@@ -53,9 +53,11 @@ package struct QueryAnswer: Sendable {
         case figure
         case seconds
         case group
+        case key
 
         fileprivate init(_ property: QueryProperty?) {
             switch property {
+            case .metadata(.key): self = .key
             case .metadata(.idle), .metadata(.age), .metadata(.ttl): self = .seconds
             default: self = .plain
             }
@@ -63,7 +65,7 @@ package struct QueryAnswer: Sendable {
 
         fileprivate init(_ aggregate: QueryAggregate) {
             if case .countDistinct = aggregate { self = .figure } else { self.init(aggregate.property) }
-            if self == .plain { self = .figure }
+            if self != .seconds { self = .figure }
         }
 
         fileprivate static func all(_ stages: [PipelineStage]) -> [String: Form] {
@@ -220,9 +222,9 @@ package struct QueryAnswer: Sendable {
         /// The columns that there are by now; a row may be the first to have something.
         private mutating func addColumns() {
             for (place, title) in cells.titles.enumerated().dropFirst(columns.count) {
+                let property = cells.property(at: place)
                 columns.append(
-                    Column(
-                        title: title, property: cells.property(at: place), form: forms[title] ?? .plain))
+                    Column(title: title, property: property, form: forms[title] ?? Form(property)))
                 seen.append((0, true))
             }
         }

@@ -10,7 +10,8 @@ extension QueryScreen {
         let columns = answer.columns
         var list = SearchList(
             title: "Count by", columns.map { SearchList.Item(text: $0.title) },
-            placeholder: "part of a name, or another property", nothing: "Enter counts by the typed property."
+            placeholder: "part of a name, or another property",
+            nothing: "No match; enter counts by the typed property."
         ) { model, number in
             let column = columns[number]
             return count(

@@ -7,8 +7,9 @@ extension QueryScreen {
         guard let query = model.query, query.isTyping else { return nil }
         if Browser.isAsking(model) { return [("esc", "Stop")] }
         return [
-            ("enter", "Run"), ("tab", "Complete"), ("esc", query.answer == nil ? "Back" : "Result"),
-            ("f1", "Help"), ("up", "Previous"), ("ctrl+r", "Search history"), ("ctrl+s", "Save"),
+            ("f1", "Help"), ("enter", "Run"), ("tab", "Complete"),
+            ("esc", query.answer == nil ? "Back" : "Result"), ("up", "Previous"),
+            ("ctrl+r", "Search history"), ("ctrl+s", "Save"),
             ("ctrl+o", "Saved queries"), ("alt+enter", "New line"),
         ]
     }

@@ -56,7 +56,12 @@ enum QueryView {
             let number = view.row(place)
             guard answer.rows.indices.contains(number) else { return Table.Row([]) }
             let row = answer.rows[number]
-            var cells = shown.map { Table.Cell(row.cells[$0]) }
+            var cells = shown.map { index in
+                let form = answer.columns[index].form
+                return Table.Cell(
+                    form == .key ? row.key ?? row.cells[index] : row.cells[index],
+                    cut: form == .key || form == .group ? .middle : .end)
+            }
             if let total {
                 let share = Double(QueryScreen.count(in: row)) / Double(total)
                 cells += [Table.Cell(Figures.percent(share)), Table.Cell("", gauge: share)]
@@ -93,7 +98,7 @@ enum QueryView {
 
     private static func emptyText(_ model: Model) -> String {
         // Completions need the room on small screens.
-        model.size.columns < 50 || model.size.rows < 16 ? "" : "Type a query; Tab completes, Enter runs it."
+        model.size.columns < 50 || model.size.rows < 16 ? "" : "Type a query; tab completes, enter runs it."
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
@@ -287,7 +292,9 @@ enum QueryView {
             let style = isSelected ? look[role] : look[role].over(look[.dialog])
             frame.fill(line, style: isSelected ? style : look[.dialog])
             frame.write(
-                " " + TextWidth.truncate(completion.text, to: columns - 2, ellipsis: look.glyphs.ellipsis),
+                " "
+                    + TextWidth.truncate(
+                        completion.text, to: columns - 2, cutting: .middle, ellipsis: look.glyphs.ellipsis),
                 at: line.origin, style: style, within: line)
         }
     }

@@ -11,7 +11,7 @@ enum StoresView {
         let wasOpened = stores.contains { $0.opened != nil }
         let sign = Table.Column("", width: .fixed(1))
         var columns: [Table.Column] = [
-            Table.Column("store", width: .minimum(10, weight: 2)),
+            Table.Column("store", width: ArchivesView.nameWidth(stores.map(\.name), model)),
             Table.Column("archives", width: .fixed(8), alignment: .trailing, priority: 3),
             Table.Column("entries", width: .fixed(10), alignment: .trailing, priority: 1),
             Table.Column("disk", width: .fixed(8), alignment: .trailing, priority: 2),
@@ -41,7 +41,7 @@ enum StoresView {
                 let star = store.isFavourite ? String(model.look.glyphs.favourite) : ""
                 cells.append(Table.Cell(star, role: .marked))
             }
-            cells.append(Table.Cell(store.name))
+            cells.append(Table.Cell(store.name, cut: .middle))
             let history = model.stores.histories[ExactText(store.path)]
             let figures = [
                 Figures.count(store.archives), Figures.count(store.entries), Figures.bytes(store.diskBytes),
@@ -56,7 +56,7 @@ enum StoresView {
             if let problem = store.problem {
                 return Table.Row(cells + [Table.Cell(problem)], role: .danger)
             }
-            return Table.Row(cells + [Table.Cell(store.path, role: .dim, truncatesStart: true)])
+            return Table.Row(cells + [Table.Cell(store.path, role: .dim, cut: .start)])
         }
     }
 
@@ -69,11 +69,13 @@ enum StoresView {
         }
         guard !stores.isEmpty else { return explain(model, layout, into: &frame) }
         let here = stores.count { !$0.isElsewhere }
-        var words = "\(Figures.count(here, "store", "stores")) in \(model.folder)"
-        if StoresScreen.isOfServer(model) {
-            words = "\(model.folder); \(Browser.keyName(model, .clear)) shows it again"
-        }
-        if here < stores.count { words += ", \(Figures.count(stores.count - here)) elsewhere" }
+        let count = StoresScreen.isOfServer(model) ? "" : "\(Figures.count(here, "store", "stores")) in "
+        var others = here < stores.count ? ", \(Figures.count(stores.count - here)) elsewhere" : ""
+        if StoresScreen.isOfServer(model) { others = "; \(Browser.keyName(model, .clear)) shows it again" + others }
+        let folder = TextWidth.truncate(
+            model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)),
+            cutting: .start, ellipsis: look.glyphs.ellipsis)
+        var words = count + folder + others
         if !model.stores.filter.isEmpty {
             let all = Figures.count(stores.count, "store", "stores")
             words =

@@ -64,8 +64,9 @@ enum ValueScreen: ScreenParts {
         if !value.find.note.isEmpty {
             right = "\"\(value.find.text)\" \(value.find.note)  \(right)"
         }
-        right = TextWidth.truncateStart(
-            right, to: max(0, model.size.columns * 2 / 3), ellipsis: model.look.glyphs.ellipsis)
+        right = TextWidth.truncate(
+            right, to: max(0, model.size.columns * 2 / 3), cutting: .start,
+            ellipsis: model.look.glyphs.ellipsis)
         return .line(notes(value, model), right: right)
     }
 
