@@ -71,7 +71,9 @@ enum StoresView {
         let here = stores.count { !$0.isElsewhere }
         let count = StoresScreen.isOfServer(model) ? "" : "\(Figures.count(here, "store", "stores")) in "
         var others = here < stores.count ? ", \(Figures.count(stores.count - here)) elsewhere" : ""
-        if StoresScreen.isOfServer(model) { others = "; \(Browser.keyName(model, .clear)) shows it again" + others }
+        if StoresScreen.isOfServer(model) {
+            others = "; \(Browser.keyName(model, .clear)) shows it again" + others
+        }
         let folder = TextWidth.truncate(
             model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)),
             cutting: .start, ellipsis: look.glyphs.ellipsis)
