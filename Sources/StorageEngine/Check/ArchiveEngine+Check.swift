@@ -299,7 +299,10 @@ private struct CheckPass {
             case .damage(let range):
                 try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+                guard !findings.hasLog else { return }
+                let keys = try reader.keys(inDamaged: range)
+                let bytes = "bytes \(range.lowerBound) to \(range.upperBound)"
+                findings.add("\(path): \(bytes) hold no valid entry\(keys)")
             }
         }
         try filter.end(reader)

@@ -9,6 +9,7 @@ extension ArchiveSection {
         case .store(let isCopy): try replayStore(frame, at: location, tag: tag, isCopy: isCopy)
         case .storeInMemory: try replayStoreInMemory(frame, at: location, tag: tag)
         case .remove:
+            try removeEntries(namedIn: frame, undo: nil, location)
             if let present = try engine.find(frame.key, tag: tag) {
                 engine.unpin(present)
                 if present.slot.isMemoryOnly {
@@ -32,6 +33,7 @@ extension ArchiveSection {
             try MessageWriter(engine).replayShortening(self, at: location, oldest: oldest)
         case .none: break
         }
+        guard !frame.isDamaged else { return }
         countReplayed(frame)
     }
 
