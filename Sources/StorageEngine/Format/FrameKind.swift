@@ -42,12 +42,7 @@ enum FrameKind: UInt8, Sendable {
         case .restore, .message, .kept, .void, .batch: .void
         }
     }
-    var hasKey: Bool {
-        switch self {
-        case .put, .move, .resident, .delete, .deadline, .kept: true
-        case .deleteAll, .evict, .restore, .message, .void, .batch: false
-        }
-    }
+    var hasKey: Bool { remainder == .delete || self == .kept }
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 }
 

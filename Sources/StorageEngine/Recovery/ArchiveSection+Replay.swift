@@ -261,7 +261,9 @@ extension ArchiveSection {
         // An incomplete batch before the log's end was partly lost, and is left out.
         findings.damaged += reader.filter.dropped.count { $0.first != cut }
         if let cut { try clearBatch(from: cut) }
-        findings.isWhole = try log.missing(among: numbers).isEmpty
+        let gaps = try log.missing(among: numbers).count
+        findings.damaged += gaps
+        findings.isWhole = gaps == 0
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))

@@ -31,6 +31,25 @@ extension ArchiveRepair {
                 shouldContinue: number != numbers.last || endsDamaged,
                 without: dropped.filter { $0.first.segment == number }, removals[number] ?? [:])
         }
+        try fillGaps(log, from: oldest)
+    }
+
+    /// Creates empty segments in place of missing ones, which a check reports.
+    private mutating func fillGaps(_ log: SegmentLog, from oldest: UInt32) throws(StorageError) {
+        let numbers = try log.segmentNames().numbers.filter { $0 >= oldest }
+        for missing in try log.missing(among: numbers) {
+            for number in missing {
+                let file = try folder.newFile(named: SegmentHeader.fileName(number))
+                try file.extend(from: 0, to: SegmentLayout.reserveBytes)
+                let header = SegmentHeader(
+                    archive: identity, segment: number, oldest: oldest, created: Clock.wall())
+                try file.write(header.encoded)
+                try file.synchronize()
+            }
+            report(
+                "\(log.path(of: missing.lowerBound)): \(missing.count == 1 ? "" : "and the next \(missing.count - 1): ")"
+                    + "the segment was missing; replaced by an empty one. Entries before it may be outdated")
+        }
     }
 
     /// If segments are too far apart for one log, keeps those near its known end, or those with the most frame bytes.
