@@ -121,6 +121,44 @@ import Testing
         #expect(try archive.check().problems.first?.contains("can't be read") == true)
     }
 
+    @Test("a repair removes what the old index did not list", arguments: ArchiveKind.allCases.dropLast())
+    func oldIndex(kind: ArchiveKind) throws {
+        try filled(kind)
+        try flip(segment, at: last("new value") - 3)
+        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        #expect(report.entries == (kind == .cache ? 2 : 3), "\(report)")
+        let archive = try folder.rebuilt()
+        defer { archive.close() }
+        #expect(try archive.peek("key") == (kind == .cache ? nil : Self.old))
+        #expect(try archive.peek("before") == [1] && archive.peek("behind") == [2])
+        try archive.expectValid()
+    }
+
+    @Test("a repair removes entries whose deletion was in a missing segment") func missingDeletions() throws {
+        let archive = try folder.archive(creating: .cache(4_000_000))
+        var number = 0
+        func fill(untilSegments count: Int) throws {
+            while try folder.segments().count < count {
+                try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
+                number += 1
+            }
+        }
+        try fill(untilSegments: 3)
+        for key in 0..<10 { try archive.delete("key \(key)") }
+        try fill(untilSegments: 5)
+        let present = Set(try archive.entries().keys)
+        archive.close()
+        let missing = try folder.segments()[2]
+        try FileManager.default.removeItem(atPath: folder.archivePath("A", missing))
+        #expect(try !folder.withArchive(mode: .readOnly) { try $0.check().clean })
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        let found = Set(try repaired.entries().keys)
+        #expect(found.isSubset(of: present) && found.count > 40)
+        try repaired.expectValid()
+    }
+
     @Test("a collection keeps the older value of a damaged entry") func collection() throws {
         try filled(.collection)
         try flip(segment, at: last("new value"))
