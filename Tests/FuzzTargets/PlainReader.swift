@@ -48,7 +48,7 @@ struct PlainReader {
         guard !isLog, [3, 4, 7].contains(kind) || !key.isEmpty else { return }
         let isReversible =
             (Self.first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
-        if [1, 4, 5, 9].contains(kind), let removed = Self.first(1, in: parts) {
+        if [1, 2, 4, 5, 9].contains(kind), let removed = Self.first(1, in: parts) {
             for start in stride(from: removed.startIndex, to: removed.endIndex - 7, by: 8) {
                 let named = removed[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 guard let found = entries.first(where: { $0.value.place == named }) else { continue }

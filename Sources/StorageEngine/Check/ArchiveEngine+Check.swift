@@ -14,7 +14,8 @@ extension ArchiveEngine {
         for _ in 0..<2 where !findings.report.clean && isChanging(since: findings.head) {
             findings.keep(foundIn: try checkOnce(most) { _ in })
         }
-        findings.report.remarks = try gaps() + leftovers()
+        for gap in try gaps() { findings.add(gap) }
+        findings.report.remarks = try leftovers()
         if !findings.hasIndex {
             findings.report.remarks.append(
                 "the index's structure was not checked: it changes continuously, or a process died during a change"
@@ -23,24 +24,32 @@ extension ArchiveEngine {
         return findings.report
     }
 
-    /// Segments are removed oldest first and created in sequence, so a missing one in between was lost or quarantined.
+    /// Segments are removed oldest first and created in sequence, so a missing one in between was lost. Without those that the
+    /// index reports.
     private func gaps() throws(StorageError) -> [String] {
-        let numbers = try log.segmentNumbers()
-        var remarks: [String] = []
+        let head = index.head.segment
+        let numbers = try log.segmentNumbers().filter { $0 <= head }
+        var gaps: [String] = []
         for missing in try log.missing(among: numbers) {
             // Ignores a segment that was created, or whose predecessor was reclaimed, since the folder was listed.
             guard let one = numbers.last(where: { $0 < missing.lowerBound }), one >= index.oldestSegment,
-                try log.status(of: missing.lowerBound) == nil, try log.status(of: one) != nil
+                try log.status(of: missing.lowerBound) == nil, try log.status(of: one) != nil,
+                !missing.contains(where: holdsLiveFrames), index.loss?.covers(missing) != true
             else { continue }
             let (first, last) = (
                 SegmentHeader.fileName(missing.lowerBound), SegmentHeader.fileName(missing.upperBound)
             )
             let names = first == last ? "\(first) is" : "\(first) to \(last) are"
-            remarks.append(
-                "\(names) missing; entries stored there are lost unless a repair has moved them")
-            if remarks.count == CheckReport.maximumProblems { break }
+            gaps.append(
+                "\(folder.path): \(names) missing; entries stored there are lost, and older ones may be outdated"
+            )
         }
-        return remarks
+        return gaps
+    }
+
+    /// Whether the index counts live frames in the segment.
+    fileprivate func holdsLiveFrames(_ segment: UInt32) -> Bool {
+        index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0
     }
 
     /// Segments with entries before the log's beginning, which no process is removing now.
@@ -299,7 +308,10 @@ private struct CheckPass {
             case .damage(let range):
                 try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+                guard !findings.hasLog else { return }
+                let keys = try reader.keys(inDamaged: range)
+                let bytes = "bytes \(range.lowerBound) to \(range.upperBound)"
+                findings.add("\(path): \(bytes) hold no valid entry\(keys)")
             }
         }
         try filter.end(reader)
@@ -316,8 +328,7 @@ private struct CheckPass {
         guard oldest > 0, oldest < newest, newest - oldest < UInt32(SegmentLayout.slots) else { return [] }
         return (oldest..<newest).filter {
             guard !present.contains($0) else { return false }
-            let isKnown =
-                $0 == oldest || engine.index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
+            let isKnown = $0 == oldest || engine.holdsLiveFrames($0)
             // A segment reclaimed since is no loss; the oldest segment is a newer one then.
             return isKnown && $0 >= engine.index.oldestSegment
         }

@@ -108,7 +108,7 @@ struct LogAccount {
         let change = frame.change(in: kind, at: location)
         isNew = location >= begin
         switch change {
-        case .store, .storeInMemory: removeEntries(namedIn: frame, undo: nil)
+        case .store, .storeInMemory, .remove: removeEntries(namedIn: frame, undo: nil)
         case .evict(let note): removeEntries(namedIn: frame, undo: note)
         default: break
         }

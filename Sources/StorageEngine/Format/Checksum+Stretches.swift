@@ -13,6 +13,16 @@ extension Checksum {
         return register
     }
 
+    /// Whether changing one bit among `count` bytes, with `behind` bytes after them, changes the register by `difference`. Linear.
+    static func isBitChange(_ difference: UInt32, in count: Int, before behind: Int) -> Bool {
+        var change = moved(times(1), overZeros: behind)
+        for _ in 0..<8 * count {
+            if change == difference { return true }
+            change = times(change)
+        }
+        return false
+    }
+
     /// The product of two polynomials, whose coefficient of x⁰ is the highest bit, modulo that of CRC32C.
     private static func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
         var sum: UInt32 = 0

@@ -42,6 +42,8 @@ struct Frame {
     let valueBytes: Int
     let keyBytes: Int
     let extensionBytes: Int
+    /// Whether the checksum doesn't match, but the key can be read.
+    private(set) var isDamaged = false
 
     @inline(__always) static func bytes(key: Int, extension: Int, value: Int) -> Int {
         (headerBytes + `extension` + key + value + 7) & ~7
@@ -86,7 +88,7 @@ struct Frame {
     }
     /// 0: never written. For a kind that this version doesn't know, `kind` is `nil`, and readers skip the frame.
     var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
-    var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
+    var kind: FrameKind? { FrameKind(rawValue: rawKind).map { isDamaged ? $0.remainder : $0 } }
     var encoding: ValueEncoding {
         ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown
     }
@@ -111,6 +113,21 @@ struct Frame {
     /// Whether the frame is exactly as its writer wrote it at this location.
     @inline(__always) func passesChecksum(seed: UInt32) -> Bool {
         checksum == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
+    }
+
+    /// This frame as a damaged one, if its key can be read: fields are valid, and no single changed bit of kind, sequence or key
+    /// explains that its checksum differs by `difference` from that of its bytes. OnDiskFormat, "Reading the log".
+    func damaged(by difference: UInt32) -> Frame? {
+        let lead = Frame.headerBytes + extensionBytes + keyBytes
+        guard let kind = FrameKind(rawValue: rawKind), (keyBytes > 0) == kind.hasKey,
+            base.loadUnaligned(fromByteOffset: Frame.flagsOffset, as: UInt16.self) <= Frame.batchFlag,
+            sequence < Frame.latestStamp,
+            !Checksum.isBitChange(difference, in: 12, before: bytes - 24),
+            !Checksum.isBitChange(difference, in: keyBytes, before: bytes - lead)
+        else { return nil }
+        var frame = self
+        frame.isDamaged = true
+        return frame
     }
 
     /// Like ``passesChecksum(seed:)`` at `offset` of a sparse file that has data in these ranges only, given in order.
@@ -167,9 +184,9 @@ struct Frame {
         seal(base, bytes: length, seed: seed)
     }
 
-    /// Turns the frame of `bytes` bytes at `base` into one without effect, changing only its kind and its checksum.
-    static func void(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
-        base.storeBytes(of: FrameKind.void.rawValue, toByteOffset: 12, as: UInt8.self)
+    /// Changes the kind of the frame of `bytes` bytes at `base`, and its checksum.
+    static func setKind(_ kind: FrameKind, _ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
+        base.storeBytes(of: kind.rawValue, toByteOffset: 12, as: UInt8.self)
         seal(base, bytes: bytes, seed: seed)
     }
 

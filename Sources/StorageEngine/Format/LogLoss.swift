@@ -15,6 +15,10 @@ struct LogLoss: Equatable {
         return LogLoss(from: min(one.from, other.from), to: max(one.to, other.to))
     }
 
+    func covers(_ segments: ClosedRange<UInt32>) -> Bool {
+        from.segment <= segments.lowerBound && segments.upperBound <= to.segment
+    }
+
     func description(in folder: FileDescriptor) -> String {
         "\(folder.path): the log is missing from \(from) to \(to) or in parts of this range; its entries are lost"
     }

@@ -7,8 +7,10 @@ struct DroppedBatch {
 /// A copy of a frame without its value.
 private final class FrameCopy {
     private let bytes: UnsafeMutableRawBufferPointer
+    private let isDamaged: Bool
 
     init(_ frame: Frame) {
+        isDamaged = frame.isDamaged
         bytes = .allocate(byteCount: frame.leadingBytes, alignment: 8)
         bytes.copyMemory(from: frame.leading)
     }
@@ -16,7 +18,10 @@ private final class FrameCopy {
     deinit { bytes.deallocate() }
 
     /// Valid as long as the copy.
-    var frame: Frame { Frame(beginning: UnsafeRawBufferPointer(bytes)).unsafelyUnwrapped }
+    var frame: Frame {
+        let frame = Frame(beginning: UnsafeRawBufferPointer(bytes)).unsafelyUnwrapped
+        return isDamaged ? frame.damaged(by: 0) ?? frame : frame
+    }
 }
 
 /// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches").
@@ -48,6 +53,8 @@ struct BatchFilter {
     typealias Emit = (Frame, Location) throws(StorageError) -> Void
 
     private let isLog: Bool
+    /// Whether damaged frames remove what they replaced.
+    private let isCache: Bool
     private let copiesFrames: Bool
     private var open: OpenBatch?
     /// The range without frames (other than `void`) directly before the next frame.
@@ -56,7 +63,7 @@ struct BatchFilter {
 
     /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
     init(kind: ArchiveKind, copiesFrames: Bool = false) {
-        (isLog, self.copiesFrames) = (kind == .log, copiesFrames)
+        (isLog, isCache, self.copiesFrames) = (kind == .log, kind == .cache, copiesFrames)
     }
 
     var isOpen: Bool { open != nil }
@@ -72,7 +79,7 @@ struct BatchFilter {
     ) throws(StorageError) {
         switch item {
         case .frame(let frame, let location): try take(frame, location, needed: needed, emit)
-        case .damage(let range): try take(damage: range, of: segment)
+        case .damage(let range): try take(damage: range, of: segment, emit)
         }
     }
 
@@ -122,7 +129,7 @@ struct BatchFilter {
     }
 
     private mutating func take(
-        damage range: Range<Int>, of segment: some SegmentReader
+        damage range: Range<Int>, of segment: some SegmentReader, _ emit: Emit
     ) throws(StorageError) {
         let gap: Gap = try looksLost(range, isEnd: false, in: segment) ? .lost : .damaged
         var ofOpen = gap
@@ -131,6 +138,13 @@ struct BatchFilter {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, in: segment) ? .lost : .damaged
         }
         noteGap(range, gap, ofOpen)
+        guard isCache, gap == .damaged else { return }
+        _ = try segment.visitDamaged(in: range) { (frame, location) throws(StorageError) in
+            // Also behind a batch whose fate isn't known yet, to keep the order.
+            guard open != nil else { return try emit(frame, location) }
+            let copy = copiesFrames ? FrameCopy(frame) : nil
+            open?.frames.append((copy?.frame ?? frame, location, copy))
+        }
     }
 
     private mutating func noteGap(_ range: Range<Int>, _ gap: Gap, _ ofOpen: Gap) {

@@ -84,6 +84,14 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
 
     /// The intact frame at an offset that ends by `limit`. Valid until the next call; its value may be missing.
     func frame(at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
+        try frame(at: offset, before: limit, isDamaged: false)
+    }
+
+    func damagedFrame(at offset: Int) throws(StorageError) -> Frame? {
+        try frame(at: offset, before: .max, isDamaged: true)
+    }
+
+    private func frame(at offset: Int, before limit: Int, isDamaged: Bool) throws(StorageError) -> Frame? {
         let end = min(limit, bytes)
         trust(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
@@ -103,7 +111,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
             let behind = try self.register(at: stretch.upperBound, ends)
             register = Checksum.moved(~seed ^ before, overZeros: stretch.count) ^ behind
         }
-        guard checksum == ~register else { return nil }
+        guard checksum == ~register || isDamaged else { return nil }
         let leading = offset..<offset + frame.leadingBytes
         try candidates.show(leading)
         // The header may have been read twice.
@@ -111,7 +119,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         else {
             return nil
         }
-        return found
+        return isDamaged ? found.damaged(by: checksum ^ ~register) : found
     }
 
     /// Whether at most ``FileWindow/bytes`` bytes are all zero. Bytes beyond the end of the file count as zero.

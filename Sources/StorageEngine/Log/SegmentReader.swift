@@ -11,6 +11,8 @@ protocol SegmentReader: AnyObject {
 
     /// The frame at `offset`, if it is intact.
     func frame(at offset: Int) throws(StorageError) -> Frame?
+    /// The damaged frame at `offset` if its key can be read (``Frame/damaged(by:)``), in a segment with damage.
+    func damagedFrame(at offset: Int) throws(StorageError) -> Frame?
     /// The offset of the first intact frame after `offset`.
     func next(after offset: Int) throws(StorageError) -> Int?
     func isBlank(from offset: Int) throws(StorageError) -> Bool
@@ -43,6 +45,39 @@ extension SegmentReader {
         }
         return (offset, true)
     }
+
+    /// Visits the frames of a damaged range. Returns `false`, without a visit, unless they fill it and all their keys can be read.
+    func visitDamaged(
+        in range: Range<Int>, _ body: (Frame, Location) throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
+        var offset = range.lowerBound
+        var offsets: [Int] = []
+        while offset < range.upperBound {
+            guard let frame = try damagedFrame(at: offset) else { return false }
+            offsets.append(offset)
+            offset += frame.bytes
+        }
+        guard offset == range.upperBound else { return false }
+        for offset in offsets {
+            guard let frame = try damagedFrame(at: offset) else { return false }
+            try body(frame, Location(segment: segment, offset: offset))
+        }
+        return true
+    }
+
+    /// Names the first keys of a damaged range, to end a line about it.
+    func keys(inDamaged range: Range<Int>) throws(StorageError) -> String {
+        var keys: [String] = []
+        let isReadable = try visitDamaged(in: range) { (frame, _) throws(StorageError) in
+            guard frame.keyBytes > 0 else { return }
+            keys.append(keys.count < 3 ? "\"" + String(decoding: frame.key, as: UTF8.self) + "\"" : "")
+        }
+        guard isReadable else { return " (its keys can't be read)" }
+        guard !keys.isEmpty else { return "" }
+        let rest = keys.count > 3 ? " and \(keys.count - 3) more" : ""
+        let names = keys.prefix(3).joined(separator: ", ")
+        return (keys.count == 1 ? " of the key " : " of the keys ") + names + rest
+    }
 }
 
 /// Reads a segment through its mapping while it is pinned. After damage, a search checks frames of any claimed length.
@@ -65,6 +100,12 @@ final class MappedSegmentReader: SegmentReader {
             return log.validFrame(pin, at: offset)
         }
         return try search.frame(at: offset) == nil ? nil : frame
+    }
+
+    func damagedFrame(at offset: Int) throws(StorageError) -> Frame? {
+        if search == nil { search = try log.search(pin) }
+        guard try search?.damagedFrame(at: offset) != nil else { return nil }
+        return log.frame(pin, at: offset)?.damaged(by: 0)
     }
 
     func next(after offset: Int) throws(StorageError) -> Int? {

@@ -111,11 +111,12 @@ struct ChangingSegment {
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
-    /// Replaces a frame by one of the same size without effect. A crash in between leaves a damaged frame.
-    func void(at offset: Int) {
-        guard let frame = view.frame(at: offset) else { return }
+    /// Changes a frame's kind, and seals it. A crash in between leaves a damaged frame. Returns the size, or 0 without a frame.
+    @discardableResult func setKind(_ kind: FrameKind, at offset: Int) -> Int {
+        guard let frame = view.frame(at: offset) else { return 0 }
         let seed = Frame.seed(segmentSeed: view.seed, offset: offset)
-        Frame.void(view.base + offset, bytes: frame.bytes, seed: seed)
+        Frame.setKind(kind, view.base + offset, bytes: frame.bytes, seed: seed)
+        return frame.bytes
     }
 
     /// Zeroes all bytes from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)`` also syncs them.

@@ -65,6 +65,14 @@ struct PriorIndexEvidence {
         self.memory = keepsIndex ? memory : nil
     }
 
+    /// The locations that a trusted index of this boot names; `nil` without one.
+    var locations: Set<Location>? {
+        guard let memory else { return nil }
+        defer { withExtendedLifetime(memory) {} }
+        let index = IndexView(memory)
+        return Set((0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location })
+    }
+
     /// Batches, in order, of which the index names no frame; others were complete once. Releases the index.
     mutating func takeUnknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
         let memory = memory

@@ -273,7 +273,7 @@ extension ArchiveSection {
             guard let pin = try log.pinIfPresent(segment) else { continue }
             defer { log.unpin(pin) }
             try segments.reserveBlocks(pin)
-            for place in places { segments.view(pin).void(at: place.offset) }
+            for place in places { segments.view(pin).setKind(.void, at: place.offset) }
             // Before the frames that make them outdated are removed.
             try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
         }

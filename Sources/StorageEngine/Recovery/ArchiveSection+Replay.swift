@@ -9,6 +9,7 @@ extension ArchiveSection {
         case .store(let isCopy): try replayStore(frame, at: location, tag: tag, isCopy: isCopy)
         case .storeInMemory: try replayStoreInMemory(frame, at: location, tag: tag)
         case .remove:
+            try removeEntries(namedIn: frame, undo: nil, location)
             if let present = try engine.find(frame.key, tag: tag) {
                 engine.unpin(present)
                 if present.slot.isMemoryOnly {
@@ -32,6 +33,7 @@ extension ArchiveSection {
             try MessageWriter(engine).replayShortening(self, at: location, oldest: oldest)
         case .none: break
         }
+        guard !frame.isDamaged else { return }
         countReplayed(frame)
     }
 
@@ -259,7 +261,9 @@ extension ArchiveSection {
         // An incomplete batch before the log's end was partly lost, and is left out.
         findings.damaged += reader.filter.dropped.count { $0.first != cut }
         if let cut { try clearBatch(from: cut) }
-        findings.isWhole = try log.missing(among: numbers).isEmpty
+        let gaps = try log.missing(among: numbers).count
+        findings.damaged += gaps
+        findings.isWhole = gaps == 0
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))

@@ -10,7 +10,7 @@ extension ArchiveRepair {
         try quarantineForeignSegments(log)
         let numbers = try log.segmentNames().numbers
         var oldest = numbers.first ?? 0
-        let (dropped, endsDamaged) = try droppedBatches(log, numbers) { progress(0.5 * $0) }
+        let (dropped, removals, endsDamaged) = try readLog(log, numbers) { progress(0.5 * $0) }
         for (place, number) in numbers.enumerated() {
             progress(0.5 + 0.5 * Double(place) / Double(numbers.count))
             do throws(StorageError) {
@@ -29,7 +29,26 @@ extension ArchiveRepair {
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
                 shouldContinue: number != numbers.last || endsDamaged,
-                without: dropped.filter { $0.first.segment == number })
+                without: dropped.filter { $0.first.segment == number }, removals[number] ?? [:])
+        }
+        try fillGaps(log, from: oldest)
+    }
+
+    /// Creates empty segments in place of missing ones, which a check reports.
+    private mutating func fillGaps(_ log: SegmentLog, from oldest: UInt32) throws(StorageError) {
+        let numbers = try log.segmentNames().numbers.filter { $0 >= oldest }
+        for missing in try log.missing(among: numbers) {
+            for number in missing {
+                let file = try folder.newFile(named: SegmentHeader.fileName(number))
+                try file.extend(from: 0, to: SegmentLayout.reserveBytes)
+                let header = SegmentHeader(
+                    archive: identity, segment: number, oldest: oldest, created: Clock.wall())
+                try file.write(header.encoded)
+                try file.synchronize()
+            }
+            report(
+                "\(log.path(of: missing.lowerBound)): \(missing.count == 1 ? "" : "and the next \(missing.count - 1): ")"
+                    + "the segment was missing; replaced by an empty one. Entries before it may be outdated")
         }
     }
 
@@ -86,22 +105,27 @@ extension ArchiveRepair {
         }
     }
 
-    /// Batches that don't count and have removable frames, and whether the log ends with a damaged batch that counts.
-    private mutating func droppedBatches(
+    /// Batches that don't count and have removable frames; for each segment the offsets of damaged frames that count, with their
+    /// kinds; and whether the log ends with a damaged batch that counts.
+    private mutating func readLog(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
-    ) throws(StorageError) -> ([DroppedBatch], endsDamaged: Bool) {
+    ) throws(StorageError) -> ([DroppedBatch], removals: [UInt32: [Int: FrameKind]], endsDamaged: Bool) {
         var reader = LogReader(log, kind: kind)
+        var removals: [UInt32: [Int: FrameKind]] = [:]
+        func note(_ frame: Frame, _ location: Location) {
+            if frame.isDamaged { removals[location.segment, default: [:]][location.offset] = frame.kind }
+        }
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
-            _ = try reader.read(pin) { (_, _) in }
+            _ = try reader.read(pin, note)
         }
         let endsDamaged = reader.filter.damagedEnd != nil
-        let cut = try reader.filter.endLog { (_, _) in }
+        let cut = try reader.filter.endLog(note)
         // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
         let dropped = evidence?.takeUnknown(of: reader.filter.dropped) ?? reader.filter.dropped
-        return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
+        return (dropped, removals, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 
     private mutating func quarantine(_ file: String, _ reason: String) throws(StorageError) {
@@ -139,7 +163,7 @@ extension ArchiveRepair {
 
     private mutating func mendFrames(
         _ log: SegmentLog, _ number: UInt32, isNewest: Bool, shouldContinue: Bool,
-        without dropped: [DroppedBatch]
+        without dropped: [DroppedBatch], _ removals: [Int: FrameKind]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
             throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -147,9 +171,12 @@ extension ArchiveRepair {
         defer { log.unpin(pin) }
         let segments = ChangingLog(unshared: log)
         var stretches: [Range<Int>] = []
+        var removed: [(range: Range<Int>, keys: String)] = []
         var endsInBatch = false
         let result = try log.scan(pin) { (item) throws(StorageError) in
             switch item {
+            case .damage(let range) where removals[range.lowerBound] != nil:
+                removed.append((range, try MappedSegmentReader(log, pin).keys(inDamaged: range)))
             case .damage(let range): stretches.append(range)
             case .frame(let frame, _): endsInBatch = frame.isInBatch || frame.kind == .batch
             }
@@ -175,13 +202,22 @@ extension ArchiveRepair {
             try segments.clearRemains(pin, from: result.end)
             tail = nil
         }
-        guard !stretches.isEmpty || tail != nil else { return }
+        guard !stretches.isEmpty || !removed.isEmpty || tail != nil else { return }
         // Allocates all blocks: writing through the mapping must not meet a full disk (F4).
         try segments.reserveBlocks(pin)
-        let all = stretches + (tail.map { [$0] } ?? [])
+        let all = stretches + removed.map(\.range) + (tail.map { [$0] } ?? [])
         let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
-        if let first = stretches.first {
-            salvagedFrom[number] = min(first.lowerBound, salvagedFrom[number] ?? .max)
+        if let first = (stretches + removed.map(\.range)).map(\.lowerBound).min() {
+            salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
+        }
+        for (range, keys) in removed {
+            var offset = range.lowerBound
+            while offset < range.upperBound, let kind = removals[offset] {
+                offset += segments.view(pin).setKind(kind, at: offset)
+            }
+            report(
+                "\(log.path(of: number)): bytes \(range.lowerBound) to \(range.upperBound): replaced by a deletion\(keys); "
+                    + "the old bytes are kept in \(kept)")
         }
         for stretch in stretches {
             let isCovered = cover(stretch, segments, pin)

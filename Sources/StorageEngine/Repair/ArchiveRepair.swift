@@ -46,8 +46,10 @@ struct ArchiveRepair {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
             repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
+        let listed = repair.kind == .cache ? repair.evidence?.locations : nil
         try repair.mendSegments(progress)
-        return try repair.finish(ArchiveOpening(folder: folder, options: options), attachment: attachment)
+        return try repair.finish(
+            ArchiveOpening(folder: folder, options: options), attachment: attachment, listed: listed)
     }
 
     private init(
@@ -115,12 +117,26 @@ struct ArchiveRepair {
     // MARK: The new index
 
     private mutating func finish(
-        _ opening: ArchiveOpening, attachment: FileDescriptor
+        _ opening: ArchiveOpening, attachment: FileDescriptor, listed: Set<Location>?
     ) throws(StorageError) -> RepairReport {
         // Without the evidence: its losses are reported here, and from then on the log counts as complete.
         let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: nil)
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
+        if let listed, let evidence, found.damaged > 0 {
+            // The old index doesn't name entries that a lost part of the log replaced or removed.
+            let outdated = (0..<index.usedEntries).map { $0 + 1 }.filter {
+                guard let location = index.entry($0)?.location else { return false }
+                return location != .none && location < evidence.end && !listed.contains(location)
+            }
+            let engine = try opening.engine(on: memory, as: .writer(attachment: attachment, slot: nil))
+            let removed = try ArchiveSection(unshared: engine).removeBatch(outdated, .eviction, .damage)
+                .entries
+            if removed > 0 {
+                report(
+                    "\(folder.path): \(removed) outdated entries removed, which the old index did not list")
+            }
+        }
         let entries = index.entryCount
         let end = index.head
         if let loss = evidence?.loss(logEndsAt: end, messages: entries) {

@@ -18,8 +18,9 @@ public struct ArchiveStatus: Sendable, Hashable {
     package var reclaimableBytes: UInt64 = 0
     /// The size of a removal that can be undone for a full ten minutes.
     public var undoBudget: UndoBudget
-    /// Number of places of the log without a valid frame when the index was rebuilt from it, plus one if the log is
-    /// known to have been longer: entries may be missing. ``Archive/check()`` reports where. 0 after a repair.
+    /// Number of places of the log without a valid frame, and of gaps between its segments, when the index was rebuilt from
+    /// it, plus one if the log is known to have been longer: entries may be missing, or have an older value.
+    /// ``Archive/check()`` reports where. 0 after a repair.
     public var damagedPlaces: Int
     /// Accesses that found an entry, of all processes, since the index was made.
     public var hits: UInt64
@@ -57,7 +58,7 @@ extension ArchiveStatus {
         guard count > 0 else { return nil }
         let places = count == 1 ? "1 place" : "\(count) places"
         return
-            "its log is damaged in \(places), and entries may be missing; a check shows where, a repair fixes it"
+            "its log is damaged in \(places), and entries may be missing or outdated; a check shows where, a repair fixes it"
     }
 }
 
@@ -127,8 +128,8 @@ public struct CheckReport: Sendable, Hashable {
     public var salvaged = 0
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String] = []
-    /// One line for each gap in the log that is either a loss or segments that a repair has quarantined. And one if the index's
-    /// structure could not be checked because of constant changes.
+    /// One line for each segment older than the log; and one if the index's structure could not be checked because of constant
+    /// changes.
     public var remarks: [String] = []
 
     /// Most lines in ``problems``, and in ``remarks``.

@@ -15,8 +15,9 @@ import sys
 
 HEADER = struct.Struct("<IIHHBBHQQqq")  # "Frames"
 PUT, DELETE, DELETE_ALL, EVICT, MOVE, RESIDENT, VOID, BATCH = 1, 2, 3, 4, 5, 9, 10, 12  # "Frame kinds"
+DEADLINE, KEPT = 6, 11
 EVICTIONS, PLACE_IN_BATCH = 1, 8  # "Frame extensions"
-LOG = 3  # "Descriptors"
+CACHE, LOG = 1, 3  # "Descriptors"
 PAGE, SECTOR = 4096, 512
 
 
@@ -43,7 +44,7 @@ class Frame:
     """The frame at an offset of a segment; None from `at` unless it passes its checksum."""
 
     @staticmethod
-    def at(data, offset, seed):
+    def at(data, offset, seed, is_damaged=False):
         if offset + 48 > len(data):
             return None
         frame = Frame()
@@ -54,8 +55,20 @@ class Frame:
         if frame.kind == 0 or key > 1024 or value > 1 << 30 or offset + frame.size > len(data):
             return None
         place = (seed + offset // 8 * 0x9E3779B1) & 0xFFFFFFFF
-        if crc32c(data[offset + 4:offset + frame.size], place) != checksum:
+        if not is_damaged and crc32c(data[offset + 4:offset + frame.size], place) != checksum:
             return None
+        if is_damaged:
+            keyed = frame.kind in (PUT, DELETE, MOVE, DEADLINE, RESIDENT, KEPT)
+            if frame.kind > BATCH or keyed != (key > 0) or flags > 1 or frame.sequence >= 1 << 61:
+                return None
+            for byte in list(range(12, 24)) + list(range(48 + extension, 48 + extension + key)):
+                for bit in range(8):
+                    flipped = bytearray(data[offset:offset + frame.size])
+                    flipped[byte] ^= 1 << bit
+                    if crc32c(flipped[4:], place) == checksum:
+                        return None
+            if keyed:
+                frame.kind = VOID if frame.kind == KEPT else DELETE
         start = offset + 48
         frame.extension = data[start:start + extension]
         frame.key = data[start + extension:start + extension + key]
@@ -75,7 +88,7 @@ class Frame:
         return None
 
     def evictions(self):
-        part = self.part(EVICTIONS) if self.kind in (PUT, EVICT, MOVE, RESIDENT) else None
+        part = self.part(EVICTIONS) if self.kind in (PUT, DELETE, EVICT, MOVE, RESIDENT) else None
         return [struct.unpack_from("<Q", part, 8 * place)[0] for place in range(len(part or b"") // 8)]
 
     def batch_bytes(self):
@@ -134,6 +147,20 @@ def never_came(data, start, end, batch_end=None):
     return False
 
 
+def damaged(data, seed, start, end):
+    """Offset and frame of what damage in a cache removes: "Damage in a cache"."""
+    frames = []
+    if never_came(data, start, end):
+        return frames
+    while start < end:
+        frame = Frame.at(data, start, seed, is_damaged=True)
+        if not frame or start + frame.size > end:
+            return []
+        frames.append((start, frame))
+        start += frame.size
+    return [item for item in frames if item[1].kind in (DELETE, DELETE_ALL, EVICT)]
+
+
 class Batch:
     """A batch that is being read: its first frame, or none where that is damaged, and what is behind it."""
 
@@ -165,6 +192,15 @@ def log(segments, kind):
     """Location and frame of all that counts, batches as a whole or not at all: "Batches"."""
     rest = [(number, data, piece) for number, data, seed in segments for piece in pieces(data, seed)]
     last = max((place for place, item in enumerate(rest) if item[2][2]), default=-1)
+    seeds = {number: seed for number, _, seed in segments}
+    ends = {number: piece[0] for number, _, piece in rest if piece[2]}
+
+    def removals(number, data, piece):
+        start, end, frame = piece
+        if kind != CACHE or frame or start >= ends.get(number, 0):
+            return []
+        return [(number << 32 | at // 8, frame) for at, frame in damaged(data, seeds[number], start, end)]
+
     place = 0
     stretch = []  # damage and `void` frames directly before what is looked at
     while place <= last:
@@ -175,6 +211,7 @@ def log(segments, kind):
             if stretch and stretch[-1][0] != number:
                 stretch = []
             stretch.append(rest[place])
+            yield from removals(*rest[place])
             place += 1
             continue
         before, stretch = stretch, []
@@ -202,6 +239,7 @@ def log(segments, kind):
             elif frame.first_of_batch() == batch.location and not batch.is_whole(reached):
                 for piece in pending:
                     batch.note(data, *piece)
+                    batch.frames += removals(number, data, piece)
                 pending = []
                 batch.frames.append((number << 32 | start // 8, frame))
                 reached = end
@@ -217,6 +255,8 @@ def log(segments, kind):
             if reached < batch.end and not pending and place < len(rest):
                 batch.note(data + bytes(batch.end - len(data)), reached, batch.end, None)
         stretch = [(number, data, piece) for piece in pending]
+        for piece in pending:
+            batch.frames += removals(number, data, piece)
         if batch.counts(reached, place > last):
             yield from batch.frames
 

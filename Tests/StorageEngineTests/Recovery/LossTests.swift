@@ -18,7 +18,8 @@ import Testing
     /// A closed archive of several segments.
     private func filled(_ kind: ArchiveKind = .cache, syncing: Bool = false) throws -> TemporaryFolder {
         let folder = try TemporaryFolder(inMemory: true)
-        let archive = try folder.archive(creating: ArchiveConfiguration(kind: kind, diskLimit: 4_000_000))
+        let limit: UInt64? = kind == .collection ? nil : 4_000_000
+        let archive = try folder.archive(creating: ArchiveConfiguration(kind: kind, diskLimit: limit))
         defer { archive.close() }
         for number in 0..<LossTests.entries {
             if kind == .log {
@@ -60,20 +61,36 @@ import Testing
         try handle.truncate(atOffset: UInt64(data.count))
     }
 
-    @Test("a check remarks on a hole in the log") func hole() throws {
-        let folder = try filled()
-        #expect(try check(folder).remarks == [])
+    @Test("reports a gap in the log without its index until a repair", arguments: ArchiveKind.allCases)
+    func gap(kind: ArchiveKind) throws {
+        let folder = try filled(kind)
+        #expect(try check(folder).clean)
         let names = try segments(folder)
         try folder.removeIndex("A")
         for name in names[1..<3] { try remove(name, folder) }
         for _ in 0..<2 {
             let report = try check(folder)
-            #expect(report.entries < LossTests.entries && report.remarks.count == 1, "\(report)")
-            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) are missing; ") == true)
-            // Without an index that listed them, their contents are unknown.
-            #expect(report.clean)
-            try folder.archive().close()
+            #expect(report.entries < LossTests.entries && report.damaged == 1, "\(report)")
+            #expect(report.problems.first?.contains("\(names[1]) to \(names[2]) are missing; ") == true)
+            #expect(try folder.withArchive { try $0.status().damagedPlaces } == 1)
         }
+        let store = try Store.open(at: folder.store)
+        let repair = try store.repair(archiveNamed: "A")
+        store.close()
+        #expect(repair.damaged == 1 && repair.problems.first?.contains(names[1]) == true, "\(repair)")
+        let archive = try folder.archive()
+        defer { archive.close() }
+        let report = try archive.check()
+        #expect(report.clean && report.entries == repair.entries, "\(report)")
+        #expect(try archive.status().damagedPlaces == 0)
+        if kind == .log {
+            let messages = try archive.messages(after: nil, most: LossTests.entries).messages
+            #expect(messages.count == repair.entries && messages.last?.bytes == Self.value(Self.entries - 1))
+            try archive.append([1])
+        } else {
+            try archive.put([1], forKey: "new")
+        }
+        #expect(try archive.invariantViolations() == [])
     }
 
     private func check(_ folder: TemporaryFolder) throws -> CheckReport {
@@ -375,7 +392,7 @@ import Testing
         }
         let names = try segments(folder)
         #expect(!names.contains { $0.contains("00000003") }, "\(names)")
-        #expect(try check(folder).remarks == [])
+        #expect(try check(folder).clean)
         try folder.removeIndex("A")
         var before: UInt64 = 0
         try inCollection(folder) { archive in before = try #require(try archive.metadata("before")).sequence }
@@ -427,7 +444,7 @@ import Testing
             let found = try archive.peek("away")
             #expect(found == nil)
         }
-        #expect(try check(folder).remarks.contains { $0.contains(away) })
+        #expect(try check(folder).problems.contains { $0.contains(away) })
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         try inCollection(folder) { archive in
             let found = try archive.peek("away")

@@ -1,0 +1,170 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Values that a damaged or missing part of the log replaced or removed.
+@Suite struct StaleValueTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
+    private static let old = Array("old value of the key".utf8)
+    private static let new = Array("new value of the key".utf8)
+
+    enum Change { case put, update, delete, expiry, batch }
+
+    /// A closed archive with an entry that was changed, and later entries. Returns the place of the change.
+    @discardableResult private func filled(_ kind: ArchiveKind, _ change: Change = .put) throws -> Int {
+        let archive = try folder.archive(creating: kind == .cache ? .cache() : .collection)
+        defer { archive.close() }
+        try archive.put([1], forKey: "before")
+        try archive.put(Self.old, forKey: "key")
+        let place = (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
+        switch change {
+        case .put: try archive.put(Self.new, forKey: "key")
+        case .update: try archive.update(Self.new, forKey: "key")
+        case .delete: try archive.delete("key")
+        case .expiry: #expect(try archive.setLifetime(.seconds(1), forKey: "key"))
+        case .batch:
+            var batch = Batch()
+            batch.put([3], forKey: "first")
+            batch.put(Self.new, forKey: "key")
+            batch.put([3], forKey: "last")
+            try archive.apply(batch)
+        }
+        try archive.put([2], forKey: "behind")
+        return place
+    }
+
+    private var segment: String { folder.archivePath("A", "00000001.segment") }
+
+    /// The last place of a text in the segment.
+    private func last(_ text: String) throws -> Int {
+        try #require(contents(of: segment).range(of: Data(text.utf8), options: .backwards)?.lowerBound)
+    }
+
+    @Test(
+        "a cache has no entry in place of a damaged one",
+        arguments: [Change.put, .update, .delete, .expiry, .batch])
+    func damagedChange(change: Change) throws {
+        let place = try filled(.cache, change)
+        // A byte of the value or, in a frame without one, of the time.
+        let isBare = change == .delete || change == .expiry
+        try flip(segment, at: isBare ? place + 33 : last("new value"))
+        try folder.removeIndex("A")
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let archive = try folder.archive(mode: mode)
+            defer { archive.close() }
+            #expect(try archive.peek("key") == nil)
+            #expect(try archive.peek("before") == [1] && archive.peek("behind") == [2])
+            let report = try archive.check()
+            #expect(report.damaged == 1 && report.problems.first?.contains("\"key\"") == true, "\(report)")
+            #expect(try archive.status().damagedPlaces == 1)
+        }
+        let store = try Store.open(at: folder.store)
+        let repair = try store.repair(archiveNamed: "A")
+        #expect(repair.damaged == 1 && repair.problems.first?.contains("\"key\"") == true, "\(repair)")
+        store.close()
+        for _ in 0..<2 {
+            let archive = try folder.rebuilt()
+            defer { archive.close() }
+            #expect(try archive.peek("key") == nil)
+            #expect(try archive.peek("behind") == [2])
+            let others = [try archive.peek("first"), try archive.peek("last")]
+            #expect(others == (change == .batch ? [[3], [3]] : [nil, nil]))
+            #expect(try archive.check().clean)
+        }
+    }
+
+    @Test("an entry stored after the damage stays") func storedAgain() throws {
+        try filled(.cache)
+        let archive = try folder.archive()
+        try archive.put(Self.old, forKey: "key")
+        archive.close()
+        try flip(segment, at: last("new value"))
+        #expect(try folder.rebuilt().peek("key") == Self.old)
+    }
+
+    @Test("a damaged record evicts the entries that it names") func damagedEviction() throws {
+        let archive = try folder.archive(creating: .cache(10_000))
+        for number in 0..<10 { try archive.put([UInt8](repeating: 9, count: 1_000), forKey: "key \(number)") }
+        try archive.put([UInt8](repeating: 7, count: 2_000), forKey: "large")
+        for number in 2..<4 { try archive.delete("key \(number)") }
+        #expect(try archive.peek("key 0") == nil && archive.peek("key 1") == nil)
+        archive.close()
+        try flip(segment, at: last("large") + 500)
+        for _ in 0..<2 {
+            try folder.removeIndex("A")
+            let archive = try folder.archive()
+            #expect(try archive.peek("large") == nil)
+            #expect(try archive.peek("key 0") == nil && archive.peek("key 1") == nil)
+            #expect(try archive.entries().count == 6)
+            archive.close()
+            _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        }
+    }
+
+    @Test("a key that may be damaged removes no entry", arguments: ["key", "new value"])
+    func damagedKey(text: String) throws {
+        try filled(.cache)
+        // One bit of the key, or many of the header and the key.
+        let place = try last("new value")
+        if text == "key" {
+            try flip(segment, at: place - 3)
+        } else {
+            try overwrite(segment, at: place - 40, with: [UInt8](repeating: 0x5a, count: 50))
+        }
+        try folder.removeIndex("A")
+        let archive = try folder.archive()
+        defer { archive.close() }
+        #expect(try archive.entries().count == 3)
+        #expect(try archive.check().problems.first?.contains("can't be read") == true)
+    }
+
+    @Test("a repair removes what the old index did not list", arguments: ArchiveKind.allCases.dropLast())
+    func oldIndex(kind: ArchiveKind) throws {
+        try filled(kind)
+        try flip(segment, at: last("new value") - 3)
+        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        #expect(report.entries == (kind == .cache ? 2 : 3), "\(report)")
+        let archive = try folder.rebuilt()
+        defer { archive.close() }
+        #expect(try archive.peek("key") == (kind == .cache ? nil : Self.old))
+        #expect(try archive.peek("before") == [1] && archive.peek("behind") == [2])
+        try archive.expectValid()
+    }
+
+    @Test("a repair removes entries whose deletion was in a missing segment") func missingDeletions() throws {
+        let archive = try folder.archive(creating: .cache(4_000_000))
+        var number = 0
+        func fill(untilSegments count: Int) throws {
+            while try folder.segments().count < count {
+                try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
+                number += 1
+            }
+        }
+        try fill(untilSegments: 3)
+        for key in 0..<10 { try archive.delete("key \(key)") }
+        try fill(untilSegments: 5)
+        let present = Set(try archive.entries().keys)
+        archive.close()
+        let missing = try folder.segments()[2]
+        try FileManager.default.removeItem(atPath: folder.archivePath("A", missing))
+        #expect(try !folder.withArchive(mode: .readOnly) { try $0.check().clean })
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        let found = Set(try repaired.entries().keys)
+        #expect(found.isSubset(of: present) && found.count > 40)
+        try repaired.expectValid()
+    }
+
+    @Test("a collection keeps the older value of a damaged entry") func collection() throws {
+        try filled(.collection)
+        try flip(segment, at: last("new value"))
+        let archive = try folder.rebuilt()
+        defer { archive.close() }
+        #expect(try archive.peek("key") == Self.old)
+        #expect(try archive.check().problems.first?.contains("\"key\"") == true)
+    }
+}
