@@ -26,7 +26,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case groups, groupBy = "group-by", list, frequency
     case query, saveQuery = "save-query", savedQueries = "saved-queries", edit, explain, copySwift =
         "copy-swift", export, askEvery = "ask-every"
-    case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
+    case wrap, columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, hints, mouse, demo
     case resizeArchive = "resize-archive", compactArchive = "compact-archive"
     case renameArchive = "rename-archive", dropArchive = "drop-archive"
@@ -170,11 +170,12 @@ package enum ActionTable {
         action(.reverse, "Reverse", "Reverse the order.", ["r"], sortable),
         action(.columns, "Columns", "Choose and order the columns.", ["C"], ofEntries),
         action(
-            .columnsLeft, "Columns left", "Scroll the columns left.",
-            ["<", Key(.left, modifiers: .shift)], ofEntries),
+            .columnsLeft, "Columns left", "Scroll columns or messages left.",
+            ["<", Key(.left, modifiers: .shift)], ofEntries.union([.messages])),
         action(
-            .columnsRight, "Columns right", "Scroll the columns right.",
-            [">", Key(.right, modifiers: .shift)], ofEntries),
+            .columnsRight, "Columns right", "Scroll columns or messages right.",
+            [">", Key(.right, modifiers: .shift)], ofEntries.union([.messages])),
+        action(.wrap, "Wrap", "Wrap long messages, or cut them.", [.control("w")], [.messages], .footer),
         action(.sortByKey, "Sort by key", "Sort by key.", ["1"], [.entries]),
         action(.sortBySize, "Sort by size", "Sort by the size of the value.", ["2"], [.entries]),
         action(.sortByTier, "Sort by tier", "Sort by tier: disk or memory.", ["3"], [.entries]),
@@ -278,6 +279,7 @@ package enum ActionTable {
         .monitor: "log tail watch", .processes: "clients ps", .graphs: "chart evict stats",
         .alarm: "alert threshold",
         .history: "audit describe log why", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
+        .wrap: "fold long lines",
         .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
         .expire: "evict persist touch ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",
         .undoList: "restore revert", .resizeArchive: "evict limit maxmemory quota",

@@ -36,6 +36,8 @@ package struct Model: Sendable {
     var unkeptQueries: [SavedQuery] = []
     var knowsEarlierQueries = false
     var log: LogState?
+    /// Whether long messages wrap instead of being cut.
+    var wrapsMessages = false
     var monitor: MonitorState?
     var events = EventLog()
 

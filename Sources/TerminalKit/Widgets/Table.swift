@@ -76,6 +76,8 @@ package struct Table: Widget {
     package var columnsBefore: Int?
     /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
     package var emptyText: String
+    /// Whether the last column's text continues on further lines instead of being cut. It must be legible.
+    package var wraps = false
     package var row: @Sendable (Int) -> Row
 
     package init(
@@ -101,9 +103,10 @@ package struct Table: Widget {
         if !places.header.isEmpty { drawHeader(into: &frame, places, look: look) }
         if rowCount == 0 { drawEmptyText(into: &frame, in: places.body, look: look) }
         for (offset, index) in places.rows.enumerated() {
-            drawRow(index, into: &frame, places.body.line(offset), places, look: look)
+            let line = places.body.line(places.tops[offset])
+            drawRow(index, into: &frame, line, places, look: look)
         }
-        ScrollBar(total: rowCount, first: firstRow, visible: places.body.rows)
+        ScrollBar(total: rowCount, first: firstRow, visible: wraps ? places.rows.count : places.body.rows)
             .draw(into: &frame, in: places.scrollBar, look: look)
     }
 
@@ -167,7 +170,11 @@ package struct Table: Widget {
         let isSelected = index == selectedRow
         let base = look[row.role]
         let selection = look[isActive ? .selected : .selectedInactive]
-        if isSelected { frame.fill(line, style: selection) }
+        // The first line, and with a wrapped text the lines below it.
+        let lines = wraps ? self.lines(of: row, places.columns, most: places.body.endRow - line.row) : []
+        let area = Rect(
+            column: line.column, row: line.row, columns: line.columns, rows: max(1, lines.count))
+        if isSelected { frame.fill(area, style: selection) }
         for place in places.columns where place.index < row.cells.count {
             let cell = row.cells[place.index]
             let area = Rect(column: place.column, row: line.row, columns: place.columns, rows: 1)
@@ -190,13 +197,22 @@ package struct Table: Widget {
                 let cut =
                     cell.truncatesStart
                     ? TextWidth.truncateStart(shown, to: area.columns, ellipsis: look.glyphs.ellipsis) : shown
-                let text = TextWidth.pad(
-                    cut, to: area.columns, alignment: column.alignment, ellipsis: look.glyphs.ellipsis)
+                let text =
+                    wraps && place.index == columns.count - 1
+                    ? lines.first ?? ""
+                    : TextWidth.pad(
+                        cut, to: area.columns, alignment: column.alignment, ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
                 // A role's colors may be unreadable on the selection; keep only its attributes.
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
+                guard wraps, place.index == columns.count - 1 else { continue }
+                for (offset, text) in lines.enumerated().dropFirst() {
+                    let below = Rect(
+                        column: area.column, row: area.row + offset, columns: area.columns, rows: 1)
+                    frame.write(text, at: below.origin, style: style, within: below)
+                }
             }
         }
     }

@@ -14,6 +14,8 @@ struct LogState: Sendable {
     var isPending = false
     var cursor = 0
     var top = 0
+    /// Columns of the messages that are scrolled out at the left.
+    var firstColumn = 0
     /// Whether the newest message stays in view.
     var follows = true
     var archiveProblem: String?

@@ -98,6 +98,10 @@ enum MessagesScreen: ScreenParts {
             let follows = model.log?.follows == true
             model.say(follows ? "Following the newest message." : "No longer following.", seconds: 3)
         case .deleteAll: planClearing(&model)
+        case .wrap:
+            model.wrapsMessages.toggle()
+            model.log?.firstColumn = 0
+            model.say(model.wrapsMessages ? "Long messages wrap." : "Long messages are cut.", seconds: 3)
         case .filter: ask(.filter, &model)
         case .search: ask(.find, &model)
         case .findNext: findNext(&model, toNewer: false)
@@ -114,6 +118,33 @@ enum MessagesScreen: ScreenParts {
         // At the newest message the cursor follows the next ones.
         model.log?.follows = row == log.count - 1
         return []
+    }
+
+    /// Pages of wrapped messages have fewer rows than lines.
+    static func move(_ model: inout Model, by rows: Int) -> [Effect] {
+        let shown = MessagesView.table(model).layout(in: model.layout.list).rows.count
+        let most = abs(rows) > 1 && model.wrapsMessages ? max(1, shown - 1) : abs(rows)
+        return move(&model, to: max(0, cursor(model) + rows.signum() * min(abs(rows), most)))
+    }
+
+    /// Scrolls the messages by halves of their column.
+    static func scroll(columns: Int, _ model: inout Model) {
+        guard let log = model.log else { return }
+        guard !model.wrapsMessages else {
+            let key = Browser.keyName(model, .wrap)
+            return model.say("Messages wrap, so they don't scroll; \(key) cuts them.", seconds: 4)
+        }
+        let places = MessagesView.table(model).layout(in: model.layout.list)
+        let room = places.columns.last?.columns ?? 1
+        let widest = places.rows.reduce(0) { widest, row in
+            let text = log.line(log.number(at: row)).map { MessagesView.row(of: $0, model.look) }
+            return max(widest, TextWidth.width(of: text ?? ""))
+        }
+        if columns > 0, widest <= log.firstColumn + room {
+            return model.say("No more text to the right.", seconds: 3)
+        }
+        if columns < 0, log.firstColumn == 0 { return model.say("No more text to the left.", seconds: 3) }
+        model.log?.firstColumn = max(0, log.firstColumn + columns * max(1, room / 2))
     }
 
     static func open(_ model: inout Model) -> [Effect] {
@@ -170,9 +201,13 @@ enum MessagesScreen: ScreenParts {
         let page = max(1, layout.page)
         if log.count > 0 {
             log.cursor = log.number(at: log.follows ? log.count - 1 : log.row)
-            let top = Table.firstRow(
-                showing: log.row, of: log.count, in: page, from: log.row(of: log.top))
-            log.top = log.number(at: top)
+            let (row, top) = (log.row, log.row(of: log.top))
+            model.log = log
+            let first =
+                model.wrapsMessages
+                ? MessagesView.table(model).firstRow(showing: row, in: layout.list, from: top)
+                : Table.firstRow(showing: row, of: log.count, in: page, from: top)
+            log.top = log.number(at: first)
         } else {
             (log.cursor, log.top) = (available.lowerBound, available.lowerBound)
         }
