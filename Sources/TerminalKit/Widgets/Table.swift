@@ -30,8 +30,8 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
-        /// Shown if the text doesn't fit; nil: the text is cut.
-        package var short: String?
+        /// The first that fits is shown if the text doesn't fit, else the last. Empty: the text is cut.
+        package var shorts: [String]
         /// Nil: the row's role.
         package var role: Role?
         package var truncatesStart: Bool
@@ -41,11 +41,11 @@ package struct Table: Widget {
         package var spark: [Double?]?
 
         package init(
-            _ text: String, short: String? = nil, role: Role? = nil, truncatesStart: Bool = false,
+            _ text: String, shorts: [String] = [], role: Role? = nil, truncatesStart: Bool = false,
             gauge: Double? = nil, spark: [Double?]? = nil
         ) {
             self.text = text
-            self.short = short
+            self.shorts = shorts
             self.role = role
             self.truncatesStart = truncatesStart
             self.gauge = gauge
@@ -191,8 +191,11 @@ package struct Table: Widget {
                 }
             } else {
                 let column = columns[place.index]
-                let fits = cell.short == nil || TextWidth.width(of: cell.text) <= area.columns
-                let whole = fits ? cell.text : cell.short ?? ""
+                let whole =
+                    cell.shorts.isEmpty
+                    ? cell.text
+                    : ([cell.text] + cell.shorts).first { TextWidth.width(of: $0) <= area.columns }
+                        ?? cell.shorts[cell.shorts.count - 1]
                 let shown = column.aligningPoint(look.legible(whole), in: area.columns)
                 let cut =
                     cell.truncatesStart

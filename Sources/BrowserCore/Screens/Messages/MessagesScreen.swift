@@ -18,9 +18,9 @@ enum MessagesScreen: ScreenParts {
         return words
     }
 
-    static func copyable(_ model: Model) -> [CopyItem] {
-        guard let log = model.log, let line = log.lines[log.cursor] else { return [] }
-        let archive = log.archive
+    static func copyable(_ model: Model) -> [CopyItem] { [] }
+
+    static func copyable(_ line: LogLine, of archive: ArchiveAddress, _ model: Model) -> [CopyItem] {
         let isCut = line.size > LogLine.limit
         let half = "only the first \(Figures.bytes(UInt64(LogLine.limit))) were read; vellum tail prints all"
         let whole = line.text.flatMap { isCut ? nil : $0 }
@@ -42,7 +42,7 @@ enum MessagesScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let log = model.log else { return true }
         switch id {
-        case .open: return log.count > 0
+        case .open, .copy, .pager, .pipe, .export, .wrap: return log.count > 0
         case .filter, .search: return log.available?.isEmpty == false || log.filter.isActive
         default: return true
         }
@@ -147,24 +147,27 @@ enum MessagesScreen: ScreenParts {
         model.log?.firstColumn = max(0, log.firstColumn + columns * max(1, room / 2))
     }
 
-    static func open(_ model: inout Model) -> [Effect] {
+    static func open(_ model: inout Model) -> [Effect] { withMessage(&model) { show($0, &$1) } }
+
+    /// Calls `body` with the selected message, after it was read if only its row is known.
+    static func withMessage(
+        _ model: inout Model, _ body: @escaping @Sendable (LogLine, inout Model) -> Void
+    ) -> [Effect] {
         guard let log = model.log, log.count > 0 else { return [] }
         let number = log.number(at: log.row)
         if let line = log.lines[number] {
-            show(line, &model)
+            body(line, &model)
             return []
         }
-        // A filter keeps only the beginnings of messages.
-        guard let end = log.available?.upperBound, log.filter.lines[number] != nil else { return [] }
-        let (archive, nextEvent) = (log.archive, log.nextEvent)
-        return .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
+        let (archive, nextEvent, end) = (log.archive, log.nextEvent, log.available?.upperBound ?? 0)
+        return .ask("read message \(number) of \(archive.name)") { (context) throws(SourceError) in
             try context.source.messages(
                 count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
             ).first
         } then: { model, result in
             guard model.log?.archive == archive, model.overlay == nil else { return [] }
             switch result {
-            case .success(let line?): show(line, &model)
+            case .success(let line?): body(line, &model)
             case .success(nil): model.say("The message was removed.", role: .warning)
             case .failure(let error): model.say(error.description, role: .error)
             }
@@ -186,7 +189,9 @@ enum MessagesScreen: ScreenParts {
             lines += HexDump.lines(line.bytes, each: each)
         }
         if line.size > LogLine.limit {
-            lines.append("Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown.")
+            let key = Browser.keyName(model, .pager)
+            lines.append(
+                "Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown; \(key) opens all of it.")
         }
         model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
     }
