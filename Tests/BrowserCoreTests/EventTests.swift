@@ -29,6 +29,27 @@ struct EventTests {
         #expect(line?.contains("…") == false, "the name is cut")
     }
 
+    @Test(
+        "t lists the kinds of events with their numbers, and K filters by the next kind",
+        arguments: [(80, 24), (40, 12), (120, 30)])
+    func kindIsChosen(size: (columns: Int, rows: Int)) throws {
+        var browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: "jEt")
+        #expect(browser.boxLines.contains { $0.hasPrefix("recorded ") && $0.last?.isNumber == true })
+        browser.press(try Key.script("evict<enter>"))
+        let shown = browser.lines.dropFirst(2).filter { $0.contains("evicted") }
+        #expect(!shown.isEmpty && !browser.lines.dropFirst(2).contains { $0.contains("recorded") })
+        browser.press(try Key.script("t<ctrl+u>all<enter>"))
+        browser.press([.character("K")])
+        #expect(!browser.lines.dropFirst(2).contains { $0.contains("evicted") }, "\(browser.text)")
+    }
+
+    @Test("the table of events names processes where the name fits", arguments: [(80, 24), (120, 30)])
+    func processNameIsShown(size: (columns: Int, rows: Int)) throws {
+        let browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: "E")
+        let line = browser.lines.first { $0.contains(" recorded ") && $0.contains("4133") }
+        #expect(line?.contains("api") == true, "\(browser.text)")
+    }
+
     // MARK: Graphs and alarms
 
     /// Simulates seconds of a cache with a falling hit ratio.

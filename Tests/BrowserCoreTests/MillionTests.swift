@@ -79,7 +79,7 @@ struct MillionTests {
         }
         func accessed(at index: Int) -> Timestamp { Fixture.start.adding(seconds: -Double(index)) }
         func messages(
-            count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+            count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
         ) throws(SourceError) -> [LogLine] { [] }
         func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) { (nil, .disk) }
 

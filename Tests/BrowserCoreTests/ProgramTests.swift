@@ -264,6 +264,30 @@ struct ProgramTests {
         #expect(programs.count == 0)
     }
 
+    @Test(
+        "an edit shows long changed lines around their change, and equal lines in one row",
+        arguments: [(80, 24), (40, 12), (120, 30)])
+    func longLinesAreCut(size: (columns: Int, rows: Int)) throws {
+        let filler = (0..<80).map { "filler\($0)" }.joined(separator: " ")
+        source.record(
+            "Oslo", Array("same \(filler)\nbegin \(filler) old value \(filler) end\n".utf8), archive: "City",
+            at: Fixture.start)
+        let programs = Programs(edit: { bytes in
+            Array(String(decoding: bytes, as: UTF8.self).replacing("old value", with: "new words").utf8)
+        })
+        var browser = try Fixture.browser(
+            source, columns: size.columns, rows: size.rows, keys: "j<enter>/Oslo<enter>ge",
+            programs: { programs.run($0) })
+        #expect(browser.boxLines.count { $0.contains("filler0") } == 1, "\(browser.text)")
+        var words = ""
+        for _ in 0..<10 {
+            words += browser.boxWords.replacing(" ", with: "")
+            browser.press([Key(.down)])
+        }
+        #expect(words.contains("oldvalue") && words.contains("newwords"), "\(browser.text)")
+        #expect(!words.contains("filler40") && !words.contains("begin"))
+    }
+
     // MARK: New entries
 
     @Test func storesConfirmedNewEntry() throws {

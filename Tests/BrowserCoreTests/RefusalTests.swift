@@ -104,4 +104,39 @@ struct RefusalTests {
             #expect(other.exit == .quit || other.model.screen != before)
         }
     }
+
+    @Test(
+        "the key that quits does not leave the browser right after a refused or closed dialog",
+        arguments: [("d", false), ("D", true), ("L", true), ("DEL", false)])
+    func quitNeedsAPause(keys: String, isReadOnly: Bool) throws {
+        let source = Fixture.source()
+        source.with { $0.summaries["City"]?.problem = keys == "DEL" ? "damaged" : nil }
+        let script = keys == "DEL" ? "j<delete>" : "j" + keys
+        var browser = try Fixture.browser(source, isReadOnly: isReadOnly, clock: clock, keys: script)
+        #expect(browser.model.screen == .archives && !browser.model.isPlanOpen)
+        clock.advance(0.2)
+        browser.press([.character("q")])
+        #expect(browser.exit == nil && browser.model.screen == .archives)
+        // Held down, it is still the same key.
+        for _ in 0..<40 {
+            clock.advance(0.033)
+            browser.press([.character("q")])
+        }
+        #expect(browser.exit == nil)
+        clock.advance(1)
+        browser.press([.character("q")])
+        #expect(browser.exit == .quit)
+    }
+
+    @Test("q closes a dialog and only the dialog", arguments: ["y", "K", "c"])
+    func quitKeyClosesDialogOnly(keys: String) throws {
+        var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j" + keys + "q")
+        for _ in 0..<20 {
+            clock.advance(0.033)
+            browser.press([.character("q")])
+        }
+        #expect(browser.exit == nil && browser.model.screen == .archives)
+        browser.press([.control("c")])
+        #expect(browser.exit == .quit)
+    }
 }

@@ -104,6 +104,13 @@ struct LineDiffTests {
         #expect(diff("a\n", "") == ["-a"])
     }
 
+    @Test("pairs the lines of a removed block with those of the added block behind it")
+    func changedLinesHaveCounterparts() {
+        let diff = LineDiff(from: Array("a\nb\nc\nd\n".utf8), to: Array("x\ny\nc\nd\nz\n".utf8))
+        let texts = diff.counterparts.map { [diff.lines[$0.key].text, diff.lines[$0.value].text] }
+        #expect(Set(texts) == [["a", "x"], ["x", "a"], ["b", "y"], ["y", "b"]])
+    }
+
     @Test func showsMissingLineEnd() {
         #expect(diff("a\n", "a") == ["-a", "+a (no line end)"])
     }

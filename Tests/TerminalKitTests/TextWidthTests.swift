@@ -125,6 +125,9 @@ import Testing
     }
 
     @Test func wrapsLines() {
+        #expect(TextWrap.pieces("a  b\tc漢字", columns: 4) == ["a  b", "    ", "c漢", "字"])
+        #expect(TextWrap.pieces("abcdefgh", columns: 3, most: 2) == ["abc", "def"])
+        #expect(TextWidth.suffix(of: "漢字abc", from: 3) == " abc")
         #expect(TextWrap.lines("one two three", columns: 7) == ["one two", "three"])
         #expect(TextWrap.lines("one\n\ntwo", columns: 9) == ["one", "", "two"])
         #expect(TextWrap.lines("abcdefgh ij", columns: 3) == ["abc", "def", "gh", "ij"])

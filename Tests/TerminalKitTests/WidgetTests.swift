@@ -240,6 +240,31 @@ import Testing
         #expect(Table.firstRow(showing: nil, of: 12, in: 10, from: 20) == 2)
     }
 
+    @Test("rows of a table wrap at their last column, and lines belong to rows")
+    func tableWraps() {
+        var table = Table(
+            columns: [
+                Table.Column("n", width: .fixed(2)), Table.Column("text", width: .minimum(4, weight: 1)),
+            ],
+            rowCount: 6
+        ) { Table.Row([Table.Cell("\($0)"), Table.Cell($0 == 1 ? "abcdefghijkl\nmn" : "row \($0)")]) }
+        table.wraps = true
+        let rect = Rect(columns: 10, rows: 7)
+        let places = table.layout(in: rect)
+        // The text has 5 columns: two of the ten are for the scroll bar.
+        #expect(places.rows == 0..<3 && places.tops == [0, 1, 5])
+        #expect(places.row(at: Point(column: 0, row: 5)) == 1)
+        #expect(places.row(at: Point(column: 0, row: 6)) == 2)
+        #expect(table.firstRow(showing: 2, in: rect, from: 0) == 0)
+        #expect(table.firstRow(showing: 3, in: rect, from: 0) == 1)
+        #expect(table.firstRow(showing: 5, in: rect, from: 0) == 2)
+        #expect(table.firstRow(showing: 0, in: rect, from: 4) == 0)
+        var frame = Frame(size: Size(columns: 10, rows: 7))
+        table.draw(into: &frame, in: rect, look: Look(theme: Theme(.mono, depth: .mono)))
+        let lines = frame.plainText.split(separator: "\n").map { $0.prefix(8) }
+        #expect(lines[2] == "1  abcde" && lines[3] == "   fghij" && lines[5].hasPrefix("   mn"))
+    }
+
     @Test func dialogKeepsButtonsOnSmallScreens() {
         let dialog = Dialog(
             title: "Delete 3 entries?", body: ["They take 12 KiB.", "Undo with u."],

@@ -69,6 +69,9 @@ package struct PassingRow {
 }
 
 extension QueryRow {
+    /// A row that no entry has.
+    package init(columns: [[UInt8]?]) { self.init(entry: nil, value: nil, columns: columns) }
+
     package func pass(to body: (PassingRow) throws -> Void) throws {
         let parts: [[UInt8]?] = [value] + columns
         let bytes: [UInt8] = parts.flatMap { $0 ?? [] }
@@ -82,6 +85,13 @@ extension QueryRow {
             }
             try body(PassingRow(entry: entry, value: passed[0], columns: Array(passed.dropFirst())))
         }
+    }
+}
+
+extension QueryReport {
+    package init(rows: Int) {
+        self.init()
+        self.rows = rows
     }
 }
 

@@ -20,13 +20,13 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
     case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
     case events, monitor, processes, monitorPart = "monitor-part", graphs, span, alarm, entry, earlier, later
-    case eventKind = "event-kind", eventArchive = "event-archive", history
+    case eventKind = "event-kind", nextEventKind = "next-event-kind", eventArchive = "event-archive", history
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
     case groups, groupBy = "group-by", list, frequency
     case query, saveQuery = "save-query", savedQueries = "saved-queries", edit, explain, copySwift =
         "copy-swift", export, askEvery = "ask-every"
-    case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
+    case wrap, columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, hints, mouse, demo
     case resizeArchive = "resize-archive", compactArchive = "compact-archive"
     case renameArchive = "rename-archive", dropArchive = "drop-archive"
@@ -138,7 +138,7 @@ package enum ActionTable {
         action(.saveQuery, "Save query", "Save the query under a name.", [.control("s")], [.query]),
         action(.savedQueries, "Saved queries", "Open a saved query.", [.control("o")], [.query]),
         action(.copySwift, "As Swift", "Show the query as Swift source.", ["S"], [.query]),
-        action(.export, "Export", "Write the result to a file.", ["w"], [.query], .footer),
+        action(.export, "Export", "Write the rows to a file.", ["w"], [.query, .messages], .footer),
         action(
             .askEvery, "Auto-refresh", "Refresh every 1, 5 or 30 s, or never.", ["a"], [.query], .footer),
     ]
@@ -158,7 +158,8 @@ package enum ActionTable {
         action(.alarm, "Alarm", "Set a bound that rings the bell.", ["A"], ofStore, .footer),
         action(.entry, "Entry", "Open the entry of the event.", ["v"], [.monitor], .footer),
         action(.monitorPart, "Next view", "Switch events, processes, graphs.", [Key(.tab)], [.monitor]),
-        action(.eventKind, "Kind", "Filter by the next kind of event.", ["t"], [.monitor], .footer),
+        action(.eventKind, "Kind", "Choose the kind of events.", ["t"], [.monitor], .footer),
+        action(.nextEventKind, "Next kind", "Filter by the next kind of event.", ["K"], [.monitor]),
         action(.eventArchive, "Archive", "Filter by the next archive.", ["a"], [.monitor], .footer),
         action(
             .history, "Key history", "Show the events of the key.", ["b"], [.entries, .value, .monitor],
@@ -170,11 +171,12 @@ package enum ActionTable {
         action(.reverse, "Reverse", "Reverse the order.", ["r"], sortable),
         action(.columns, "Columns", "Choose and order the columns.", ["C"], ofEntries),
         action(
-            .columnsLeft, "Columns left", "Scroll the columns left.",
-            ["<", Key(.left, modifiers: .shift)], ofEntries),
+            .columnsLeft, "Columns left", "Scroll columns or messages left.",
+            ["<", Key(.left, modifiers: .shift)], ofEntries.union([.messages])),
         action(
-            .columnsRight, "Columns right", "Scroll the columns right.",
-            [">", Key(.right, modifiers: .shift)], ofEntries),
+            .columnsRight, "Columns right", "Scroll columns or messages right.",
+            [">", Key(.right, modifiers: .shift)], ofEntries.union([.messages])),
+        action(.wrap, "Wrap", "Wrap long messages, or cut them.", [.control("w")], [.messages], .footer),
         action(.sortByKey, "Sort by key", "Sort by key.", ["1"], [.entries]),
         action(.sortBySize, "Sort by size", "Sort by the size of the value.", ["2"], [.entries]),
         action(.sortByTier, "Sort by tier", "Sort by tier: disk or memory.", ["3"], [.entries]),
@@ -233,11 +235,12 @@ package enum ActionTable {
 
     private static let handing: [BrowserAction] = [
         action(
-            .copy, "Copy", "Copy key, value, JSON, command or path.", ["y"],
+            .copy, "Copy", "Copy parts of the row or marked rows.", ["y"],
             [.archives, .entries, .value, .query, .messages]),
-        action(.pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue),
-        action(.pipe, "Pipe", "Pipe the value to a command.", ["|"], withValue),
-        action(.write, "Write", "Write the value to a file.", ["w"], [.entries, .value]),
+        action(
+            .pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue.union([.messages])),
+        action(.pipe, "Pipe", "Pipe the value to a command.", ["|"], withValue.union([.messages])),
+        action(.write, "Write", "Write the value or marked entries.", ["w"], [.entries, .value]),
         action(.editValue, "Edit value", "Edit the value in $EDITOR.", ["e"], withValue, .destructive),
         action(.newEntry, "New entry", "Add an entry with $EDITOR.", ["n"], [.entries], .destructive),
     ]
@@ -278,6 +281,7 @@ package enum ActionTable {
         .monitor: "log tail watch", .processes: "clients ps", .graphs: "chart evict stats",
         .alarm: "alert threshold",
         .history: "audit describe log why", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
+        .wrap: "fold long lines",
         .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
         .expire: "evict persist touch ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",
         .undoList: "restore revert", .resizeArchive: "evict limit maxmemory quota",

@@ -164,6 +164,11 @@ extension Browser {
             return []
         }
         let id = model.parts.action(for: key, action.id, model)
+        if id == .quit {
+            // The key is for the dialog that would open soon.
+            if let job = model.job, job.leadsToQuestion { return stop(&model, job) }
+            if isMeantForDialog(&model, key) { return [] }
+        }
         if id.isAboutRows { model.entries?.follows = false }
         let isOfUse = model.isOfUse(id)
         let screen = model.screen
@@ -173,11 +178,10 @@ extension Browser {
             model.say(
                 id.isVerb ? "Nothing to \(verb) here." : "\(action.title) is not available here.", seconds: 3)
         }
-        // Text for the refused prompt may follow.
-        if action.id.leadsToText, effects.isEmpty, !takesText(model), model.overlay == nil,
-            model.screen == screen
-        {
-            model.textRefusedAt = model.now
+        // Text for the refused prompt may follow, and keys for the refused dialog.
+        if effects.isEmpty, !takesText(model), model.overlay == nil, model.screen == screen {
+            if action.id.leadsToText { model.textRefusedAt = model.now }
+            if action.id.leadsToText || action.flags.contains(.destructive) { noteNoDialog(&model) }
         }
         return effects
     }
@@ -309,10 +313,11 @@ extension Browser {
             return effects
         case .delete: return planDelete(&model)
         case .expire: return askExpiry(&model)
-        case .copy: showCopyMenu(&model)
+        case .copy: return showCopyMenu(&model)
         case .pager: return open(&model)
         case .pipe: askPipe(&model)
         case .write: askFile(&model)
+        case .export: askExport(&model)
         case .editValue: return edit(&model)
         case .newEntry: askNewKey(&model)
         case .undo: return askUndo(&model, choosing: false)

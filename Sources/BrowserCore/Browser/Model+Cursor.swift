@@ -3,6 +3,13 @@ import StoreInspection
 extension Model {
     package var cursorKey: String? { parts.key(self) }
 
+    /// The marks of the list or result on screen; nil without marks.
+    var marked: (marks: Marks, archive: ArchiveAddress)? {
+        let marks = screen == .entries ? entries?.marks : screen == .query ? query?.marks : nil
+        guard let marks, !marks.isEmpty, let archive = archiveInView else { return nil }
+        return (marks, archive)
+    }
+
     package var cursorRow: Int { parts.cursor(self) }
 
     package var firstRow: Int { parts.firstRow(self) }

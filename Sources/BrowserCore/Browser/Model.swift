@@ -36,6 +36,8 @@ package struct Model: Sendable {
     var unkeptQueries: [SavedQuery] = []
     var knowsEarlierQueries = false
     var log: LogState?
+    /// Whether long messages wrap instead of being cut.
+    var wrapsMessages = false
     var monitor: MonitorState?
     var events = EventLog()
 
@@ -46,6 +48,8 @@ package struct Model: Sendable {
     var doubtedAt: Timestamp?
     /// When a key that opens a text field, or text after it, was last refused.
     var textRefusedAt: Timestamp?
+    /// When a dialog was last refused, or closed by the key that quits, and when such a key came last.
+    var noDialog: (since: Timestamp, last: Timestamp)?
     var prompt: Prompt?
     var notice: Notice?
     /// Long work, latest last: changes, and at most one other job for each store.
@@ -173,7 +177,9 @@ package struct Model: Sendable {
     var isInDoubt: Bool { doubtedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
 
     /// Seconds within which the same key counts as held down: the longest delay of keyboards before they repeat a key.
-    private static let repeating = 0.7
+    static let repeating = 0.7
+    /// More than the seconds between two repetitions of a key held down.
+    static let pauseOfHeldKey = 0.15
 
     mutating func isStillHeld(_ key: Key) -> Bool {
         guard let held = answeredBy, held.key == key,
@@ -231,6 +237,13 @@ package struct Model: Sendable {
     func processName(_ pid: Int32) -> String {
         let process = archives.figures?.processes.first { $0.pid == pid }
         return ProcessName.words(pid, pid == archives.figures?.ownPid ? "this browser" : process?.name)
+    }
+
+    /// Shorter forms of ``processName(_:)``: `4121 api`, with less and less of the name.
+    func shortProcessNames(_ pid: Int32) -> [String] {
+        let name = archives.figures?.processes.first { $0.pid == pid }?.name ?? ""
+        let lengths = [name.count, 12, 8, 5, 3].filter { $0 > 0 && $0 <= name.count }
+        return lengths.map { "\(pid) \(name.prefix($0))" } + ["\(pid)"]
     }
 
     /// The time that ages are relative to: that of the pause on a paused screen.
@@ -329,7 +342,7 @@ struct Prompt: Sendable {
         case column(ArchiveAddress)
         case saveQuery(SavedQuery)
         case export
-        case pipe(EntryAddress)
+        case pipe(ProgramInput)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
         case alarm(Metric, String?)

@@ -183,7 +183,7 @@ extension Browser {
         model.overlay = nil
         if case .replaceFile(let path, let entry) = plan.act {
             return entry.map { write(&model, $0, to: path, replaces: true) }
-                ?? QueryScreen.export(&model, to: path, replaces: true)
+                ?? export(&model, to: path, replaces: true)
         }
         guard !model.isReadOnly else { return [] }
         let ticket = model.ticket()

@@ -5,11 +5,21 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
-    static func showCopyMenu(_ model: inout Model) {
+    static func showCopyMenu(_ model: inout Model) -> [Effect] {
+        if model.screen == .messages, let archive = model.archiveInView, model.log?.count ?? 0 > 0 {
+            return MessagesScreen.withMessage(&model) { line, model in
+                let items = MessagesScreen.copyable(line, of: archive, model)
+                model.overlay = .copy(CopyMenu(items: items))
+            }
+        }
         // The Swift source is for stores only.
-        let items = model.parts.copyable(model).filter { !model.isOfServer || $0.letter != "s" }
-        guard !items.isEmpty else { return model.say("Nothing to copy here.") }
-        model.overlay = .copy(CopyMenu(items: items))
+        let all =
+            model.marked.map { CopyItem.items(of: $0.marks, in: $0.archive, model) }
+            ?? model.parts.copyable(model)
+        let items = all.filter { !model.isOfServer || $0.letter != "s" }
+        if items.isEmpty { model.say("Nothing to copy here.") }
+        model.overlay = items.isEmpty ? nil : .copy(CopyMenu(items: items))
+        return []
     }
 
     static func press(_ model: inout Model, _ key: Key, in old: CopyMenu) -> [Effect] {
@@ -42,9 +52,10 @@ extension Browser {
         case .absent(let reason):
             model.say("Nothing was copied: \(reason).", role: .warning)
             return []
-        case .read(let entry, let part):
-            return .ask("read \(item.name) of \(entry) to copy it") { (context) throws(SourceError) in
-                try read(part, of: entry, from: context.source)
+        case .read(let entries, let part):
+            let subject = entries.count == 1 ? "\(entries[0])" : "\(entries.count) entries"
+            return .ask("read \(item.name) of \(subject) to copy it") { (context) throws(SourceError) in
+                try read(part, of: entries, from: context.source)
             } then: { model, result in
                 switch result {
                 case .success(let bytes): return copy(&model, bytes, of: item)
@@ -58,9 +69,26 @@ extension Browser {
 
     private static let mostRead = 1 << 20
 
+    /// Nil if it is too large. Marked entries that no longer exist are left out, but not all of them.
+    private static func read(
+        _ part: CopyItem.Part, of entries: [EntryAddress], from source: any StoreSource
+    ) throws(SourceError) -> [UInt8]? {
+        guard entries.count > 1 else { return try read(part, of: entries[0], from: source) }
+        var (all, count): ([UInt8], Int) = ([], 0)
+        for entry in entries where all.count <= Clipboard.mostBytes {
+            if part != .key, try source.entry(entry.key, in: entry.archive) == nil { continue }
+            guard let bytes = try read(part, of: entry, from: source) else { return nil }
+            all += (count > 0 ? [UInt8(ascii: "\n")] : []) + bytes
+            count += 1
+        }
+        guard count > 0 else { throw SourceError("the entries no longer exist") }
+        return all
+    }
+
     private static func read(
         _ part: CopyItem.Part, of address: EntryAddress, from source: any StoreSource
     ) throws(SourceError) -> [UInt8]? {
+        if part == .key { return Array(address.key.utf8) }
         guard let entry = try source.entry(address.key, in: address.archive) else {
             throw SourceError("the entry no longer exists")
         }
@@ -72,6 +100,7 @@ extension Browser {
         let value = RecognizedValue(bytes, encoding: entry.encoding)
         do {
             switch part {
+            case .key: return nil
             case .row:
                 let members = MetadataColumns.members(entry)
                 return Array(MetadataColumns.entry(members, value: .cell(.item(value.item))).text.utf8)

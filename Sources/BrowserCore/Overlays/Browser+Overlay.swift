@@ -23,6 +23,9 @@ extension Browser {
             case .copy(let menu): press(&model, key, in: menu)
             case .edit(let plan): press(&model, key, in: plan)
             }
+        if model.overlay == nil, model.keyMap.action(.quit)?.keys.contains(key) == true {
+            noteNoDialog(&model)
+        }
         if asked != nil, model.overlay == nil, !effects.isEmpty { model.answeredBy = (key, model.now) }
         return effects
     }

@@ -11,11 +11,13 @@ struct CopyMenu: Sendable {
 struct CopyItem: Sendable {
     enum Content: Sendable {
         case ready(String)
-        case read(EntryAddress, Part)
+        /// A part of each entry, with a line break between them.
+        case read([EntryAddress], Part)
         case absent(String)
     }
 
     enum Part: Sendable {
+        case key
         /// Text, or hexadecimal digits of binary values.
         case value
         case row
@@ -38,13 +40,27 @@ struct CopyItem: Sendable {
         let archive = entry.archive
         return [
             CopyItem("k", "the key", entry.key),
-            CopyItem("v", "the value", .read(entry, .value)),
-            CopyItem("j", "the row as JSON", .read(entry, .row)),
+            CopyItem("v", "the value", .read([entry], .value)),
+            CopyItem("j", "the row as JSON", .read([entry], .row)),
             ShellWord.isPassedOn(entry.key)
                 ? CopyItem(
                     "c", "the shell command", command("get", [archive.name, entry.key], archive.store))
                 : CopyItem("c", "the shell command", .absent("shells can't pass the NUL in the key")),
             CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
+            path(archive),
+        ]
+    }
+
+    /// The parts of marked entries.
+    static func items(of marks: Marks, in archive: ArchiveAddress, _ model: Model) -> [CopyItem] {
+        let entries = marks.list.map { EntryAddress($0.key, in: archive) }
+        let count = "the " + Figures.count(marks.count, "marked", "marked")
+        let noun = marks.count == 1 ? ("key", "value", "row") : ("keys", "values", "rows")
+        return [
+            CopyItem("k", "\(count) \(noun.0)", .read(entries, .key)),
+            CopyItem("v", "\(count) \(noun.1)", .read(entries, .value)),
+            CopyItem("j", "\(count) \(noun.2) as JSON", .read(entries, .row)),
+            CopyItem("c", "the shell command", CommandLine.words(for: model)),
             path(archive),
         ]
     }
@@ -72,6 +88,7 @@ struct CopyItem: Sendable {
     var preview: String {
         switch content {
         case .ready(let text): text
+        case .read(_, .key): "one per line"
         case .read(_, .value): "text, or hexadecimal if it is binary"
         case .read(_, .row): "as printed by vellum get --json --meta"
         case .absent(let reason): reason

@@ -18,21 +18,30 @@ struct EditPlan: Sendable {
 
     private static let mostLines = 5_000
 
+    /// The lines in rows: equal lines are cut to one, changed ones around their change.
     func rows(columns: Int) -> [Row] {
         let room = max(1, columns - 2)
         var rows: [Row] = []
-        for line in diff.lines.prefix(EditPlan.mostLines) {
+        let pairs = diff.counterparts
+        for (place, line) in diff.lines.prefix(EditPlan.mostLines).enumerated() {
             let sign: String
+            var text = line.text
             switch line.kind {
             case .gap(let count):
                 rows.append(
                     Row(kind: line.kind, text: "  (\(Figures.count(count, "equal line", "equal lines")))"))
                 continue
-            case .kept: sign = "  "
-            case .removed: sign = "- "
-            case .added: sign = "+ "
+            case .kept:
+                sign = "  "
+                text = TextWrap.pieces(text, columns: room, most: 2).joined()
+                text = TextWidth.truncate(text, to: room, ellipsis: EditPlan.ellipsis)
+            case .removed, .added:
+                sign = line.kind == .removed ? "- " : "+ "
+                if let other = pairs[place], TextWidth.width(of: text) > room {
+                    text = EditPlan.cut(text, unlike: diff.lines[other].text)
+                }
             }
-            for (place, part) in EditPlan.parts(of: line.text, columns: room).enumerated() {
+            for (place, part) in TextWrap.pieces(text, columns: room).enumerated() {
                 rows.append(Row(kind: line.kind, text: (place == 0 ? sign : "  ") + part))
             }
         }
@@ -44,22 +53,18 @@ struct EditPlan: Sendable {
         return rows
     }
 
-    /// Splits a line into parts of at most `columns`, keeping all spaces.
-    private static func parts(of line: String, columns: Int) -> [String] {
-        var parts: [String] = []
-        var part = ""
-        var used = 0
-        let spaced = String(line.flatMap { $0 == "\t" ? "    " : String($0) })
-        for character in TerminalText.sanitized(spaced) {
-            let width = TextWidth.width(of: character)
-            if used + width > columns, used > 0 {
-                parts.append(part)
-                (part, used) = ("", 0)
-            }
-            part.append(character)
-            used += width
-        }
-        return parts + [part]
+    private static let ellipsis = "..."
+    /// Characters shown on both sides of a change within a long line.
+    private static let context = 24
+
+    /// The part of a long line that differs from another one. Compares scalars, since equivalent texts differ.
+    private static func cut(_ text: String, unlike other: String) -> String {
+        let (own, others) = (Array(text.unicodeScalars), Array(other.unicodeScalars))
+        let start = zip(own, others).prefix { $0 == $1 }.count
+        let end = zip(own[start...].reversed(), others[start...].reversed()).prefix { $0 == $1 }.count
+        let shown = max(0, start - context)..<min(own.count, own.count - end + context)
+        return (shown.lowerBound > 0 ? ellipsis : "") + String(String.UnicodeScalarView(own[shown]))
+            + (shown.upperBound < own.count ? ellipsis : "")
     }
 }
 

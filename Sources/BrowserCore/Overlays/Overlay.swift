@@ -57,7 +57,7 @@ struct Plan: Sendable {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        /// Replaces a file by the value of an entry; nil: by the result of the query.
+        /// Replaces a file by the value of an entry; nil: by the rows of the screen.
         case replaceFile(String, EntryAddress?)
         case archive(ArchiveChange, ArchiveSample, Evictions)
     }

@@ -1,6 +1,13 @@
 import StoreInspection
 import TerminalKit
 
+/// A value or message for a program.
+struct ProgramInput: Sendable {
+    let name: String
+    /// Writes it to a new file in a folder; nil if stopped.
+    let file: @Sendable (String, QuestionContext) throws(SourceError) -> PrivateFile?
+}
+
 /// Opens the selected value in a pager, pipes it to a command, or writes it to a file.
 extension Browser {
     static func chosenEntry(_ model: Model) -> EntryAddress? {
@@ -8,14 +15,23 @@ extension Browser {
         return EntryAddress(key, in: archive)
     }
 
+    private static func chosenInput(_ model: Model) -> ProgramInput? {
+        if model.screen == .messages { return MessagesScreen.input(model) }
+        return chosenEntry(model).map { entry in
+            ProgramInput(name: "\(entry)") { (folder, context) throws(SourceError) in
+                try privateFile(of: entry, folder, context)
+            }
+        }
+    }
+
     static func open(_ model: inout Model) -> [Effect] {
-        guard let entry = chosenEntry(model) else {
+        guard let input = chosenInput(model) else {
             model.say("No value to open here.")
             return []
         }
         let pager = model.surroundings.pager
         return [
-            handOver(&model, entry, "opening") { file in
+            handOver(&model, input, "opening") { file in
                 run("pager \(pager ?? "less")", TerminalProgram.pagerScript(pager), [file.path], with: file) {
                     TerminalProgram.complaint("The pager", pager ?? "less", $0)
                 }
@@ -26,20 +42,20 @@ extension Browser {
     // MARK: A pipe
 
     static func askPipe(_ model: inout Model) {
-        guard let entry = chosenEntry(model) else { return model.say("No value to pipe here.") }
+        guard let input = chosenInput(model) else { return model.say("No value to pipe here.") }
         var prompt = Prompt(
             label: "pipe to: ", field: TextField(placeholder: "command, such as jq .name"),
             keys: [("enter", "Run"), ("esc", "Cancel"), ("up/down", "History")])
-        prompt.purpose = .pipe(entry)
+        prompt.purpose = .pipe(input)
         model.prompt = prompt
     }
 
-    private static func pipe(_ model: inout Model, _ entry: EntryAddress, to command: String) -> [Effect] {
+    private static func pipe(_ model: inout Model, _ input: ProgramInput, to command: String) -> [Effect] {
         guard !command.allSatisfy(\.isWhitespace) else { return [] }
         model.pipes.removeAll { $0 == command }
         model.pipes.append(command)
         return [
-            handOver(&model, entry, "reading") { file in
+            handOver(&model, input, "reading") { file in
                 run("pipe to \(command)", TerminalProgram.pipeScript, [file.path, command], with: file) {
                     TerminalProgram.complaint("The command", command, $0)
                 }
@@ -64,14 +80,15 @@ extension Browser {
 
     /// Writes the value to a file that only this user can read, and starts a program on it.
     private static func handOver(
-        _ model: inout Model, _ entry: EntryAddress, _ title: String,
+        _ model: inout Model, _ input: ProgramInput, _ title: String,
         to program: @escaping @Sendable (PrivateFile) -> TerminalProgram
     ) -> Effect {
         let folder = model.surroundings.temporaryFolder
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: title, since: model.now))
-        return .ask("copy \(entry) into a private file", ticket: ticket) { (context) throws(SourceError) in
-            try privateFile(of: entry, folder, context)
+        return .ask("copy \(input.name) into a private file", ticket: ticket) {
+            (context) throws(SourceError) in
+            try input.file(folder, context)
         } then: { model, result in
             guard model.ends(ticket) else { return [] }
             switch result {
@@ -101,6 +118,7 @@ extension Browser {
     // MARK: A file
 
     static func askFile(_ model: inout Model) {
+        if model.parts.export(model) != nil { return askExport(&model) }
         guard let entry = chosenEntry(model) else { return model.say("No value to write here.") }
         var prompt = Prompt(
             label: "write to: ",
@@ -133,11 +151,11 @@ extension Browser {
         _ model: inout Model, _ entry: EntryAddress, to path: String, replaces: Bool = false
     ) -> [Effect] {
         guard !path.isEmpty else { return [] }
-        let folder = model.surroundings.writingFolder
+        let target = filePath(path, model)
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
         return .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
-            try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
+            try writtenFile(of: entry, at: target, replaces: replaces, context)
         } then: { model, result in
             model.ends(ticket)
             switch result {
@@ -163,11 +181,8 @@ extension Browser {
     }
 
     private static func writtenFile(
-        of entry: EntryAddress, _ path: String, in folder: String, replaces: Bool,
-        _ context: QuestionContext
+        of entry: EntryAddress, at target: String, replaces: Bool, _ context: QuestionContext
     ) throws(SourceError) -> Written {
-        let typed = WholeFile.path(typed: path)
-        let target = folder.isEmpty || typed.hasPrefix("/") ? typed : "\(folder)/\(typed)"
         if !replaces, WholeFile.replacesFile(at: target) { return .isThere }
         var file: WholeFile?
         defer { file?.discard() }
@@ -194,8 +209,8 @@ extension Browser {
         case .screen, .condition: return []
         case .column(let archive): return EntriesScreen.addColumn(&model, text, archive)
         case .saveQuery(let query): return QueryScreen.save(&model, query, named: text)
-        case .export: return QueryScreen.export(&model, to: text)
-        case .pipe(let entry): return pipe(&model, entry, to: text)
+        case .export: return export(&model, to: text)
+        case .pipe(let input): return pipe(&model, input, to: text)
         case .write(let entry): return write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)
         case .archive(let id, let archive): return ArchivesScreen.ended(&model, prompt, id, archive)

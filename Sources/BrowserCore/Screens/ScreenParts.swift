@@ -18,6 +18,8 @@ protocol ScreenParts {
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
     static func command(_ model: Model) -> CommandLine.Words
+    /// The rows that are written to a file together; nil: the selected value is written.
+    static func export(_ model: Model) -> RowExport?
 
     // MARK: View
 
@@ -89,6 +91,7 @@ protocol ScreenParts {
 
 extension ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
+    static func export(_ model: Model) -> RowExport? { nil }
     static var isOfOneArchive: Bool { true }
     static func key(_ model: Model) -> String? { nil }
     static func targets(_ model: Model) -> ChosenEntries? { nil }

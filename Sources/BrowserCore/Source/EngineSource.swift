@@ -220,7 +220,7 @@ package final class EngineSource: StoreSource {
     }
 
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
         try looking(at: archive) { (archive) throws(StorageError) in
             // Each appended message has an event.
@@ -228,7 +228,7 @@ package final class EngineSource: StoreSource {
             let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
             let cursor = try archive.cursor(beforeLast: behind + 1 + appended)
             return try archive.messages(after: cursor, most: count).messages.map {
-                LogLine($0.bytes, sequence: $0.sequence, time: $0.time)
+                LogLine($0.bytes, sequence: $0.sequence, time: $0.time, limit: limit)
             }
         }
     }

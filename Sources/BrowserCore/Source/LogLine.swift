@@ -15,12 +15,15 @@ package struct LogLine: Sendable, Hashable {
     /// Maximum bytes of the text.
     package static let limit = 16 << 10
 
-    package init(_ bytes: [UInt8], sequence: UInt64, time: Timestamp? = nil) {
+    /// - Parameter limit: maximum kept bytes.
+    package init(
+        _ bytes: [UInt8], sequence: UInt64, time: Timestamp? = nil, limit: Int = LogLine.limit
+    ) {
         self.sequence = sequence
         self.time = time
         size = bytes.count
-        text = MessageText.text(bytes.prefix(LogLine.limit), isCut: bytes.count > LogLine.limit)
-        if text == nil { self.bytes = Array(bytes.prefix(LogLine.limit)) }
+        text = MessageText.text(bytes.prefix(limit), isCut: bytes.count > limit)
+        if text == nil { self.bytes = Array(bytes.prefix(limit)) }
     }
 
     /// The text of the row, which patterns match: the text or the first bytes in hexadecimal.

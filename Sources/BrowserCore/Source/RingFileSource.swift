@@ -65,7 +65,7 @@ package final class RingFileSource: StoreSource {
     }
 
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
         do throws(RingFileError) {
             let seen = try self.count()
@@ -73,7 +73,7 @@ package final class RingFileSource: StoreSource {
             let cursor = try ring.cursor(beforeLast: before)
             let first = seen - min(seen, UInt64(before)) + 1
             return try ring.news(after: cursor, most: count).messages.enumerated().map {
-                LogLine($1, sequence: first + UInt64($0))
+                LogLine($1, sequence: first + UInt64($0), limit: limit)
             }
         } catch {
             throw SourceError(error.description)

@@ -324,6 +324,6 @@ extension ServerSource {
         throw SourceError("favourites are stores, and this is a server")
     }
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] { [] }
 }

@@ -55,9 +55,9 @@ package protocol StoreSource: Sendable {
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
     /// At most `count` messages of a log, oldest first, from the one that `behind` others followed when
-    /// `nextEvent` was the number of the next event.
+    /// `nextEvent` was the number of the next event. Keeps at most `limit` bytes of each.
     func messages(
-        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine]
 
     /// The undo records, latest first.
@@ -137,6 +137,16 @@ extension StoreSource {
     ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
     package func allowUse(of key: String, in archive: ArchiveAddress) {}
     package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
+}
+
+extension StoreSource {
+    /// The beginnings of messages.
+    func messages(
+        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+    ) throws(SourceError) -> [LogLine] {
+        try messages(
+            count: count, behind: behind, nextEvent: nextEvent, limit: LogLine.limit, in: archive)
+    }
 }
 
 /// Defaults of sources with messages only, as ring files.

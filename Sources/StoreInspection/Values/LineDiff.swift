@@ -32,6 +32,23 @@ package struct LineDiff: Sendable, Hashable {
         lines = LineDiff.shortened(all, context: context)
     }
 
+    /// The places of lines that replace each other, in both directions: lines of the same number in a block of removed lines and
+    /// in the block of added ones behind it. O(lines).
+    package var counterparts: [Int: Int] {
+        var pairs: [Int: Int] = [:]
+        var (removed, paired) = (0..<0, 0)
+        for (place, line) in lines.enumerated() {
+            if line.kind == .removed {
+                removed = (removed.upperBound == place ? removed.lowerBound : place)..<place + 1
+                paired = 0
+            } else if line.kind == .added, paired < removed.count, removed.upperBound + paired == place {
+                (pairs[place], pairs[removed.lowerBound + paired]) = (removed.lowerBound + paired, place)
+                paired += 1
+            }
+        }
+        return pairs
+    }
+
     /// The text's lines with their ends, as bytes: texts that are only canonically equivalent differ.
     private static func lines(of text: [UInt8]) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []

@@ -27,7 +27,7 @@ extension EventCause {
     /// In JSON and in columns of a pipe.
     package var word: String? { words?.word }
 
-    /// The JSON word, a label of at most 17 columns, and a longer reason.
+    /// The JSON word, a label of at most 14 columns, and a longer reason.
     private var words: (word: String, label: String?, reason: String?)? {
         switch self {
         case .none: nil

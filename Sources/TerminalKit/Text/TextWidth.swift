@@ -119,6 +119,17 @@ package enum TextWidth {
         return prefix(of: safe, columns: room - width(of: tail)) + ellipsis + tail
     }
 
+    /// The text without its first columns; a half of a wide character becomes a space. The result is harmless.
+    package static func suffix(of text: String, from columns: Int) -> String {
+        let safe = TerminalText.sanitized(text)
+        var (start, used) = (safe.startIndex, 0)
+        while start < safe.endIndex, used < columns {
+            used += width(of: safe[start])
+            start = safe.index(after: start)
+        }
+        return String(repeating: " ", count: max(0, used - columns)) + safe[start...]
+    }
+
     /// Truncates or fills with spaces to exactly `columns`.
     package static func pad(
         _ text: String, to columns: Int, alignment: Alignment = .leading, cutting cut: Cut = .end,

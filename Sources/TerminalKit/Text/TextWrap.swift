@@ -6,6 +6,29 @@ package enum TextWrap {
             .flatMap { paragraph($0, columns: columns) }
     }
 
+    /// Cuts a line into pieces of at most `columns`, keeping all spaces; a tab becomes four. The pieces are harmless.
+    /// - Parameter most: pieces to stop at, so that a long line costs no more.
+    package static func pieces(_ line: some StringProtocol, columns: Int, most: Int = .max) -> [String] {
+        var (pieces, piece, used): ([String], String, Int) = ([], "", 0)
+        for character in line {
+            let shown =
+                character == "\t"
+                ? "    "
+                : TerminalText.isHarmless(character) ? String(character) : TerminalText.sanitized(character)
+            for visible in shown {
+                let width = TextWidth.width(of: visible)
+                if used + width > columns, used > 0 {
+                    pieces.append(piece)
+                    guard pieces.count < most else { return pieces }
+                    (piece, used) = ("", 0)
+                }
+                piece.append(visible)
+                used += width
+            }
+        }
+        return pieces + [piece]
+    }
+
     private static func paragraph(_ text: Substring, columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""

@@ -30,8 +30,8 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
-        /// Shown if the text doesn't fit; nil: the text is cut.
-        package var short: String?
+        /// The first that fits is shown if the text doesn't fit, else the last. Empty: the text is cut.
+        package var shorts: [String]
         /// Nil: the row's role.
         package var role: Role?
         package var cut: TextWidth.Cut
@@ -41,11 +41,11 @@ package struct Table: Widget {
         package var spark: [Double?]?
 
         package init(
-            _ text: String, short: String? = nil, role: Role? = nil, cut: TextWidth.Cut = .end,
+            _ text: String, shorts: [String] = [], role: Role? = nil, cut: TextWidth.Cut = .end,
             gauge: Double? = nil, spark: [Double?]? = nil
         ) {
             self.text = text
-            self.short = short
+            self.shorts = shorts
             self.role = role
             self.cut = cut
             self.gauge = gauge
@@ -76,6 +76,8 @@ package struct Table: Widget {
     package var columnsBefore: Int?
     /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
     package var emptyText: String
+    /// Whether the last column's text continues on further lines instead of being cut. It must be legible.
+    package var wraps = false
     package var row: @Sendable (Int) -> Row
 
     package init(
@@ -109,12 +111,12 @@ package struct Table: Widget {
             let names = cells.lazy.filter { $0.cut == .middle }.map { look.legible($0.text) }
             return TextWidth.Cut.middle(of: names, in: place.columns)
         }
-        for (offset, row) in rows.enumerated() {
-            let isSelected = places.rows.lowerBound + offset == selectedRow
+        for (offset, index) in places.rows.enumerated() {
+            let line = places.body.line(places.tops[offset])
             drawRow(
-                row, isSelected, middles, into: &frame, places.body.line(offset), places, look: look)
+                rows[offset], index == selectedRow, middles, into: &frame, line, places, look: look)
         }
-        ScrollBar(total: rowCount, first: firstRow, visible: places.body.rows)
+        ScrollBar(total: rowCount, first: firstRow, visible: wraps ? places.rows.count : places.body.rows)
             .draw(into: &frame, in: places.scrollBar, look: look)
     }
 
@@ -177,7 +179,11 @@ package struct Table: Widget {
     ) {
         let base = look[row.role]
         let selection = look[isActive ? .selected : .selectedInactive]
-        if isSelected { frame.fill(line, style: selection) }
+        // The first line, and with a wrapped text the lines below it.
+        let lines = wraps ? self.lines(of: row, places.columns, most: places.body.endRow - line.row) : []
+        let area = Rect(
+            column: line.column, row: line.row, columns: line.columns, rows: max(1, lines.count))
+        if isSelected { frame.fill(area, style: selection) }
         for (place, middle) in zip(places.columns, middles) where place.index < row.cells.count {
             let cell = row.cells[place.index]
             let area = Rect(column: place.column, row: line.row, columns: place.columns, rows: 1)
@@ -194,17 +200,29 @@ package struct Table: Widget {
                 }
             } else {
                 let column = columns[place.index]
-                let fits = cell.short == nil || TextWidth.width(of: cell.text) <= area.columns
-                let whole = fits ? cell.text : cell.short ?? ""
+                let whole =
+                    cell.shorts.isEmpty
+                    ? cell.text
+                    : ([cell.text] + cell.shorts).first { TextWidth.width(of: $0) <= area.columns }
+                        ?? cell.shorts[cell.shorts.count - 1]
                 let shown = column.aligningPoint(look.legible(whole), in: area.columns)
-                let text = TextWidth.pad(
-                    shown, to: area.columns, alignment: column.alignment,
-                    cutting: cell.cut == .middle ? middle : cell.cut, ellipsis: look.glyphs.ellipsis)
+                let text =
+                    wraps && place.index == columns.count - 1
+                    ? lines.first ?? ""
+                    : TextWidth.pad(
+                        shown, to: area.columns, alignment: column.alignment,
+                        cutting: cell.cut == .middle ? middle : cell.cut, ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
                 // A role's colors may be unreadable on the selection; keep only its attributes.
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
+                guard wraps, place.index == columns.count - 1 else { continue }
+                for (offset, text) in lines.enumerated().dropFirst() {
+                    let below = Rect(
+                        column: area.column, row: area.row + offset, columns: area.columns, rows: 1)
+                    frame.write(text, at: below.origin, style: style, within: below)
+                }
             }
         }
     }

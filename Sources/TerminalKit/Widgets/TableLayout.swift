@@ -12,11 +12,29 @@ package struct TableLayout: Sendable, Hashable {
     /// Columns without space.
     package let leftOut: Int
     package let rows: Range<Int>
+    /// The first line in ``body`` of each of these rows.
+    package let tops: [Int]
+    /// Lines in use.
+    private let lines: Int
+
+    fileprivate init(
+        header: Rect, body: Rect, scrollBar: Rect, columns: [Place], leftOut: Int, first: Int, heights: [Int]
+    ) {
+        (self.header, self.body, self.scrollBar) = (header, body, scrollBar)
+        (self.columns, self.leftOut) = (columns, leftOut)
+        rows = first..<first + heights.count
+        var lines = 0
+        tops = heights.map { height in
+            defer { lines += height }
+            return lines
+        }
+        self.lines = lines
+    }
 
     package func row(at point: Point) -> Int? {
-        guard body.contains(point) else { return nil }
-        let row = rows.lowerBound + point.row - body.row
-        return rows.contains(row) ? row : nil
+        let line = point.row - body.row
+        guard body.contains(point), line < lines else { return nil }
+        return tops.lastIndex { $0 <= line }.map { rows.lowerBound + $0 }
     }
 
     package func headerColumn(at point: Point) -> Int? {
@@ -37,9 +55,61 @@ extension Table {
         return max(0, min(first, count - rows))
     }
 
+    /// The same for wrapped rows in a table's rectangle.
+    package func firstRow(showing selected: Int, in rect: Rect, from old: Int) -> Int {
+        let places = layout(in: rect)
+        let room = places.body.rows
+        func height(_ row: Int) -> Int {
+            max(1, lines(of: self.row(row), places.columns, most: room).count)
+        }
+        var first = max(0, selected - room + 1, min(old, selected))
+        guard selected < rowCount, first <= selected else { return 0 }
+        var used = (first...selected).reduce(0) { $0 + height($1) }
+        while used > room, first < selected {
+            used -= height(first)
+            first += 1
+        }
+        var end = selected + 1
+        while end < rowCount, used < room {
+            used += height(end)
+            end += 1
+        }
+        // No free lines below the last row.
+        while first > 0, used < room, used + height(first - 1) <= room {
+            first -= 1
+            used += height(first)
+        }
+        return first
+    }
+
+    /// The lines of a row's wrapped text: the last column's, with its own line breaks.
+    func lines(of row: Row, _ places: [TableLayout.Place], most: Int) -> [String] {
+        guard let text = row.cells.last?.text, let place = places.last, place.index == columns.count - 1
+        else { return [] }
+        var lines: [String] = []
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            guard lines.count < most else { break }
+            lines += TextWrap.pieces(line, columns: place.columns, most: most - lines.count)
+        }
+        return lines
+    }
+
+    /// The lines of each visible row.
+    private func heights(from first: Int, in lines: Int, _ places: [TableLayout.Place]) -> [Int] {
+        let count = min(rowCount - first, lines)
+        guard wraps else { return [Int](repeating: 1, count: max(0, count)) }
+        var (heights, used): ([Int], Int) = ([], 0)
+        while heights.count < count, used < lines {
+            let row = row(first + heights.count)
+            heights.append(max(1, self.lines(of: row, places, most: lines - used).count))
+            used += heights[heights.count - 1]
+        }
+        return heights
+    }
+
     package func layout(in rect: Rect) -> TableLayout {
         let (header, body) = rect.split(top: showsHeader && rect.rows > 1 ? 1 : 0)
-        let hasScrollBar = rowCount > body.rows && rect.columns > 2
+        let hasScrollBar = (wraps || rowCount > body.rows) && rect.columns > 2
         let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right
         // Keep a column free before the scroll bar.
         var content = body.inset(right: hasScrollBar ? 2 : 0)
@@ -68,7 +138,8 @@ extension Table {
         let visible = hasScrollBar ? body.split(right: 2).rest : body
         return TableLayout(
             header: header, body: visible, scrollBar: scrollBar, columns: places,
-            leftOut: columns.count - places.count, rows: first..<min(rowCount, first + body.rows))
+            leftOut: columns.count - places.count, first: first,
+            heights: heights(from: first, in: body.rows, places))
     }
 
     /// The indicator of hidden columns: `<2 +3>`.

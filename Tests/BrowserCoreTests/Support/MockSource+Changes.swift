@@ -27,7 +27,7 @@ extension MockSource {
     }
 
     func messages(
-        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
         try check()
         return with { state in

@@ -76,7 +76,7 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "entries with events", keys: "j<enter>t", prepare: Fixture.addEvents),
         Scene(name: "events", keys: "Ekk", prepare: Fixture.addEvents),
         Scene(
-            name: "events lost and filtered", keys: "E/a<enter>t",
+            name: "events lost and filtered", keys: "E/a<enter>K",
             prepare: { source in
                 Fixture.addEvents(source)
                 source.with { $0.overwritten["City"] = 2 }

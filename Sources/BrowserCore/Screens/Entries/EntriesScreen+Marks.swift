@@ -1,6 +1,10 @@
 import TerminalKit
 
 extension EntriesScreen {
+    static func export(_ model: Model) -> RowExport? {
+        model.entries.flatMap { $0.marks.isEmpty ? nil : .entries($0.marks, of: $0.archive) }
+    }
+
     static func toggleMark(_ model: inout Model) {
         guard let entries = model.entries, let entry = entries.rows[entries.cursor] else { return }
         model.entries?.marks.toggle(entry.target)

@@ -345,10 +345,12 @@ enum EntriesView {
 }
 
 extension Frame {
-    mutating func highlight(_ range: Range<Int>, of text: String, at point: Point, look: Look) {
+    mutating func highlight(
+        _ range: Range<Int>, of text: String, at point: Point, within clip: Rect? = nil, look: Look
+    ) {
         let before = TextWidth.width(of: String(text.prefix(range.lowerBound)))
         let width = TextWidth.width(of: String(text.prefix(range.upperBound))) - before
         let cells = Rect(column: point.column + before, row: point.row, columns: width, rows: 1)
-        restyle(cells) { $0 = look[.match].over($0) }
+        restyle(clip.map(cells.intersection) ?? cells) { $0 = look[.match].over($0) }
     }
 }

@@ -17,6 +17,8 @@ struct LogSearch: Sendable {
     /// The first message that wasn't searched; nil before the first search.
     private(set) var end: Int?
     private(set) var dropped = 0
+    /// Whether the last step continued at the other end of the log.
+    var hasWrapped = false
 
     var isActive: Bool { pattern != nil }
 
@@ -33,7 +35,7 @@ struct LogSearch: Sendable {
 
     mutating func restart() {
         (ticket, isPending, isStopped, end, dropped) = (nil, false, false, nil, 0)
-        (numbers, lines) = ([], [:])
+        (numbers, lines, hasWrapped) = ([], [:], false)
     }
 
     mutating func add(_ found: [(number: Int, line: LogLine)], upTo end: Int) {

@@ -14,6 +14,8 @@ struct LogState: Sendable {
     var isPending = false
     var cursor = 0
     var top = 0
+    /// Columns of the messages that are scrolled out at the left.
+    var firstColumn = 0
     /// Whether the newest message stays in view.
     var follows = true
     var archiveProblem: String?
@@ -49,10 +51,18 @@ struct LogState: Sendable {
 
     func line(_ number: Int) -> LogLine? { lines[number] ?? filter.lines[number] }
 
-    /// The latest match that isn't newer than the cursor's message, else the latest of all.
-    var firstFound: Int? {
-        let index = find.count(before: cursor + 1)
-        return index > 0 ? find.numbers[index - 1] : find.numbers.last
+    mutating func select(_ number: Int, follows: Bool = false) { (cursor, self.follows) = (number, follows) }
+
+    /// The selected message when a search was asked for, and whether the list followed the newest; nil after a cancelled one.
+    var searchStart: (number: Int, follows: Bool)?
+
+    /// Selects the latest match that isn't newer than the search's start, else the latest of all.
+    mutating func selectFirstFound() {
+        guard let searchStart else { return }
+        let index = find.count(before: searchStart.number + 1)
+        guard let number = index > 0 ? find.numbers[index - 1] : find.numbers.last else { return }
+        select(number)
+        find.hasWrapped = index == 0
     }
 
     mutating func update(_ archive: ArchiveSample) {

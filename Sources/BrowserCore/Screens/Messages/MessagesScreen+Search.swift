@@ -9,6 +9,7 @@ extension MessagesScreen {
         guard let log = model.log else { return }
         let isFilter = purpose == .filter
         model.log?.typing = purpose
+        model.log?.searchStart = isFilter ? nil : (log.cursor, log.follows)
         model.prompt = Prompt(
             label: isFilter ? "filter: " : "find: ",
             field: TextField(log[purpose].text, placeholder: "regular expression; !expression: all others"),
@@ -30,6 +31,10 @@ extension MessagesScreen {
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         guard let log = model.log else { return [] }
+        if !isKept, let start = log.searchStart {
+            model.log?.select(start.number, follows: start.follows)
+            model.log?.searchStart = nil
+        }
         let typed = log[log.typing]
         if isKept, typed.problem == nil { return [] }
         if isKept, let problem = typed.problem {
@@ -120,7 +125,7 @@ extension MessagesScreen {
             switch result {
             case .success(let found?):
                 model.log?[purpose].add(found, upTo: range.upperBound)
-                if purpose == .find, ticket != nil { go(to: model.log?.firstFound, &model) }
+                if purpose == .find, ticket != nil { model.log?.selectFirstFound() }
             case .success(nil): break
             case .failure(let error):
                 // It is retried with the next messages.
@@ -141,15 +146,10 @@ extension MessagesScreen {
         }
         let count = log.find.numbers.count
         guard count > 0 else { return }
-        let next =
-            toNewer ? log.find.count(before: log.cursor + 1) : log.find.count(before: log.cursor) + count - 1
-        go(to: log.find.numbers[next % count], &model)
-    }
-
-    private static func go(to number: Int?, _ model: inout Model) {
-        guard let number else { return }
-        model.log?.cursor = number
-        model.log?.follows = false
+        let next = toNewer ? log.find.count(before: log.cursor + 1) : log.find.count(before: log.cursor) - 1
+        let number = log.find.numbers[(next + count) % count]
+        model.log?.select(number)
+        model.log?.find.hasWrapped = !(0..<count).contains(next)
     }
 
     static func note(_ log: LogState, _ purpose: LogState.Purpose) -> String {
@@ -163,6 +163,7 @@ extension MessagesScreen {
             purpose == .find && search.numbers.indices.contains(index)
             && search.numbers[index] == log.cursor
         let place = isThere ? "\(Figures.count(index + 1 + search.dropped)) of " : ""
-        return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)"
+        let wrapped = isThere && search.hasWrapped ? ", wrapped" : ""
+        return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)\(wrapped)"
     }
 }

@@ -18,9 +18,9 @@ enum MessagesScreen: ScreenParts {
         return words
     }
 
-    static func copyable(_ model: Model) -> [CopyItem] {
-        guard let log = model.log, let line = log.lines[log.cursor] else { return [] }
-        let archive = log.archive
+    static func copyable(_ model: Model) -> [CopyItem] { [] }
+
+    static func copyable(_ line: LogLine, of archive: ArchiveAddress, _ model: Model) -> [CopyItem] {
         let isCut = line.size > LogLine.limit
         let half = "only the first \(Figures.bytes(UInt64(LogLine.limit))) were read; vellum tail prints all"
         let whole = line.text.flatMap { isCut ? nil : $0 }
@@ -42,7 +42,7 @@ enum MessagesScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let log = model.log else { return true }
         switch id {
-        case .open: return log.count > 0
+        case .open, .copy, .pager, .pipe, .export, .wrap: return log.count > 0
         case .filter, .search: return log.available?.isEmpty == false || log.filter.isActive
         default: return true
         }
@@ -98,6 +98,10 @@ enum MessagesScreen: ScreenParts {
             let follows = model.log?.follows == true
             model.say(follows ? "Following the newest message." : "No longer following.", seconds: 3)
         case .deleteAll: planClearing(&model)
+        case .wrap:
+            model.wrapsMessages.toggle()
+            model.log?.firstColumn = 0
+            model.say(model.wrapsMessages ? "Long messages wrap." : "Long messages are cut.", seconds: 3)
         case .filter: ask(.filter, &model)
         case .search: ask(.find, &model)
         case .findNext: findNext(&model, toNewer: false)
@@ -116,24 +120,54 @@ enum MessagesScreen: ScreenParts {
         return []
     }
 
-    static func open(_ model: inout Model) -> [Effect] {
+    /// Pages of wrapped messages have fewer rows than lines.
+    static func move(_ model: inout Model, by rows: Int) -> [Effect] {
+        let shown = MessagesView.table(model).layout(in: model.layout.list).rows.count
+        let most = abs(rows) > 1 && model.wrapsMessages ? max(1, shown - 1) : abs(rows)
+        return move(&model, to: max(0, cursor(model) + rows.signum() * min(abs(rows), most)))
+    }
+
+    /// Scrolls the messages by halves of their column.
+    static func scroll(columns: Int, _ model: inout Model) {
+        guard let log = model.log else { return }
+        guard !model.wrapsMessages else {
+            let key = Browser.keyName(model, .wrap)
+            return model.say("Messages wrap, so they don't scroll; \(key) cuts them.", seconds: 4)
+        }
+        let places = MessagesView.table(model).layout(in: model.layout.list)
+        let room = places.columns.last?.columns ?? 1
+        let widest = places.rows.reduce(0) { widest, row in
+            let text = log.line(log.number(at: row)).map { MessagesView.row(of: $0, model.look) }
+            return max(widest, TextWidth.width(of: text ?? ""))
+        }
+        if columns > 0, widest <= log.firstColumn + room {
+            return model.say("No more text to the right.", seconds: 3)
+        }
+        if columns < 0, log.firstColumn == 0 { return model.say("No more text to the left.", seconds: 3) }
+        model.log?.firstColumn = max(0, log.firstColumn + columns * max(1, room / 2))
+    }
+
+    static func open(_ model: inout Model) -> [Effect] { withMessage(&model) { show($0, &$1) } }
+
+    /// Calls `body` with the selected message, after it was read if only its row is known.
+    static func withMessage(
+        _ model: inout Model, _ body: @escaping @Sendable (LogLine, inout Model) -> Void
+    ) -> [Effect] {
         guard let log = model.log, log.count > 0 else { return [] }
         let number = log.number(at: log.row)
         if let line = log.lines[number] {
-            show(line, &model)
+            body(line, &model)
             return []
         }
-        // A filter keeps only the beginnings of messages.
-        guard let end = log.available?.upperBound, log.filter.lines[number] != nil else { return [] }
-        let (archive, nextEvent) = (log.archive, log.nextEvent)
-        return .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
+        let (archive, nextEvent, end) = (log.archive, log.nextEvent, log.available?.upperBound ?? 0)
+        return .ask("read message \(number) of \(archive.name)") { (context) throws(SourceError) in
             try context.source.messages(
                 count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
             ).first
         } then: { model, result in
             guard model.log?.archive == archive, model.overlay == nil else { return [] }
             switch result {
-            case .success(let line?): show(line, &model)
+            case .success(let line?): body(line, &model)
             case .success(nil): model.say("The message was removed.", role: .warning)
             case .failure(let error): model.say(error.description, role: .error)
             }
@@ -155,7 +189,9 @@ enum MessagesScreen: ScreenParts {
             lines += HexDump.lines(line.bytes, each: each)
         }
         if line.size > LogLine.limit {
-            lines.append("Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown.")
+            let key = Browser.keyName(model, .pager)
+            lines.append(
+                "Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown; \(key) opens all of it.")
         }
         model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
     }
@@ -170,9 +206,13 @@ enum MessagesScreen: ScreenParts {
         let page = max(1, layout.page)
         if log.count > 0 {
             log.cursor = log.number(at: log.follows ? log.count - 1 : log.row)
-            let top = Table.firstRow(
-                showing: log.row, of: log.count, in: page, from: log.row(of: log.top))
-            log.top = log.number(at: top)
+            let (row, top) = (log.row, log.row(of: log.top))
+            model.log = log
+            let first =
+                model.wrapsMessages
+                ? MessagesView.table(model).firstRow(showing: row, in: layout.list, from: top)
+                : Table.firstRow(showing: row, of: log.count, in: page, from: top)
+            log.top = log.number(at: first)
         } else {
             (log.cursor, log.top) = (available.lowerBound, available.lowerBound)
         }

@@ -9,11 +9,13 @@ enum MessagesView {
         }
         let look = model.look
         let showsDate = model.size.columns >= 60
-        return Table(
+        let isWrapped = model.wrapsMessages
+        let title = log.firstColumn > 0 ? "message from column \(log.firstColumn + 1)" : "message"
+        var table = Table(
             columns: [
                 Table.Column("time", width: .fixed(showsDate ? 19 : 8), priority: 2),
                 Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 1),
-                Table.Column("message", width: .minimum(8, weight: 1)),
+                Table.Column(title, width: .minimum(8, weight: 1)),
             ], rowCount: log.count, firstRow: log.row(of: log.top),
             selectedRow: log.count == 0 ? nil : log.row,
             emptyText: emptyText(log, available, clear: Browser.keyName(model, .clear))
@@ -25,14 +27,28 @@ enum MessagesView {
                     [Table.Cell(""), Table.Cell(""), Table.Cell(text)],
                     role: .dim)
             }
-            let text = line.text.map(MessagesView.firstLine)
+            let text = isWrapped ? whole(line, look) : MessagesView.row(of: line, look)
             return Table.Row([
                 Table.Cell(
                     line.time.map { showsDate ? Figures.date($0) : Figures.time($0) } ?? "-", role: .dim),
                 Table.Cell(Figures.bytes(UInt64(line.size)), role: .dim),
-                Table.Cell(text ?? line.shown, role: text == nil ? .dim : nil),
+                Table.Cell(
+                    log.firstColumn > 0 ? TextWidth.suffix(of: text, from: log.firstColumn) : text,
+                    role: line.text == nil ? .dim : nil),
             ])
         }
+        table.wraps = isWrapped
+        return table
+    }
+
+    /// The text that wraps: all lines of the message.
+    private static func whole(_ line: LogLine, _ look: Look) -> String {
+        look.legible(line.shown.last?.isNewline == true ? String(line.shown.dropLast()) : line.shown)
+    }
+
+    /// The text of one row: the first line of the message.
+    static func row(of line: LogLine, _ look: Look) -> String {
+        look.legible(line.text.map(firstLine) ?? line.shown)
     }
 
     private static func emptyText(_ log: LogState, _ available: Range<Int>, clear: String) -> String {
@@ -77,23 +93,52 @@ enum MessagesView {
             .draw(into: &frame, in: layout.info, look: look)
         let table = table(model)
         table.draw(into: &frame, in: layout.list, look: look)
-        highlight(log, table.layout(in: layout.list), into: &frame, look: look)
+        highlight(log, table, in: layout.list, into: &frame, look: look)
     }
 
     private static func highlight(
-        _ log: LogState, _ places: TableLayout, into frame: inout Frame, look: Look
+        _ log: LogState, _ table: Table, in rect: Rect, into frame: inout Frame, look: Look
     ) {
         let finders = [log.filter, log.find].compactMap { $0.pattern?.finder() }
+        let places = table.layout(in: rect)
         guard !finders.isEmpty, let place = places.columns.first(where: { $0.index == 2 }) else { return }
+        let area = Rect(
+            column: place.column, row: places.body.row, columns: place.columns, rows: places.body.rows)
         for (offset, row) in places.rows.enumerated() {
-            guard let text = log.line(log.number(at: row))?.text.map(firstLine) else { continue }
+            guard let line = log.line(log.number(at: row)), line.text != nil else { continue }
+            var start = Point(
+                column: place.column - log.firstColumn, row: places.body.row + places.tops[offset])
             // Only the visible part is searched, so that a long message costs no more.
-            let shown = TextWidth.truncate(
-                look.legible(text), to: place.columns, ellipsis: look.glyphs.ellipsis)
-            let start = Point(column: place.column, row: places.body.row + offset)
-            for range in finders.flatMap({ $0(shown) }) {
-                frame.highlight(range, of: shown, at: start, look: look)
+            guard table.wraps else {
+                let shown = TextWidth.truncate(
+                    MessagesView.row(of: line, look), to: log.firstColumn + place.columns,
+                    ellipsis: look.glyphs.ellipsis)
+                highlight(finders, [shown], at: start, within: area, into: &frame, look)
+                continue
             }
+            for text in whole(line, look).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            where start.row < area.endRow {
+                let pieces = TextWrap.pieces(text, columns: place.columns, most: area.endRow - start.row)
+                highlight(finders, pieces, at: start, within: area, into: &frame, look)
+                start.row += pieces.count
+            }
+        }
+    }
+
+    /// Highlights the matches of a text that is shown in pieces below each other.
+    private static func highlight(
+        _ finders: [(String) -> [Range<Int>]], _ pieces: [String], at start: Point, within area: Rect,
+        into frame: inout Frame, _ look: Look
+    ) {
+        let matches = finders.flatMap { $0(pieces.joined()) }
+        var (first, point) = (0, start)
+        for piece in pieces {
+            for match in matches.map({ $0.clamped(to: first..<first + piece.count) }) where !match.isEmpty {
+                let range = match.lowerBound - first..<match.upperBound - first
+                frame.highlight(range, of: piece, at: point, within: area, look: look)
+            }
+            first += piece.count
+            point.row += 1
         }
     }
 }

@@ -126,6 +126,11 @@ struct EventLog: Sendable {
         return records.count { $0.event.archiveName == archive }
     }
 
+    /// The number of events of each kind that match.
+    func counts(matching filter: EventFilter) -> [EventKind: Int] {
+        records.reduce(into: [:]) { if filter.lets($1.event) { $0[$1.event.kind, default: 0] += 1 } }
+    }
+
     func last(_ count: Int, _ filter: EventFilter) -> [Int] {
         guard count > 0 else { return [] }
         var found: [Int] = []

@@ -18,7 +18,7 @@ enum EventsTable {
             Table.Column("event", width: .fixed(9), priority: 0),
             Table.Column("key", width: .minimum(15, weight: 2), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
-            Table.Column("cause", width: .fixed(17), priority: 1),
+            Table.Column("cause", width: .fixed(14), priority: 1),
             Table.Column("process", width: .minimum(8, weight: 2), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
@@ -37,7 +37,8 @@ enum EventsTable {
                 Table.Cell(event.cause.label(of: event.kind) ?? "", role: .dim),
                 event.pid == 0
                     ? Table.Cell("")
-                    : Table.Cell(model.processName(event.pid), short: "\(event.pid)", role: .dim),
+                    : Table.Cell(
+                        model.processName(event.pid), shorts: model.shortProcessNames(event.pid), role: .dim),
             ]
             if !showsArchive { cells.remove(at: 1) }
             return Table.Row(cells)

@@ -83,13 +83,15 @@ enum MonitorScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let part = model.monitor?.part ?? .events
         let ofGraphs: Set<ActionID> = [.span, .alarm, .earlier, .later]
-        if part == .graphs { return ![.filter, .eventKind, .history, .entry, .follow].contains(id) }
+        if part == .graphs {
+            return ![.filter, .eventKind, .nextEventKind, .history, .entry, .follow].contains(id)
+        }
         if ofGraphs.contains(id) { return false }
         if part == .events, !model.isOfServer {
             return event(model) != nil || ![.open, .entry, .history].contains(id)
         }
         if id == .open { return part == .events }
-        let ofEvents: Set<ActionID> = [.filter, .eventKind, .history, .entry]
+        let ofEvents: Set<ActionID> = [.filter, .eventKind, .nextEventKind, .history, .entry]
         return !ofEvents.contains(id) && !(model.isOfServer && [.eventArchive, .follow].contains(id))
     }
 
@@ -133,7 +135,9 @@ enum MonitorScreen: ScreenParts {
             let log = model.shownEvents
             model.monitor?.follows.toggle()
             if monitor.follows { model.monitor?.hold(log) }
-        case .eventKind:
+        case .eventKind where monitor.part == .events && !model.isOfServer:
+            chooseKind(&model, monitor.filter)
+        case .nextEventKind:
             let kinds: [EventKind?] = [nil] + EventKind.allCases
             setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }
         case .eventArchive:
@@ -164,6 +168,28 @@ enum MonitorScreen: ScreenParts {
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
         setFilter(&model) { $0.text = text }
         return []
+    }
+
+    /// Lists the kinds with their numbers of events.
+    private static func chooseKind(_ model: inout Model, _ filter: EventFilter) {
+        var others = filter
+        others.kind = nil
+        let counts = model.shownEvents.counts(matching: others)
+        let kinds: [EventKind?] = [nil] + EventKind.allCases
+        let items = kinds.map { kind in
+            SearchList.Item(
+                text: kind?.label ?? "all",
+                note: Figures.count(kind.map { counts[$0] ?? 0 } ?? counts.values.reduce(0, +)))
+        }
+        var list = SearchList(
+            title: "Kind of events", items, placeholder: "part of a kind", nothing: "No kind matches."
+        ) { model, number in
+            setFilter(&model) { $0.kind = kinds[number] }
+            return []
+        }
+        list.keys[0] = ("enter", "Filter")
+        list.selected = kinds.firstIndex(of: filter.kind) ?? 0
+        model.overlay = .search(list)
     }
 
     static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {

@@ -240,7 +240,7 @@ package struct QueryAnswer: Sendable {
     /// Writes these of the rows as they were read; nil: not all of them are kept.
     func export(_ places: [Int]) -> (@Sendable (String, Bool) throws(SourceError) -> QueryReport?)? {
         let kept = places.compactMap { rows[$0].source }
-        guard count == rows.count, kept.count == places.count else { return nil }
+        guard kept.count == places.count else { return nil }
         return { [plan, report] (path, replaces) throws(SourceError) in
             try plan.export(to: path, replaces: replaces) { (_, body) throws(SourceError) in
                 do { for row in kept { try row.pass(to: body) } } catch { throw SourceError("\(error)") }

@@ -68,18 +68,6 @@ extension QueryScreen {
         case .sort: sortByNext(&model)
         case .reverse: reverse(&model)
         case .askEvery: askEvery(&model)
-        case .export:
-            guard query.answer != nil else {
-                model.say("No result to export.")
-                break
-            }
-            var prompt = Prompt(
-                label: "write to: ", field: TextField(fileName(query.archive.name)),
-                keys: [("enter", "Write"), ("esc", "Cancel")], purpose: .export,
-                note: "  .ndjson, .json, .csv or .tsv")
-            // The first character typed replaces it.
-            prompt.field.isSuggestion = true
-            model.prompt = prompt
         case .filter:
             guard query.answer != nil else {
                 model.say("No result to filter.")
@@ -123,14 +111,6 @@ extension QueryScreen {
         guard let answer = model.query?.answer else { return [] }
         model.query?.view.filter(answer, by: text)
         return []
-    }
-
-    private static func fileName(_ archive: String) -> String {
-        let plain = archive.map { character -> Character in
-            // A line break of two characters counts as ASCII.
-            character.utf8.count == 1 && (character.isLetter || character.isNumber) ? character : "-"
-        }
-        return String(plain.prefix(60)) + ".ndjson"
     }
 
     static func back(_ model: inout Model) -> [Effect] {
@@ -330,49 +310,35 @@ extension QueryScreen {
         return ask(&model, isByItself: isByItself)
     }
 
-    /// Writes the result to a file. Replacing a file needs confirmation.
-    static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
-        guard let query = model.query, let answer = query.answer, !path.isEmpty,
+    /// The result as shown, or its marked rows. Marked rows that aren't kept are written as whole entries.
+    static func export(_ model: Model) -> RowExport? {
+        guard let query = model.query, let answer = query.answer,
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
-        else { return [] }
-        let archive = query.archive
-        let shown = (0..<query.view.count(of: answer)).map(query.view.row)
-        let kept = answer.export(shown)
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
-        let request = QueryRequest(
-            pipeline, in: archive, allowsAccesses: query.allowsAccesses == query.answered)
-        return .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
-            (context) throws(SourceError) in
-            if let kept { return try kept(path, replaces) }
-            return try context.source.export(
-                request, to: path, replaces: replaces, progress: context.progress)
-        } then: { model, result in
-            exported(&model, ticket, path: path, result, isAskedAgain: kept == nil)
+        else { return nil }
+        let allowsAccesses = query.allowsAccesses == query.answered
+        var shown = (0..<query.view.count(of: answer)).map(query.view.row)
+        guard query.marks.isEmpty else {
+            shown += Set(answer.rows.indices).subtracting(shown).sorted()
+            shown = shown.filter { answer.rows[$0].target.map { query.marks.contains($0.key) } ?? false }
+            guard shown.count == query.marks.count, let kept = answer.export(shown) else {
+                return .entries(query.marks, of: query.archive, allowsAccesses: allowsAccesses)
+            }
+            return .marked(query.marks) { (_, path, replaces) throws(SourceError) in
+                try kept(path, replaces)
+            }
         }
-    }
-
-    /// `nil`: it was stopped.
-    private static func exported(
-        _ model: inout Model, _ ticket: Int, path: String, _ result: Result<QueryReport?, SourceError>,
-        isAskedAgain: Bool
-    ) -> [Effect] {
-        model.ends(ticket)
-        switch result {
-        case .success(nil): break
-        case .success(let report?):
-            let written = "\(Figures.count(report.rows, "row", "rows")) written to \(path)"
-            let again = "the query was run again, so rows may differ from those shown"
-            let words =
-                [written] + (isAskedAgain ? [again] : []) + report.warnings.map(TerminalText.sanitized)
-            model.say(words.joined(separator: "; ") + ".", role: words.count == 1 ? .good : .warning)
-        case .failure(let error) where error.isFileInTheWay:
-            guard let archive = model.query?.archive else { break }
-            model.overlay = .plan(Plan(replacing: path, archive: archive))
-        case .failure(let error):
-            model.overlay = .message("Nothing was written", [error.description])
+        let amount = Figures.count(shown.count, "row", "rows")
+        if answer.count == answer.rows.count, let kept = answer.export(shown) {
+            return RowExport(amount: amount) { (_, path, replaces) throws(SourceError) in
+                try kept(path, replaces)
+            }
         }
-        return []
+        let request = QueryRequest(pipeline, in: query.archive, allowsAccesses: allowsAccesses)
+        var export = RowExport(amount: "all rows") { (context, path, replaces) throws(SourceError) in
+            try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
+        }
+        export.remark = "the query was run again, so rows may differ from those shown"
+        return export
     }
 
     // MARK: Explain

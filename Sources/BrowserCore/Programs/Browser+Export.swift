@@ -1,0 +1,91 @@
+import ArchiveQuery
+import StoreInspection
+import TerminalKit
+
+/// The rows of a screen that are written to a file.
+struct RowExport: Sendable {
+    /// Follows `write`, such as `60 messages`.
+    var amount: String
+    /// The number of rows, and their names; nil: unknown until they are written.
+    var count: Int?
+    var noun = ("row", "rows")
+    var formats = ".ndjson, .json, .csv or .tsv"
+    /// A difference between the screen and the file.
+    var remark: String?
+    /// Nil if stopped. The flag allows replacing a file.
+    let write: @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
+
+    /// Writes marked entries with their whole values.
+    static func entries(_ marks: Marks, of archive: ArchiveAddress, allowsAccesses: Bool = false) -> RowExport
+    {
+        let keys = marks.list.map { QueryLiteral.text($0.key) }
+        let request = QueryRequest(
+            QueryPipeline([.find(.isIn(.metadata(.key), keys))]), in: archive,
+            allowsAccesses: allowsAccesses)
+        return .marked(marks) { (context, path, replaces) throws(SourceError) in
+            try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
+        }
+    }
+
+    static func marked(
+        _ marks: Marks,
+        write: @escaping @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
+    ) -> RowExport {
+        let noun = ("marked entry", "marked entries")
+        return RowExport(
+            amount: Figures.count(marks.count, noun.0, noun.1), count: marks.count, noun: noun, write: write)
+    }
+}
+
+extension Browser {
+    static func askExport(_ model: inout Model) {
+        guard let export = model.parts.export(model), let archive = model.archiveInView else {
+            return model.say("Nothing to write here.")
+        }
+        var prompt = Prompt(
+            label: "write \(export.amount) to: ", field: TextField(fileName(archive.name, ending: "ndjson")),
+            keys: [("enter", "Write"), ("esc", "Cancel")], purpose: .export, note: "  \(export.formats)")
+        // The first character typed replaces it.
+        prompt.field.isSuggestion = true
+        model.prompt = prompt
+    }
+
+    /// Writes the rows to a file. Replacing a file needs confirmation.
+    static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
+        guard !path.isEmpty, let export = model.parts.export(model), let archive = model.archiveInView
+        else { return [] }
+        let target = filePath(path, model)
+        let ticket = model.ticket()
+        model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
+        return .ask("write \(export.amount) of \(archive.name) to \(path)", ticket: ticket) {
+            (context) throws(SourceError) in
+            try export.write(context, target, replaces)
+        } then: { model, result in
+            model.ends(ticket)
+            switch result {
+            case .success(nil): break
+            case .success(let report?):
+                let all = export.count.map { $0 == report.rows ? "" : " of \(Figures.count($0))" } ?? ""
+                let rows = Figures.count(report.rows) + all
+                let noun = (export.count ?? report.rows) == 1 ? export.noun.0 : export.noun.1
+                let words =
+                    ["\(rows) \(noun) written to \(path)"] + [export.remark].compactMap { $0 }
+                    + report.warnings.map(TerminalText.sanitized)
+                let isGood = words.count == 1 && all.isEmpty
+                model.say(words.joined(separator: "; ") + ".", role: isGood ? .good : .warning)
+            case .failure(let error) where error.isFileInTheWay:
+                model.overlay = .plan(Plan(replacing: path, archive: archive))
+            case .failure(let error):
+                model.overlay = .message("Nothing was written", [error.description])
+            }
+            return []
+        }
+    }
+
+    /// The path of a typed file name.
+    static func filePath(_ typed: String, _ model: Model) -> String {
+        let path = WholeFile.path(typed: typed)
+        let folder = model.surroundings.writingFolder
+        return folder.isEmpty || path.hasPrefix("/") ? path : "\(folder)/\(path)"
+    }
+}

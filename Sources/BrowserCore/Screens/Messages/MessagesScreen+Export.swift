@@ -1,0 +1,115 @@
+import ArchiveQuery
+import CBOR
+import StoreInspection
+import TerminalKit
+
+/// Whole messages, for programs and files.
+extension MessagesScreen {
+    private static let batch = 256
+
+    /// The selected message, read whole when a program needs it.
+    static func input(_ model: Model) -> ProgramInput? {
+        guard let log = model.log, let end = log.available?.upperBound, log.count > 0 else { return nil }
+        let (archive, number, nextEvent) = (log.archive, log.number(at: log.row), log.nextEvent)
+        return ProgramInput(name: "message \(number) of \(archive.name)") {
+            (folder, context) throws(SourceError) in
+            guard
+                let line = try context.source.messages(
+                    count: 1, behind: end - 1 - number, nextEvent: nextEvent, limit: .max, in: archive
+                ).first
+            else { throw SourceError("The message was removed.") }
+            let file = try PrivateFile(named: "message." + (line.text == nil ? "bin" : "txt"), in: folder)
+            let output = file.output
+            try output.write(line.content)
+            try output.flush()
+            return file
+        }
+    }
+
+    /// The messages that the list has: all, or those that pass the filter.
+    static func export(_ model: Model) -> RowExport? {
+        guard let log = model.log, let available = log.available, log.count > 0 else { return nil }
+        let pattern = log.filter.pattern
+        let kind = pattern == nil ? "" : "filtered "
+        return RowExport(
+            amount: Figures.count(log.count + log.filter.dropped, kind + "message", kind + "messages"),
+            noun: ("message", "messages"), formats: ".ndjson, .json, .csv, .tsv; others as text"
+        ) { (context, path, replaces) throws(SourceError) in
+            try write(context, path, replaces) { body throws(SourceError) in
+                try read(available, of: log, pattern?.matcher(), context, body)
+            }
+        }
+    }
+
+    /// Reads messages in their order. Returns their number; nil if stopped.
+    private static func read(
+        _ range: Range<Int>, of log: LogState, _ matches: ((LogLine) -> Bool)?, _ context: QuestionContext,
+        _ body: (LogLine) throws(SourceError) -> Void
+    ) throws(SourceError) -> Int? {
+        var (next, count) = (range.lowerBound, 0)
+        while next < range.upperBound {
+            guard context.progress(Double(next - range.lowerBound) / Double(range.count)) else { return nil }
+            let lines = try context.source.messages(
+                count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
+                nextEvent: log.nextEvent, limit: .max, in: log.archive)
+            guard !lines.isEmpty else { break }
+            // Patterns match the beginning that the list reads.
+            for line in lines where matches?(line.cut) ?? true {
+                try body(line)
+                count += 1
+            }
+            next += lines.count
+        }
+        return count
+    }
+
+    /// Writes rows of columns, or one message after the other for a name without a known extension.
+    private static func write(
+        _ context: QuestionContext, _ path: String, _ replaces: Bool,
+        _ read: ((LogLine) throws(SourceError) -> Void) throws(SourceError) -> Int?
+    ) throws(SourceError) -> QueryReport? {
+        let file = try WholeFile(at: path, replaces: replaces)
+        // An unfinished file is removed.
+        defer { file.discard() }
+        let output = file.output
+        let written: Int?
+        if FileFormat(fileName: path) == nil, !path.lowercased().hasSuffix(".json") {
+            written = try read { line throws(SourceError) in
+                try TerminalSafe.write(line.content + [UInt8(ascii: "\n")], to: output)
+            }
+            try output.flush()
+        } else {
+            let columns = ["sequence", "time", "text"].map { QueryColumn(.path([.name($0)])) }
+            let plan = QueryPlan(QueryPipeline([.select(columns)]))
+            var writer = QueryFormat(fileName: path)
+                .writer(plan, output, memoryLimit: QueryOptions().memoryLimit)
+            do {
+                written = try read { line throws(SourceError) in
+                    do { try line.row.pass { try writer.write($0) } } catch { throw SourceError("\(error)") }
+                }
+                try writer.finish()
+            } catch { throw SourceError("\(error)") }
+        }
+        guard let written else { return nil }
+        try file.finish()
+        return QueryReport(rows: written)
+    }
+}
+
+extension LogLine {
+    /// The bytes of a message that was read whole.
+    fileprivate var content: [UInt8] { text.map { Array($0.utf8) } ?? bytes }
+
+    fileprivate var cut: LogLine {
+        size > LogLine.limit ? LogLine(content, sequence: sequence, time: time) : self
+    }
+
+    /// Number, seconds since 1970, and text or bytes.
+    fileprivate var row: QueryRow {
+        let values: [CBORValue?] = [
+            .unsigned(sequence), time.map { .float(Double($0.microseconds) / 1_000_000) },
+            text.map { .text($0) } ?? .bytes(bytes),
+        ]
+        return QueryRow(columns: values.map { $0?.encoded })
+    }
+}
