@@ -14,15 +14,16 @@ import StorageEngine
 /// sees the change. If the type guarantees this, as a `Sendable` structure or enum, memory holds the object itself.
 /// Otherwise it holds the bytes, which each access decodes (<doc:TwoTiers>, "Objects are values").
 ///
-/// These calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser. Each
-/// call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
+/// Most calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser. Each of
+/// these calls has a counterpart that throws in ``throwing``. Those of ``asynchronous`` don't block the caller's thread,
+/// and ``perform(_:)`` performs any others on another thread.
 public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
     @usableFromInline package let handle: ArchiveHandle<Object>
     package var core: ArchiveCore<Object> { handle.core }
 
     init(_ handle: ArchiveHandle<Object>) { self.handle = handle }
 
-    /// The same calls, which throw.
+    /// The calls that don't throw here, which throw.
     public var throwing: ThrowingArchives<Object> { ThrowingArchives(handle: handle) }
 
     /// Throwing calls that don't block the caller's thread while they wait for the disk or another process.

@@ -1,16 +1,10 @@
-import Foundation
-
-/// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They throw
-/// like those of ``ThrowingArchives``, and don't block the caller's thread while they wait for the disk or for another
+/// Calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They throw like
+/// those of ``ThrowingArchives``, and don't block the caller's thread while they wait for the disk or for another
 /// process.
 ///
 /// They run on their caller's actor. Objects are encoded there before the first suspension, conditions of queries are
 /// tested there, and objects in memory are returned from there at once. Everything else runs on a thread of a system
-/// queue, because Swift's threads must not be blocked.
-///
-/// That queue has about as many threads as the machine has cores, for all asynchronous calls of the process. So
-/// closures of these calls, such as that of `modify`, should be short, as they delay others' calls; one that waits for
-/// another asynchronous call may wait for ever.
+/// queue, because Swift's threads must not be blocked. ``ArchiveManager/perform(_:)`` performs other calls there.
 public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
     @usableFromInline let handle: ArchiveHandle<Object>
 
@@ -73,79 +67,24 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
         return try await handle.elsewhere { try $0.peek(key) }
     }
 
-    /// As ``ArchiveManager/accessAll(limitedBy:)``.
-    public nonisolated(nonsending) func accessAll(limitedBy limit: Int = .max) async throws -> [Object] {
-        try await handle.elsewhere { try $0.accessAll(limit: limit) }
-    }
-
-    /// As ``ArchiveManager/latestAccessedTime(for:)``.
-    public nonisolated(nonsending) func latestAccessedTime(for key: String) async throws -> Date? {
-        try await handle.elsewhere { try $0.latestAccess(key) }
-    }
-
-    // MARK: Stale values
-
-    /// As ``ArchiveManager/staleKeys()``.
-    public nonisolated(nonsending) func staleKeys() async throws -> [String] {
-        try await handle.elsewhere { try $0.staleVersions().map(\.name) }
-    }
-
-    /// As ``ArchiveManager/deleteStale()``.
-    @discardableResult
-    public nonisolated(nonsending) func deleteStale() async throws -> Int {
-        try await handle.elsewhere { try $0.delete($0.staleVersions()) }
-    }
-
     // MARK: Deleting
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public nonisolated(nonsending) func delete(archiveWithKey key: String) async throws {
         try await handle.elsewhere { try $0.delete(key) }
     }
+}
 
-    /// As ``ThrowingArchives/delete(allKeys:)``.
-    public nonisolated(nonsending) func delete(allKeys keys: [String]) async throws {
-        try await handle.elsewhere { core in
-            for key in keys { try core.delete(key) }
-        }
-    }
-
-    /// As ``ArchiveManager/deleteAll()``.
-    public nonisolated(nonsending) func deleteAll() async throws {
-        try await handle.elsewhere { try $0.deleteAll() }
-    }
-
-    /// As ``ArchiveManager/deleteAll(ofOwner:)``.
-    public nonisolated(nonsending) func deleteAll(ofOwner owner: String) async throws {
-        try await handle.elsewhere { try $0.deleteAll(ofOwner: owner) }
-    }
-
-    /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
-    public nonisolated(nonsending) func deleteAllInvalidateArchives(
-        invalidateTimeInterval: TimeInterval
-    ) async throws {
-        try await handle.elsewhere { try $0.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
-    }
-
-    // MARK: The whole
-
-    /// As ``ArchiveManager/resize(memory:disk:)``.
-    public nonisolated(nonsending) func resize(memory: Int? = nil, disk: Int? = nil) async throws {
-        try await handle.elsewhere { try $0.resize(memory: memory, disk: disk) }
-    }
-
-    /// As ``ThrowingArchives/maxSizes()``.
-    public nonisolated(nonsending) func maxSizes() async throws -> ArchiveSizes {
-        try await handle.elsewhere { ArchiveSizes(try $0.maxSizes()) }
-    }
-
-    /// As ``ThrowingArchives/currentSizes()``.
-    public nonisolated(nonsending) func currentSizes() async throws -> ArchiveSizes {
-        try await handle.elsewhere { ArchiveSizes(try $0.currentSizes()) }
-    }
-
-    /// As ``ArchiveManager/statistics``.
-    public nonisolated(nonsending) func statistics() async throws -> ArchiveStatistics {
-        try await handle.elsewhere { try $0.statistics() }
+extension ArchiveManager {
+    /// Performs calls of this archive on a thread of a system queue, where they may block, and returns their result:
+    /// `let keys = try await users.perform { try $0.throwing.keys() }`. Throws the errors of `body`.
+    ///
+    /// That queue has about as many threads as the machine has cores, for all asynchronous calls of the process. So
+    /// `body` should be short, as it delays others' calls; if it waits for another asynchronous call, it may wait for
+    /// ever.
+    public nonisolated(nonsending) func perform<Value>(
+        _ body: @escaping @Sendable (ArchiveManager<Object>) throws -> sending Value
+    ) async throws -> Value {
+        try await BlockingExecutor.run { try body(self) }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Throwing versions of the calls of an ``ArchiveManager``: `try users.throwing.record(user)`. Each does the same
+/// Throwing versions of the calls of an ``ArchiveManager`` that don't throw: `try users.throwing.record(user)`. Each does the same
 /// as the call of that name there, at the same cost.
 ///
 /// All throw `StorageError`: `invalidKey` (a key has 1 to 1,024 bytes), `valueTooLarge` (the object exceeds the

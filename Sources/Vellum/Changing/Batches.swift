@@ -43,19 +43,11 @@ extension ArchiveManager {
     public func transaction<Value>(
         _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
-        try throwing.transaction(body)
+        try handle.perform { try $0.transact(nil, body) }
     }
 }
 
 extension ThrowingArchives {
-    /// As ``ArchiveManager/transaction(_:)``.
-    @discardableResult
-    public func transaction<Value>(
-        _ body: (inout ArchiveTransaction<Object>) throws -> Value
-    ) throws -> Value {
-        try handle.perform { try $0.transact(nil, body) }
-    }
-
     /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)`.
     public func record(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
@@ -78,18 +70,5 @@ extension AsynchronousArchives {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         let prepared = try handle.perform { core in try objects.map { try core.prepare($0) } }
         try await handle.elsewhere { try $0.record(all: prepared, terms) }
-    }
-
-    /// As ``ArchiveManager/delete(keys:)``.
-    public nonisolated(nonsending) func delete(keys: [String]) async throws {
-        try await handle.elsewhere { try $0.delete(all: keys) }
-    }
-
-    /// As ``ArchiveManager/transaction(_:)``; `body` runs on another thread.
-    @discardableResult
-    public nonisolated(nonsending) func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (inout ArchiveTransaction<Object>) throws -> Value
-    ) async throws -> Value {
-        try await handle.elsewhere { try $0.transact(nil, body) }
     }
 }

@@ -24,8 +24,8 @@ extension ArchiveManager {
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Object) throws -> Void
     ) throws -> Object? {
-        try throwing.modify(
-            archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
+        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        return try handle.perform { try $0.modify(key, terms, change) }
     }
 
     /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, beginning with `initial` if the object is absent;
@@ -37,9 +37,8 @@ extension ArchiveManager {
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Object) throws -> Void
     ) throws -> Object {
-        try throwing.modify(
-            archiveWithKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime,
-            owner: owner, change)
+        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
     }
 
     /// Stores the object if the current one with its key equals `expected` (`nil`: absent). Otherwise does nothing and
@@ -49,73 +48,7 @@ extension ArchiveManager {
         _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
     ) throws -> Bool where Object: Equatable {
-        try throwing.record(
-            object, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
-    }
-}
-
-extension ThrowingArchives {
-    /// As ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)``.
-    @discardableResult
-    public func modify(
-        archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Object) throws -> Void
-    ) throws -> Object? {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, terms, change) }
-    }
-
-    /// As ``ArchiveManager/modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)``.
-    @discardableResult
-    public func modify(
-        archiveWithKey key: String, default initial: @autoclosure () throws -> Object,
-        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Object) throws -> Void
-    ) throws -> Object {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
-    }
-
-    /// As ``ArchiveManager/record(_:replacing:expiresIn:inMemory:owner:)``.
-    public func record(
-        _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws -> Bool where Object: Equatable {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform { try $0.record(object, terms) { $0 == expected } }
-    }
-}
-
-extension AsynchronousArchives {
-    /// As ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)``; `change` runs on another thread.
-    @discardableResult
-    public nonisolated(nonsending) func modify(
-        archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: @escaping @Sendable (inout Object) throws -> Void
-    ) async throws -> Object? {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try await handle.elsewhere { try $0.modify(key, terms, change) }
-    }
-
-    /// As ``ArchiveManager/modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)``; both closures run on another thread.
-    @discardableResult
-    public nonisolated(nonsending) func modify(
-        archiveWithKey key: String, default initial: @escaping @Sendable @autoclosure () throws -> Object,
-        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: @escaping @Sendable (inout Object) throws -> Void
-    ) async throws -> Object {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try await handle.elsewhere { try $0.modify(key, default: initial, terms, change) }
-    }
-
-    /// As ``ArchiveManager/record(_:replacing:expiresIn:inMemory:owner:)``.
-    public nonisolated(nonsending) func record(
-        _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) async throws -> Bool where Object: Equatable & Sendable {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try await handle.elsewhere { try $0.record(object, terms) { $0 == expected } }
     }
 }

@@ -29,19 +29,6 @@ extension ArchiveManager {
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
     ) throws -> Object {
-        try throwing.value(
-            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
-    }
-}
-
-extension ThrowingArchives {
-    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
-    public func value(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
-    ) throws -> Object {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform {
             try $0.value(.init(key: key, terms: terms, renewal: renewal, patience: patience), compute)

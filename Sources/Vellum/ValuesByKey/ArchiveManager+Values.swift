@@ -58,9 +58,12 @@ extension ArchiveManager {
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Value
     ) throws -> Value where Object == KeyedValue<Value> {
-        try throwing.value(
+        try value(
             forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
+            renewingBefore: renewal, waitingForProcesses: patience
+        ) {
+            KeyedValue(try compute(), forKey: key)
+        }.value
     }
 
     /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)`` for a value: `try texts.modify(forKey: "/") { $0 += "x" }`.
@@ -69,8 +72,9 @@ extension ArchiveManager {
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, _ change: (inout Value) throws -> Void
     ) throws -> Value? where Object == KeyedValue<Value> {
-        try throwing.modify(
-            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
+        try modify(
+            archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner
+        ) { try change(&$0.value) }?.value
     }
 
     /// As ``modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)`` for a value.
@@ -80,9 +84,10 @@ extension ArchiveManager {
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Value) throws -> Void
     ) throws -> Value where Object == KeyedValue<Value> {
-        try throwing.modify(
-            forKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            change)
+        try modify(
+            archiveWithKey: key, default: KeyedValue(try initial(), forKey: key), expiresIn: lifetime,
+            inMemory: memoryLifetime, owner: owner
+        ) { try change(&$0.value) }.value
     }
 
     /// As ``record(_:replacing:expiresIn:inMemory:owner:)`` for a value.
@@ -90,9 +95,9 @@ extension ArchiveManager {
         _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
     ) throws -> Bool where Object == KeyedValue<Value>, Value: Equatable {
-        try throwing.record(
-            value, forKey: key, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime,
-            owner: owner)
+        try record(
+            KeyedValue(value, forKey: key), replacing: expected.map { KeyedValue($0, forKey: key) },
+            expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
 
     /// The value with this key, now and after each change by any process; `nil` while absent.

@@ -51,38 +51,4 @@ extension AsynchronousArchives {
             KeyedValue(try await compute(), forKey: key)
         }.value
     }
-
-    /// As ``ArchiveManager/modify(forKey:expiresIn:inMemory:owner:_:)``; `change` runs on another thread.
-    @discardableResult
-    public nonisolated(nonsending) func modify<Value>(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, _ change: @escaping @Sendable (inout Value) throws -> Void
-    ) async throws -> Value? where Object == KeyedValue<Value>, Value: SendableMetatype {
-        try await modify(
-            archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner
-        ) { try change(&$0.value) }?.value
-    }
-
-    /// As ``ArchiveManager/modify(forKey:default:expiresIn:inMemory:owner:_:)``; both closures run on another thread.
-    @discardableResult
-    public nonisolated(nonsending) func modify<Value>(
-        forKey key: String, default initial: @escaping @Sendable @autoclosure () throws -> Value,
-        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: @escaping @Sendable (inout Value) throws -> Void
-    ) async throws -> Value where Object == KeyedValue<Value>, Value: SendableMetatype {
-        try await modify(
-            archiveWithKey: key, default: KeyedValue(try initial(), forKey: key), expiresIn: lifetime,
-            inMemory: memoryLifetime, owner: owner
-        ) { try change(&$0.value) }.value
-    }
-
-    /// As ``ArchiveManager/record(_:forKey:replacing:expiresIn:inMemory:owner:)``.
-    public nonisolated(nonsending) func record<Value>(
-        _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) async throws -> Bool where Object == KeyedValue<Value>, Value: Equatable & Sendable {
-        try await record(
-            KeyedValue(value, forKey: key), replacing: expected.map { KeyedValue($0, forKey: key) },
-            expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
-    }
 }

@@ -34,12 +34,6 @@ extension ArchiveManager {
     /// - Returns: the number of migrated values, and of others by reason. Failures are also logged.
     /// - Throws: ``StorageError`` if the archive can't be used. Values that were migrated before stay migrated.
     @discardableResult
-    public func migrateAll() throws -> ArchiveMigration { try throwing.migrateAll() }
-}
-
-extension ThrowingArchives {
-    /// As ``ArchiveManager/migrateAll()``.
-    @discardableResult
     public func migrateAll() throws -> ArchiveMigration {
         try handle.perform { core in
             var (names, outcome) = try core.beginMigration()

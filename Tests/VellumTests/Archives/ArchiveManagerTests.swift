@@ -345,7 +345,7 @@ import Vellum
         try await archives.asynchronous.record(Person(name: "ada", age: 36), owner: "o")
         #expect(try await archives.asynchronous.access(archiveWithKey: "ada")?.age == 36)
         try await archives.asynchronous.delete(archiveWithKey: "ada")
-        #expect(try await archives.asynchronous.accessAll().isEmpty)
+        #expect(try await archives.perform { try $0.throwing.accessAll() }.isEmpty)
         await #expect(throws: StorageError.self) {
             try await archives.asynchronous.access(archiveWithKey: "")
         }

@@ -36,11 +36,13 @@ import Vellum
             let ada = Person(name: "ada", age: 36)
             try await people.asynchronous.update(ada)
             #expect(try await people.asynchronous.peek(archiveWithKey: "ada")?.age == 36)
-            #expect(try await people.asynchronous.accessAll().count == 1)
-            #expect(try await people.asynchronous.latestAccessedTime(for: "ada") != nil)
-            #expect(try await people.asynchronous.currentSizes().memory > 0)
-            #expect(try await people.asynchronous.statistics().objects == 1)
-            try await people.asynchronous.delete(allKeys: ["ada"])
+            #expect(try await people.perform { try $0.throwing.accessAll() }.count == 1)
+            #expect(try await people.perform { $0.latestAccessedTime(for: "ada") } != nil)
+            #expect(try await people.perform { try $0.throwing.statistics() }.objects == 1)
+            try await people.perform { try $0.throwing.delete(allKeys: ["ada"]) }
+            await #expect(throws: StorageError.self) {
+                try await people.perform { try $0.throwing.peek(archiveWithKey: "") }
+            }
         }
     }
 

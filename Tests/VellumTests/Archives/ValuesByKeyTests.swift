@@ -85,21 +85,20 @@ import Vellum
     @Test func throwingAndAsynchronousCalls() async throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         let throwing = texts.throwing
-        #expect(try throwing.value(forKey: "a") { "1" } == "1")
+        #expect(try texts.value(forKey: "a") { "1" } == "1")
         try throwing.update("2", forKey: "a")
-        #expect(try throwing.modify(forKey: "a") { $0 += "3" } == "23")
-        #expect(try throwing.modify(forKey: "b", default: "4") { $0 += "5" } == "45")
-        #expect(try throwing.record("6", forKey: "b", replacing: "45"))
+        #expect(try texts.modify(forKey: "a") { $0 += "3" } == "23")
+        #expect(try texts.modify(forKey: "b", default: "4") { $0 += "5" } == "45")
+        #expect(try texts.record("6", forKey: "b", replacing: "45"))
         try throwing.record(all: ["c": "7"])
-        try throwing.transaction { try $0.update("8", forKey: "c") }
+        try texts.transaction { try $0.update("8", forKey: "c") }
         #expect(texts["a"] == "23" && texts["b"] == "6" && texts["c"] == "8")
 
         let asynchronous = texts.asynchronous
         #expect(try await asynchronous.value(forKey: "/") { "1" } == "1")
         try await asynchronous.update("2", forKey: "/")
-        #expect(try await asynchronous.modify(forKey: "/") { $0 += "3" } == "23")
-        #expect(try await asynchronous.modify(forKey: "d", default: "4") { $0 += "5" } == "45")
-        #expect(try await asynchronous.record("6", forKey: "d", replacing: "45"))
+        #expect(try await texts.perform { try $0.modify(forKey: "/") { $0 += "3" } } == "23")
+        texts["d"] = "6"
         try await asynchronous.record(all: ["e": "7"])
         #expect(texts["/"] == "23" && texts["d"] == "6" && texts["e"] == "7")
         var followed = texts.values(forKey: "/").makeAsyncIterator()

@@ -28,7 +28,7 @@ import Vellum
         notes.delete(keys: ["a", "absent"])
         notes.delete(keys: "b")
         try notes.throwing.delete(keys: ["c"])
-        try await notes.asynchronous.delete(keys: ["d"])
+        try await notes.perform { try $0.throwing.delete(keys: ["d"]) }
         #expect(notes.count == 0)
         notes.record(all: [])
         notes.delete(keys: [])
@@ -160,14 +160,16 @@ import Vellum
                     for step in 0..<150 {
                         let (from, to) = ("\((worker + step) % 4)", "\((worker + step * 3 + 1) % 4)")
                         guard from != to else { continue }
-                        try await accounts.asynchronous.transaction { transaction in
-                            guard var one = try transaction.access(archiveWithKey: from),
-                                var two = try transaction.access(archiveWithKey: to)
-                            else { return }
-                            one.text = "\((Int(one.text) ?? 0) - step)"
-                            two.text = "\((Int(two.text) ?? 0) + step)"
-                            try transaction.update(one)
-                            try transaction.update(two)
+                        try await accounts.perform {
+                            try $0.transaction { transaction in
+                                guard var one = try transaction.access(archiveWithKey: from),
+                                    var two = try transaction.access(archiveWithKey: to)
+                                else { return }
+                                one.text = "\((Int(one.text) ?? 0) - step)"
+                                two.text = "\((Int(two.text) ?? 0) + step)"
+                                try transaction.update(one)
+                                try transaction.update(two)
+                            }
                         }
                     }
                 }

@@ -77,7 +77,7 @@ import Vellum
             ({ notes.delete(archiveWithKey: "a") }, nil),
             ({ notes.deleteAll() }, nil),
             ({ notes.delete(keys: ["b", "a"]) }, nil),
-            ({ try? notes.throwing.transaction { $0.delete(archiveWithKey: "a") } }, nil),
+            ({ try? notes.transaction { $0.delete(archiveWithKey: "a") } }, nil),
         ]
         for (change, left) in changes {
             begin()
