@@ -48,7 +48,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier. If
     /// it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and nothing changes.
     public func record(_ object: Object) {
-        store("record", object, .new())
+        store("record", object, Terms())
     }
 
     /// As ``record(_:)``, but an existing entry keeps its creation time, its owner and its lifetimes, which don't
@@ -57,55 +57,19 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
         store("update", object, .updated())
     }
 
-    /// As ``update(_:)``, with other terms. `nil` keeps a term, unless it is in `dropped`. The parameters are those of
-    /// ``record(_:expiresIn:inMemory:owner:)``; the lifetime counts from now.
-    /// - Parameter dropped: terms to remove from the object.
-    public func update(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
-    ) {
-        store(
-            "update", object,
-            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
+    /// As ``record(_:)``, with options.
+    public func record(_ object: Object, options: EntryOptions) {
+        store("record", object, .new(options))
     }
 
-    /// As ``record(_:)``, with an owner, 1 to 255 bytes of UTF-8. All objects of an owner can be deleted together.
-    public func record(_ object: Object, owner: String?) {
-        store("record", object, .new(owner: owner))
+    /// As ``update(_:)``, with options to change.
+    public func update(_ object: Object, options: EntryOptions) {
+        store("update", object, .updated(options))
     }
 
-    /// As ``record(_:)``, for an object that expires after this many seconds.
-    public func record(_ object: Object, expiresIn seconds: TimeInterval, owner: String? = nil) {
-        store("record", object, .new(lifetime: .seconds(seconds), owner: owner))
-    }
-
-    /// As ``record(_:)`` for an object that expires.
-    /// - Parameters:
-    ///   - lifetime: the object expires after this time.
-    ///   - memoryLifetime: the time after which the next access reads the object from disk again; `nil`: no limit.
-    ///   - owner: 1 to 255 bytes of UTF-8; `nil`: none.
-    public func record(
-        _ object: Object, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) {
-        store("record", object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
-    }
-
-    /// Records the objects on the same terms, one after the other. The last one is the most recent afterwards.
-    public func insert(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        for object in objects { store("record", object, terms) }
-    }
-
-    /// Records objects that are written out, as ``insert(all:expiresIn:inMemory:owner:)`` does.
-    public func insert(
-        _ objects: Object..., expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) {
-        insert(all: objects, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+    /// Records the objects, one after the other. The last one is the most recent afterwards.
+    public func insert(all objects: [Object], options: EntryOptions) {
+        for object in objects { record(object, options: options) }
     }
 
     private func store(_ operation: StaticString, _ object: Object, _ terms: Terms) {

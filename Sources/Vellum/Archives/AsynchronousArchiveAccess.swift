@@ -5,48 +5,36 @@ public protocol AsynchronousArchiveAccess<Object> {
     /// The type of the objects.
     associatedtype Object: Archivable
 
-    /// As ``AsynchronousArchives/record(_:expiresIn:inMemory:owner:)``.
-    nonisolated(nonsending) func record(
-        _ object: Object, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?, owner: String?
-    ) async throws
+    /// As ``AsynchronousArchives/record(_:options:)``.
+    nonisolated(nonsending) func record(_ object: Object, options: EntryOptions) async throws
     /// As ``AsynchronousArchives/access(archiveWithKey:)``.
     nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object?
     /// As ``AsynchronousArchives/delete(archiveWithKey:)``.
     nonisolated(nonsending) func delete(archiveWithKey key: String) async throws
-    /// As `AsynchronousArchives.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
-    /// The default implementation calls `access` and `record`; concurrent callers each compute the object.
+    /// As `AsynchronousArchives.value(forKey:options:renewingBefore:waitingForProcesses:orCompute:)`. The default
+    /// implementation calls `access` and `record`; concurrent callers each compute the object.
     nonisolated(nonsending) func value(
-        forKey key: String, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?,
-        owner: String?, renewingBefore renewal: Duration?, waitingForProcesses patience: Duration?,
+        forKey key: String, options: EntryOptions, renewingBefore renewal: Duration?,
+        waitingForProcesses patience: Duration?,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object
 }
 
 extension AsynchronousArchiveAccess {
-    /// Stores the object without lifetime and owner, and replaces the object with its key.
+    /// Stores the object without options, and replaces the object with its key.
     public nonisolated(nonsending) func record(_ object: Object) async throws {
-        try await record(object, expiresIn: nil, inMemory: nil, owner: nil)
-    }
-
-    /// The object with this key. If absent, calls `compute` and records the result.
-    public nonisolated(nonsending) func value(
-        forKey key: String, expiresIn lifetime: Duration? = nil,
-        orCompute compute: @escaping @Sendable () async throws -> sending Object
-    ) async throws -> Object {
-        try await value(
-            forKey: key, expiresIn: lifetime, inMemory: nil, owner: nil, renewingBefore: nil,
-            waitingForProcesses: nil, orCompute: compute)
+        try await record(object, options: EntryOptions())
     }
 
     /// The object with this key. If absent, calls `compute` and records the result. Ignores `renewal` and `patience`.
     public nonisolated(nonsending) func value(
-        forKey key: String, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?,
-        owner: String?, renewingBefore renewal: Duration?, waitingForProcesses patience: Duration?,
+        forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
+        waitingForProcesses patience: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object {
         if let present = try await access(archiveWithKey: key) { return present }
         let object = try await compute()
-        try await record(object, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+        try await record(object, options: options)
         return object
     }
 }

@@ -10,34 +10,27 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Storing
 
-    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``; without terms as ``ArchiveManager/record(_:)``.
+    /// As ``ArchiveManager/record(_:options:)``.
     public nonisolated(nonsending) func record(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
+        _ object: Object, options: EntryOptions = EntryOptions()
     ) async throws {
-        try await store(
-            object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
+        try await store(object, .new(options))
     }
 
-    /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
+    /// As ``ArchiveManager/update(_:options:)``.
     public nonisolated(nonsending) func update(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
+        _ object: Object, options: EntryOptions = EntryOptions()
     ) async throws {
-        try await store(
-            object,
-            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
+        try await store(object, .updated(options))
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be stored.
+    /// As ``ArchiveManager/insert(all:options:)``, but stops at the first object that can't be stored.
     public nonisolated(nonsending) func insert(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
+        all objects: [Object], options: EntryOptions = EntryOptions()
     ) async throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         let prepared = try handle.perform { core in try objects.map { try core.prepare($0) } }
         try await handle.elsewhere { core in
-            for object in prepared { try core.store(object, terms) }
+            for object in prepared { try core.store(object, .new(options)) }
         }
     }
 

@@ -14,32 +14,19 @@ import Foundation
 public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     @usableFromInline let handle: ArchiveHandle<Object>
 
-    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``; without terms as ``ArchiveManager/record(_:)``.
-    public func record(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        try handle.perform { try $0.store(object, terms) }
+    /// As ``ArchiveManager/record(_:options:)``.
+    public func record(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        try handle.perform { try $0.store(object, .new(options)) }
     }
 
-    /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
-    public func update(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
-    ) throws {
-        let terms = Terms.updated(
-            lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped)
-        try handle.perform { try $0.store(object, terms) }
+    /// As ``ArchiveManager/update(_:options:)``.
+    public func update(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        try handle.perform { try $0.store(object, .updated(options)) }
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first failure.
-    public func insert(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        for object in objects { try handle.perform { try $0.store(object, terms) } }
+    /// As ``ArchiveManager/insert(all:options:)``, but stops at the first failure.
+    public func insert(all objects: [Object], options: EntryOptions = EntryOptions()) throws {
+        for object in objects { try record(object, options: options) }
     }
 
     /// As ``ArchiveManager/access(archiveWithKey:)``.

@@ -2,8 +2,7 @@ import StorageEngine
 
 extension ArchiveManager {
     /// Changes the object with this key atomically: no change by another thread or process is lost or happens in
-    /// between. Lifetimes and owner stay unless given, as in
-    /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
+    /// between. Options stay unless given, as in ``update(_:options:)``.
     ///
     /// No lock is held while `change` runs. If another change of the object is first, `change` is called again with the
     /// new object, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
@@ -20,35 +19,28 @@ extension ArchiveManager {
     ///   among others `busy` after ten seconds of conflicting changes.
     @discardableResult
     public func modify(
-        archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        archiveWithKey key: String, options: EntryOptions = EntryOptions(),
         _ change: (inout Object) throws -> Void
     ) throws -> Object? {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, terms, change) }
+        try handle.perform { try $0.modify(key, .updated(options), change) }
     }
 
-    /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, beginning with `initial` if the object is absent;
+    /// As ``modify(archiveWithKey:options:_:)``, beginning with `initial` if the object is absent;
     /// then the archive's lifetime applies if none is given. As in ``access(archiveWithKey:)``, a value that can't be
     /// decoded counts as absent, and is replaced.
     @discardableResult
     public func modify(
         archiveWithKey key: String, default initial: @autoclosure () throws -> Object,
-        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Object) throws -> Void
+        options: EntryOptions = EntryOptions(), _ change: (inout Object) throws -> Void
     ) throws -> Object {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
+        try handle.perform { try $0.modify(key, default: initial, .updated(options), change) }
     }
 
     /// Stores the object if the current one with its key equals `expected` (`nil`: absent). Otherwise does nothing and
-    /// returns `false`. Lifetimes and owner stay unless given, as in
-    /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
+    /// returns `false`. Options stay unless given, as in ``update(_:options:)``.
     public func record(
-        _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+        _ object: Object, replacing expected: Object?, options: EntryOptions = EntryOptions()
     ) throws -> Bool where Object: Equatable {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.record(object, terms) { $0 == expected } }
+        try handle.perform { try $0.record(object, .updated(options)) { $0 == expected } }
     }
 }

@@ -14,7 +14,8 @@ import Vellum
             ada.age = 99
             let read = try await people.asynchronous.access(archiveWithKey: "ada")
             #expect(read?.age == 36 && read !== ada)
-            try await people.asynchronous.insert(all: [Person(name: "bob", age: 1)], owner: "o")
+            try await people.asynchronous.insert(
+                all: [Person(name: "bob", age: 1)], options: .init(owner: "o"))
             // The condition is tested on the caller's actor.
             let found = try await people.asynchronous.findWhere { person in
                 person.name(

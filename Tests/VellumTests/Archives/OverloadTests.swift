@@ -99,7 +99,9 @@ import Vellum
     @Test func asynchronousCalls() async throws {
         let factory = store.factory()
         let notes = try await factory.perform { try $0.archives(for: Note.self) }
-        notes.insert(Note(primaryKey: "a", text: "1"), Note(primaryKey: "b", text: "2"), owner: "o")
+        notes.insert(
+            all: [Note(primaryKey: "a", text: "1"), Note(primaryKey: "b", text: "2")],
+            options: .init(owner: "o"))
         #expect(notes.keys(ofOwner: "o") == ["a", "b"])
         let explanation = try await notes.perform { try $0.throwing.where(\.text == "1").explain() }
         #expect(explanation.encoded?.contains("text") == true)

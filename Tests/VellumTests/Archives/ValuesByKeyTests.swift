@@ -10,7 +10,7 @@ import Vellum
     @Test("bytes are stored unchanged") func bytes() async throws {
         let images = try store.factory().values(of: Data.self, named: "images")
         let bytes = Data([0xff, 0, 1, 2])
-        images.record(bytes, forKey: "a", expiresIn: .seconds(36_000), owner: "o")
+        images.record(bytes, forKey: "a", options: .init(expiresIn: .seconds(36_000), owner: "o"))
         #expect(images.value(forKey: "a") == bytes)
         #expect(images["a"] == bytes && images["b"] == nil)
         #expect(try images.core.archive.peek("a") == [UInt8](bytes))
@@ -65,13 +65,13 @@ import Vellum
         #expect(try texts.modify(forKey: "/") { $0 += "x" } == "hellox")
         #expect(try texts.modify(forKey: "none") { $0 += "x" } == nil)
         #expect(try texts.modify(forKey: "new", default: "y") { $0 += "x" } == "yx")
-        texts.record("a", forKey: "/", owner: "o")
+        texts.record("a", forKey: "/", options: .init(owner: "o"))
         texts.update("b", forKey: "/")
         #expect(texts["/"] == "b" && texts.keys(ofOwner: "o") == ["/"])
         #expect(try texts.record("c", forKey: "/", replacing: "b"))
         #expect(try !texts.record("d", forKey: "/", replacing: "b"))
         #expect(try !texts.record("d", forKey: "/", replacing: nil))
-        texts.record(all: ["m": "1", "n": "2"], owner: "batch")
+        texts.record(all: ["m": "1", "n": "2"], options: .init(owner: "batch"))
         #expect(texts.keys(ofOwner: "batch") == ["m", "n"])
         try texts.transaction { transaction in
             let moved = try transaction.value(forKey: "m") ?? ""

@@ -12,7 +12,8 @@ import Vellum
         let (factory, log) = store.loggedFactory()
         let notes = try factory.archives(for: Note.self, trySetMaxDiskSize: 10_000)
         notes.record(
-            all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(36_000), owner: "o")
+            all: [note("a", "1"), note("b", "1"), note("a", "2")],
+            options: .init(expiresIn: .seconds(36_000), owner: "o"))
         #expect(notes.accessAll().map(\.primaryKey).sorted() == ["a", "b"])
         #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last object of a key counts")
         #expect(notes.owners().map(\.name) == ["o"] && notes.remainingLifetime(for: "b") != nil)
@@ -107,11 +108,11 @@ import Vellum
 
     @Test("a transaction reads its own changes, others don't") func transactionsReadTheirChanges() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"), expiresIn: .seconds(36_000), owner: "o")
+        notes.record(note("a", "1"), options: .init(expiresIn: .seconds(36_000), owner: "o"))
         let read = try notes.transaction { transaction in
             try transaction.update(note("a", "2"))
             transaction.delete(archiveWithKey: "b")
-            try transaction.record(note("c", "3"), owner: "p")
+            try transaction.record(note("c", "3"), options: .init(owner: "p"))
             let own = try transaction.access(archiveWithKey: "a")?.text
             #expect(notes.peek(archiveWithKey: "a")?.text == "1", "not visible before the commit")
             #expect(try transaction.access(archiveWithKey: "b") == nil)
