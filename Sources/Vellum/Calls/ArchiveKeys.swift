@@ -35,16 +35,11 @@ extension ArchiveManager {
         attempt("look up", key, else: nil) { try $0.remainingLifetime(key) }
     }
 
-    /// Makes the object with this key the most recent in both tiers and counts a hit, without reading it. Returns
-    /// `false`, counted as a miss, if absent.
+    /// Makes the object with this key the most recent in both tiers and counts a hit, without reading it. With a
+    /// lifetime, which counts from now, also sets the object's; the object isn't stored again. Returns `false`, counted
+    /// as a miss, if absent.
     @discardableResult
-    public func touch(archiveWithKey key: String) -> Bool {
-        attempt("touch", key, else: false) { try $0.touch(key, lifetime: nil) }
-    }
-
-    /// As ``touch(archiveWithKey:)``, and sets the object's lifetime, counted from now. The object isn't stored again.
-    @discardableResult
-    public func touch(archiveWithKey key: String, expiresIn lifetime: Duration) -> Bool {
+    public func touch(archiveWithKey key: String, expiresIn lifetime: Duration? = nil) -> Bool {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: lifetime) }
     }
 }
@@ -74,7 +69,7 @@ extension ThrowingArchives {
         try handle.perform { try $0.remainingLifetime(key) }
     }
 
-    /// As ``ArchiveManager/touch(archiveWithKey:)``, or with a lifetime as ``ArchiveManager/touch(archiveWithKey:expiresIn:)``.
+    /// As ``ArchiveManager/touch(archiveWithKey:expiresIn:)``.
     @discardableResult
     public func touch(archiveWithKey key: String, expiresIn lifetime: Duration? = nil) throws -> Bool {
         try handle.perform { try $0.touch(key, lifetime: lifetime) }

@@ -18,7 +18,7 @@ public final class ArchivesFactory: Sendable {
     /// the program's name in the user's caches folder.
     public static let shared = ArchivesFactory()
 
-    private let core: Core
+    private let core: OpenArchives
 
     /// The folder of the store.
     public var storePath: String { core.path }
@@ -35,7 +35,9 @@ public final class ArchivesFactory: Sendable {
     public func close() { core.close() }
 
     /// A factory for the store in this folder, by default that of ``shared``, which is created with the first archive.
-    public init(storePath: String? = nil) { core = Core(path: storePath ?? Core.defaultPath()) }
+    public init(storePath: String? = nil) {
+        core = OpenArchives(path: storePath ?? OpenArchives.defaultPath())
+    }
 
     /// As ``init(storePath:)``, for a file URL.
     public convenience init(store: URL) { self.init(storePath: store.path) }
@@ -83,7 +85,7 @@ public final class ArchivesFactory: Sendable {
     ///   - lifetime: the lifetime of objects that this process records without one; `nil`: the one set before in this
     ///     process, otherwise until they are deleted or evicted.
     ///   - slides: whether a use of an object in this process (an access, an update or
-    ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that use,
+    ///     ``ArchiveManager/touch(archiveWithKey:expiresIn:)``) renews its lifetime: it then lives for `lifetime` from that use,
     ///     or up to an eighth longer, because not every use is stored. Objects with more time left, or without a
     ///     lifetime, keep it. A lifetime given by a call lasts until the object is used. (One that another process
     ///     gives less than that eighth may end while it is used here.)
@@ -141,16 +143,4 @@ public final class ArchivesFactory: Sendable {
     ) async throws -> Value {
         try await BlockingExecutor.run { try body(self) }
     }
-}
-
-struct ArchiveRequest: Sendable, Hashable {
-    var name: String?
-    /// In bytes; not specified if 0 or less.
-    var memorySize = 0
-    var diskSize = 0
-    var kind: ArchiveKind?
-    var durability: Durability?
-    var appliesSettings = false
-    var lifetime: Duration?
-    var slides = false
 }

@@ -98,31 +98,11 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     }
 
     /// As ``ArchiveManager/maxSize`` and its parts.
-    public func maxSizes() throws -> ArchiveSizes {
-        try handle.perform { ArchiveSizes(try $0.maxSizes()) }
-    }
+    public func maxSizes() throws -> ArchiveSizes { try handle.perform { try $0.maxSizes() } }
 
     /// The sizes in memory and on disk, as ``ArchiveManager/currentSize``.
-    public func currentSizes() throws -> ArchiveSizes {
-        try handle.perform { ArchiveSizes(try $0.currentSizes()) }
-    }
+    public func currentSizes() throws -> ArchiveSizes { try handle.perform { try $0.currentSizes() } }
 
     /// As ``ArchiveManager/statistics``.
     public func statistics() throws -> ArchiveStatistics { try handle.perform { try $0.statistics() } }
-}
-
-/// Bytes of encoded objects in both tiers.
-public struct ArchiveSizes: Sendable, Hashable {
-    /// In the memory of this process.
-    public var memory: Int
-    /// On disk.
-    public var disk: Int
-    /// Both together; `Int.max`: no limit.
-    public var total: Int
-
-    init(_ sizes: (memory: Int, disk: Int, both: Int)) {
-        memory = sizes.memory
-        disk = sizes.disk
-        total = sizes.both
-    }
 }
