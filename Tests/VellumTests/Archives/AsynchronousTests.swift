@@ -55,6 +55,15 @@ import Vellum
         try await Service().use(store.factory().archives(for: Person.self))
     }
 
+    @Test("performed calls run on a thread that may block") @MainActor func performedCalls() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let isMain = try await notes.perform { notes in
+            notes.record(Note(primaryKey: "a", text: "1"))
+            return Thread.isMainThread
+        }
+        #expect(!isMain && notes.count == 1)
+    }
+
     @Test("a hit in memory stays on the caller's thread") func memoryHitsDontSwitchThreads() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "1"))
