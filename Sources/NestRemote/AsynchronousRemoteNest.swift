@@ -13,8 +13,7 @@ public struct AsynchronousRemoteNest: Sendable {
         guard let addition = try nest.addition(item, key, policy, persistancePolicy) else {
             return try await removeItem(with: key)
         }
-        try await nest.items.asynchronous.record(
-            addition.item, expiresIn: addition.lifetime, inMemory: addition.inMemory, owner: addition.owner)
+        try await nest.items.asynchronous.record(addition.item, options: addition.options)
     }
 
     /// Returns the item with this key; `nil` if it is absent or has expired.

@@ -58,8 +58,7 @@ public final class RemoteNest: Sendable {
         guard let addition = try addition(item, key, policy, persistancePolicy) else {
             return try removeItem(with: key)
         }
-        try items.record(
-            addition.item, expiresIn: addition.lifetime, inMemory: addition.inMemory, owner: addition.owner)
+        try items.record(addition.item, options: addition.options)
     }
 
     /// The item with this key; `nil` if it is absent or has expired.
@@ -114,27 +113,21 @@ public final class RemoteNest: Sendable {
 
     // MARK: Steps of blocking and asynchronous calls
 
-    struct Addition {
-        var item: NestItem
-        var lifetime: Duration?
-        var inMemory: Duration?
-        var owner: String?
-    }
-
     /// `nil` if the item expires at once.
     func addition(
         _ item: Any, _ key: String, _ policy: ExpirationPolicy, _ persistancePolicy: PersistancePolicy
-    ) throws -> Addition? {
+    ) throws -> (item: NestItem, options: EntryOptions)? {
         let (memory, disk) = state.withLock { ($0.expiration[policy], $0.persistance[persistancePolicy]) }
         let seconds = disk ?? memory
         guard seconds > 0 else { return nil }
         let encoded = try ItemCoding.encode(
             item, memory: memory, mirror: disk == nil && persistancePolicy == .mirror)
         allow(encoded.classes)
-        return Addition(
-            item: NestItem(key, encoded.bytes, item), lifetime: RemoteNest.duration(seconds),
+        let options = EntryOptions(
+            expiresIn: RemoteNest.duration(seconds),
             inMemory: disk == nil ? nil : RemoteNest.duration(memory > 0 ? memory : 0),
             owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
+        return (NestItem(key, encoded.bytes, item), options)
     }
 
     func item(of found: NestItem) throws -> Any {

@@ -136,24 +136,16 @@ extension Archived: @unchecked Sendable where Object: Sendable {}
 extension Archived: Observable {}
 
 extension Archived {
-    /// A property that is `nil` at first, stored in an archive of this factory.
-    public convenience init(in factory: ArchivesFactory) {
-        self.init(key: nil, value: nil, factory)
-    }
-
-    /// A property with a value, which is recorded at once.
-    public convenience init(wrappedValue: Object?, in factory: ArchivesFactory = .shared) {
-        self.init(key: nil, value: wrappedValue, factory)
-    }
-
-    /// A property whose value is the archive's object of this key, when it is read for the first time.
-    public convenience init(initialPrimaryKey key: String, in factory: ArchivesFactory = .shared) {
+    /// A property whose value is the archive's object of this key, when it is read for the first time; without a key
+    /// it is `nil` at first.
+    public convenience init(initialPrimaryKey key: String? = nil, in factory: ArchivesFactory = .shared) {
         self.init(key: key, value: nil, factory)
     }
 
-    /// Like ``init(initialPrimaryKey:in:)``. If the archive lacks the object, records and returns `wrappedValue`.
+    /// Like ``init(initialPrimaryKey:in:)``. If the archive lacks the object, records and returns `wrappedValue`;
+    /// without a key records it at once.
     public convenience init(
-        wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
+        wrappedValue: Object?, initialPrimaryKey key: String? = nil, in factory: ArchivesFactory = .shared
     ) {
         self.init(key: key, value: wrappedValue, factory)
     }
@@ -172,24 +164,16 @@ extension Archived where Object: Sendable {
         self.init(sendable: nil, value: nil, .shared)
     }
 
-    /// A property that is `nil` at first, stored in an archive of this factory.
-    public convenience init(in factory: ArchivesFactory) {
-        self.init(sendable: nil, value: nil, factory)
-    }
-
-    /// A property with a value, which is recorded at once.
-    public convenience init(wrappedValue: Object?, in factory: ArchivesFactory = .shared) {
-        self.init(sendable: nil, value: wrappedValue, factory)
-    }
-
-    /// A property whose value is the archive's object of this key, when it is read for the first time.
-    public convenience init(initialPrimaryKey key: String, in factory: ArchivesFactory = .shared) {
+    /// A property whose value is the archive's object of this key, when it is read for the first time; without a key
+    /// it is `nil` at first.
+    public convenience init(initialPrimaryKey key: String? = nil, in factory: ArchivesFactory = .shared) {
         self.init(sendable: key, value: nil, factory)
     }
 
-    /// Like ``init(initialPrimaryKey:in:)``. If the archive lacks the object, records and returns `wrappedValue`.
+    /// Like ``init(initialPrimaryKey:in:)``. If the archive lacks the object, records and returns `wrappedValue`;
+    /// without a key records it at once.
     public convenience init(
-        wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
+        wrappedValue: Object?, initialPrimaryKey key: String? = nil, in factory: ArchivesFactory = .shared
     ) {
         self.init(sendable: key, value: wrappedValue, factory)
     }

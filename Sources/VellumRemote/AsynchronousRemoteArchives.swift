@@ -36,13 +36,12 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         return nil
     }
 
-    /// See ``RemoteArchives/record(_:expiresIn:inMemory:owner:)``.
+    /// See ``RemoteArchives/record(_:options:)``.
     public nonisolated(nonsending) func record(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
+        _ object: Object, options: EntryOptions = EntryOptions()
     ) async throws {
         let archives = archives
-        let change = try archives.begin(object, lifetime, memoryLifetime, owner)
+        let change = try archives.begin(object, options)
         if let behind = archives.behind {
             return try await BlockingExecutor.run { try archives.keep(change, behind) }
         }

@@ -10,14 +10,12 @@ extension RemoteArchives {
         var ticket: Coverage.Ticket
     }
 
-    func begin(
-        _ object: Object, _ lifetime: Duration?, _ memoryLifetime: Duration?, _ owner: String?
-    ) throws -> Change {
+    func begin(_ object: Object, _ options: EntryOptions) throws -> Change {
         let prepared = try near.perform { try $0.prepare(object) }
         let remote = RemoteObject(
             bytes: prepared.encoded.bytes, encoding: prepared.encoded.encoding,
-            lifetime: lifetime ?? self.lifetime,
-            memoryLifetime: memoryLifetime, owner: owner)
+            lifetime: options.lifetime ?? lifetime,
+            memoryLifetime: options.memoryLifetime, owner: options.owner)
         try remote.attributes().validate()
         return Change(prepared: prepared, remote: remote, ticket: coverage.begin(prepared.name))
     }

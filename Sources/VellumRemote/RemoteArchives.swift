@@ -101,11 +101,8 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     /// Stores the object at the tier, then here; with ``RemoteWrites/behind(mostKeys:mostBytes:)`` here first.
     /// - Throws: ``RemoteError``: after `unanswered` the tier may have the object; after others it is unchanged.
     ///   `StorageError` and `ArchiveError` as `ArchiveManager.throwing.record`, after the tier has stored the object.
-    public func record(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        let change = try begin(object, lifetime, memoryLifetime, owner)
+    public func record(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        let change = try begin(object, options)
         if let behind { return try keep(change, behind) }
         let answer = waiting { store(change, $0) }
         try finish(change, answer)

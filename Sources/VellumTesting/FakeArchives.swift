@@ -98,9 +98,9 @@ public struct FakeAsynchronousArchives<Object: Archivable>: AsynchronousArchiveA
     let archives: FakeArchives<Object>
 
     /// Stores the object.
-    public nonisolated(nonsending) func record(
-        _ object: Object, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?, owner: String?
-    ) async throws { archives.record(object) }
+    public nonisolated(nonsending) func record(_ object: Object, options: EntryOptions) async throws {
+        archives.record(object)
+    }
 
     /// The object with this key; `nil` if absent.
     public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object? {

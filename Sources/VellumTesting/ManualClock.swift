@@ -6,7 +6,7 @@ import StorageEngine
 /// ```swift
 /// let clock = ManualClock()
 /// clock.run {
-///     sessions.record(session, expiresIn: .seconds(3_600))
+///     sessions.record(session, options: .init(expiresIn: .seconds(3_600)))
 ///     clock.advance(by: .seconds(3_601))
 ///     #expect(sessions.access(archiveWithKey: session.primaryKey) == nil)
 /// }

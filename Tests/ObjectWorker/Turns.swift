@@ -74,7 +74,7 @@ final class Turns {
             return false
         }
         let object = Thing(key, version: round)
-        archives.record(object, owner: "owner \(round)")
+        archives.record(object, options: .init(owner: "owner \(round)"))
         peer.say(round)
         _ = peer.hear()
         end(object, by: ending, in: archives)
@@ -103,7 +103,7 @@ final class Turns {
         case .deleteAll: archives.deleteAll()
         case .owner: archives.deleteAll(ofOwner: "owner \(round)")
         case .expiry:
-            archives.record(object, expiresIn: .milliseconds(2))
+            archives.record(object, options: .init(expiresIn: .milliseconds(2)))
             usleep(3_000)
         case .idle:
             usleep(12_000)

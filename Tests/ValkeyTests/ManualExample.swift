@@ -9,7 +9,7 @@ func example() async throws {
         remote: tier, whenUncovered: .serveStale(for: .seconds(60)), trySetMaxDiskSize: 200.megaByte)
 
     let user = User(userName: "ada", fullName: "Ada Lovelace", age: 36)
-    try users.record(user, expiresIn: .seconds(3600))  // server, disk, memory
+    try users.record(user, options: .init(expiresIn: .seconds(3600)))  // server, disk, memory
     let ada = try await users.asynchronous.access("ada")  // memory, disk, server; fills the nearer ones
     try users.delete("ada")  // for all machines
     print(ada ?? "none", try users.statistics().health)

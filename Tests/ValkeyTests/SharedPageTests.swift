@@ -37,7 +37,7 @@ import VellumValkey
         let machine = try Machine("valkey://worker:secret@127.0.0.1:\(server.port)/3")
         #expect(try await machine.isCovered())
         let parcels = machine.parcels
-        try parcels.record(Parcel(number: "a"), expiresIn: .seconds(60), owner: "o")
+        try parcels.record(Parcel(number: "a"), options: .init(expiresIn: .seconds(60), owner: "o"))
         try parcels.record(Parcel(number: "b"))
         #expect(try parcels.access("a") != nil && parcels.access("c") == nil)
         #expect(try parcels.expire("a", in: nil) && parcels.expire("b", in: .seconds(9)))
@@ -78,7 +78,8 @@ private func overview() async throws {
     let users: RemoteArchives<User> = try ArchivesFactory.shared.archives(
         remote: tier, trySetMaxMemorySize: 20.megaBytes, trySetMaxDiskSize: 200.megaBytes)
 
-    try users.record(User(userName: "ada", age: 36), expiresIn: .seconds(3600), owner: "team 7")
+    try users.record(
+        User(userName: "ada", age: 36), options: .init(expiresIn: .seconds(3600), owner: "team 7"))
     let ada = try await users.asynchronous.access("ada")
     try users.expire("ada", in: .seconds(60))
     try users.deleteAll(ofOwner: "team 7")

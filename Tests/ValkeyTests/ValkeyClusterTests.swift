@@ -100,13 +100,15 @@ struct ValkeyClusterTests {
         for owner in [nil, "o"] {
             let names = (0..<20).map { "{\(owner ?? "")moving}\($0)" }
             let others = (0..<60).map { "other \($0)" }
-            for name in names + others { try machine.parcels.record(Parcel(number: name), owner: owner) }
+            for name in names + others {
+                try machine.parcels.record(Parcel(number: name), options: .init(owner: owner))
+            }
             let keys = names.map { "vellum:Parcel:\($0)" }
             let slot = try #require(try servers[0].client().command("CLUSTER", "KEYSLOT", keys[0]).number)
             let from = Int(slot) * 3 / 16_384
             _ = try Self.move(keys, servers, from: from, to: (from + 1) % 3, moved: 10)
             // New records are stored at the other server.
-            try machine.parcels.record(Parcel(number: names[0], weight: 2), owner: owner)
+            try machine.parcels.record(Parcel(number: names[0], weight: 2), options: .init(owner: owner))
             #expect(try machine.parcels.deleteAll(ofOwner: owner) == 80)
             for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
         }

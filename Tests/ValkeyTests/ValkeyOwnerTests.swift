@@ -22,7 +22,7 @@ struct ValkeyOwnerTests {
         let machine = try Machine(server.url)
         #expect(try await machine.isCovered())
         let client = try server.client()
-        try machine.parcels.record(Parcel(number: "k"), expiresIn: .seconds(10), owner: "o")
+        try machine.parcels.record(Parcel(number: "k"), options: .init(expiresIn: .seconds(10), owner: "o"))
         let score = { try client.command("ZSCORE", set, "k") }
         let before = try score()
         #expect(try machine.parcels.expire("k", in: .seconds(5000)))
@@ -46,15 +46,15 @@ struct ValkeyOwnerTests {
         #expect(try await machine.isCovered())
         let client = try server.client()
         let left = { try #require(try client.command("PTTL", set).number) }
-        try machine.parcels.record(Parcel(number: "k"), expiresIn: .seconds(100), owner: "o")
+        try machine.parcels.record(Parcel(number: "k"), options: .init(expiresIn: .seconds(100), owner: "o"))
         #expect((100_000...160_000).contains(try left()))
-        try machine.parcels.record(Parcel(number: "l"), expiresIn: .seconds(1000), owner: "o")
+        try machine.parcels.record(Parcel(number: "l"), options: .init(expiresIn: .seconds(1000), owner: "o"))
         #expect((1_000_000...1_060_000).contains(try left()))
-        try machine.parcels.record(Parcel(number: "m"), owner: "o")
+        try machine.parcels.record(Parcel(number: "m"), options: .init(owner: "o"))
         #expect(try left() == -1)
         // Deleted objects and those of a new owner leave the set.
         try machine.parcels.delete("m")
-        try machine.parcels.record(Parcel(number: "l"), owner: "p")
+        try machine.parcels.record(Parcel(number: "l"), options: .init(owner: "p"))
         #expect(try await eventually { try client.command("ZCARD", set) == .integer(1) })
         #expect(try client.command("ZCARD", "vellum:Parcel;owner:p") == .integer(1))
         try machine.parcels.delete("l")
@@ -69,9 +69,11 @@ struct ValkeyOwnerTests {
         let machine = try Machine(server.url)
         #expect(try await machine.isCovered())
         let client = try server.client()
-        for number in 0..<100 { try machine.parcels.record(Parcel(number: "here \(number)"), owner: "o") }
+        for number in 0..<100 {
+            try machine.parcels.record(Parcel(number: "here \(number)"), options: .init(owner: "o"))
+        }
         for number in 0..<1500 {
-            try machine.parcels.record(Parcel(number: "\(number)"), owner: "o")
+            try machine.parcels.record(Parcel(number: "\(number)"), options: .init(owner: "o"))
             try client.command("DEL", "vellum:Parcel:\(number)")
         }
         let names = try #require(try client.command("ZCARD", set).number)
@@ -86,7 +88,9 @@ struct ValkeyOwnerTests {
         let machine = try Machine(server.url)
         #expect(try await machine.isCovered())
         let client = try server.client()
-        for key in ["a", "b", "c"] { try machine.parcels.record(Parcel(number: key), owner: "o") }
+        for key in ["a", "b", "c"] {
+            try machine.parcels.record(Parcel(number: key), options: .init(owner: "o"))
+        }
         try client.command("DEL", "vellum:Parcel:b")
         try client.command("RPUSH", "vellum:Parcel:b", "x")
         #expect(try machine.parcels.deleteAll(ofOwner: "o") == 2)
@@ -102,7 +106,9 @@ struct ValkeyOwnerTests {
         defer { withExtendedLifetime(proxy) {} }
         let (machine, other) = (try Machine(proxy.url), try Machine(server.url))
         #expect(try await machine.isCovered())
-        for number in 0..<1000 { try machine.parcels.record(Parcel(number: "\(number)"), owner: "o") }
+        for number in 0..<1000 {
+            try machine.parcels.record(Parcel(number: "\(number)"), options: .init(owner: "o"))
+        }
         let isOver = Atomic(false)
         let ranOut = Atomic(0)
         proxy.slow(10)
@@ -110,7 +116,8 @@ struct ValkeyOwnerTests {
             Background {
                 var number = 0
                 while !isOver.load(ordering: .relaxed), number < 20_000 {
-                    try other.parcels.record(Parcel(number: "new \(lane) \(number % 500)"), owner: "o")
+                    try other.parcels.record(
+                        Parcel(number: "new \(lane) \(number % 500)"), options: .init(owner: "o"))
                     number += 1
                 }
                 if number == 20_000 { ranOut.add(1, ordering: .relaxed) }
@@ -134,7 +141,9 @@ struct ValkeyOwnerTests {
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
         #expect(try await machine.isCovered())
-        for number in 0..<10 { try machine.parcels.record(Parcel(number: "\(number)"), owner: "o") }
+        for number in 0..<10 {
+            try machine.parcels.record(Parcel(number: "\(number)"), options: .init(owner: "o"))
+        }
         let client = try server.client()
         for (rule, owner) in [("-zrem", "o"), ("-unlink", nil)] {
             try client.command("ACL", "SETUSER", "default", rule)

@@ -54,8 +54,8 @@ struct ValkeyTierTests {
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
         #expect(try await b.isCovered())
-        try a.parcels.record(Parcel(number: "short"), expiresIn: .milliseconds(400))
-        try a.parcels.record(Parcel(number: "long"), expiresIn: .seconds(600))
+        try a.parcels.record(Parcel(number: "short"), options: .init(expiresIn: .milliseconds(400)))
+        try a.parcels.record(Parcel(number: "long"), options: .init(expiresIn: .seconds(600)))
         #expect(try b.parcels.access("short") != nil)
         #expect(try b.parcels.access("long") != nil)
         #expect(try await eventually { try b.parcels.access("short") == nil })
@@ -69,11 +69,11 @@ struct ValkeyTierTests {
         #expect(try b.parcels.access("long") == nil)
 
         for number in 0..<2500 {
-            try a.parcels.record(Parcel(number: "o\(number)"), owner: "Zoë \(number % 2)")
+            try a.parcels.record(Parcel(number: "o\(number)"), options: .init(owner: "Zoë \(number % 2)"))
         }
         #expect(try b.parcels.access("o0") != nil)
         // It has a new owner.
-        try a.parcels.record(Parcel(number: "o2"), owner: "another")
+        try a.parcels.record(Parcel(number: "o2"), options: .init(owner: "another"))
         #expect(try a.parcels.deleteAll(ofOwner: "Zoë 0") == 1249)
         #expect(try await eventually { try b.parcels.access("o0") == nil })
         #expect(try a.parcels.access("o2") != nil)
@@ -91,7 +91,7 @@ struct ValkeyTierTests {
         #expect(try await machine.isCovered())
         for owner in ["", String(repeating: "o", count: 256)] {
             #expect(throws: StorageError.self) {
-                try machine.parcels.record(Parcel(number: "k"), owner: owner)
+                try machine.parcels.record(Parcel(number: "k"), options: .init(owner: owner))
             }
             #expect(throws: StorageError.self) { try machine.parcels.deleteAll(ofOwner: owner) }
         }
@@ -101,7 +101,8 @@ struct ValkeyTierTests {
         }
         #expect(try server.client().command("DBSIZE") == .integer(0))
         let owner = String(repeating: "o", count: 255)
-        try machine.parcels.record(Parcel(number: "k", weight: 3), inMemory: .seconds(5), owner: owner)
+        try machine.parcels.record(
+            Parcel(number: "k", weight: 3), options: .init(inMemory: .seconds(5), owner: owner))
         let other = try Machine(server.url)
         #expect(try await other.isCovered())
         #expect(try other.parcels.access("k")?.weight == 3)
@@ -352,7 +353,7 @@ struct ValkeyTierTests {
         #expect(try await machine.isCovered())
         #expect(try await other.isCovered())
         for round in 0..<200 {
-            try machine.parcels.record(Parcel(number: "k", weight: 2 * round), owner: "ada")
+            try machine.parcels.record(Parcel(number: "k", weight: 2 * round), options: .init(owner: "ada"))
             if round % 2 == 0 {
                 try machine.parcels.delete("k")
             } else {
@@ -419,13 +420,15 @@ struct ValkeyTierTests {
         #expect(try await a.isCovered())
         #expect(try await b.isCovered())
         for number in 0..<300 {
-            try a.parcels.record(Parcel(number: "\(number)", weight: 1), owner: "o\(number % 2)")
+            try a.parcels.record(
+                Parcel(number: "\(number)", weight: 1), options: .init(owner: "o\(number % 2)"))
         }
         for number in 0..<300 { #expect(try b.parcels.access("\(number)")?.weight == 1, "\(number)") }
         // Each server has a share.
         for server in servers { #expect(try server.client().command("DBSIZE").number ?? 0 > 30) }
         for number in 0..<300 {
-            try b.parcels.record(Parcel(number: "\(number)", weight: 2), owner: "o\(number % 2)")
+            try b.parcels.record(
+                Parcel(number: "\(number)", weight: 2), options: .init(owner: "o\(number % 2)"))
         }
         for number in 0..<300 {
             #expect(try await eventually { try a.parcels.access("\(number)")?.weight == 2 }, "\(number)")

@@ -13,7 +13,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     let unread = Guarded(UnreadValues())
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
 
-    var factory: ArchivesFactory.Core { shared.factory }
+    var factory: OpenArchives { shared.factory }
     var coder: ArchiveCoder<Object> { shared.coder }
     package var flights: Flights { shared.flights }
 
@@ -244,16 +244,13 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Sizes
 
-    func maxSizes() throws -> (memory: Int, disk: Int, both: Int) {
-        let memory = Int(clamping: try archive.memoryLimit())
-        let disk = try diskLimit
-        return (memory, disk, memory.addingReportingOverflow(disk).overflow ? .max : memory + disk)
+    func maxSizes() throws -> ArchiveSizes {
+        ArchiveSizes(memory: Int(clamping: try archive.memoryLimit()), disk: try diskLimit)
     }
 
-    func currentSizes() throws -> (memory: Int, disk: Int, both: Int) {
+    func currentSizes() throws -> ArchiveSizes {
         let disk = Int(clamping: try archive.diskBytes())
-        let memory = try memory.currentBytes()
-        return (memory, disk, memory + disk)
+        return ArchiveSizes(memory: try memory.currentBytes(), disk: disk)
     }
 
     /// A missing size means the default for a new archive, and no change for an existing one.

@@ -16,7 +16,7 @@ private let pauseBetweenChecks: Int64 = 50
     private let turn = Guarded(())
     private let checkedFiles = Atomic<Int64>(0)
 
-    init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
+    init(_ archive: Archive, _ request: ArchiveRequest, _ factory: OpenArchives) throws {
         name = archive.name
         requests = Guarded([request])
         shared = ArchiveShared(factory: factory)

@@ -1,7 +1,17 @@
 import Logging
 import StorageEngine
 
-extension ArchiveRequest {
+struct ArchiveRequest: Sendable, Hashable {
+    var name: String?
+    /// In bytes; not specified if 0 or less.
+    var memorySize = 0
+    var diskSize = 0
+    var kind: ArchiveKind?
+    var durability: Durability?
+    var appliesSettings = false
+    var lifetime: Duration?
+    var slides = false
+
     func configuration(typeName: String, defaults: (memory: Int, disk: Int)) -> ArchiveConfiguration {
         let kind = kind ?? .cache
         let isUnlimited = kind == .collection && diskSize <= 0

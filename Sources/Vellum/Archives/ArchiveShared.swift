@@ -4,7 +4,7 @@ import Synchronization
 
 /// The part of an archive's state in this process that survives reopening it.
 package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
-    let factory: ArchivesFactory.Core
+    let factory: OpenArchives
     let coder = ArchiveCoder<Object>.coder()
     private let isSendable = Atomic(false)
     let flights = Flights()
@@ -32,7 +32,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
         hasLifetimes.store(true, ordering: .relaxed)
     }
 
-    init(factory: ArchivesFactory.Core) { self.factory = factory }
+    init(factory: OpenArchives) { self.factory = factory }
 
     /// Called where the compiler has proven that the type is `Sendable`, which can't be tested at run time.
     func markSendable() { isSendable.store(true, ordering: .relaxed) }

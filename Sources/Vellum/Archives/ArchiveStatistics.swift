@@ -70,3 +70,13 @@ struct ArchiveFailures {
     var logged = 0
     var conflicts = 0
 }
+
+/// Bytes of encoded objects in both tiers.
+public struct ArchiveSizes: Sendable, Hashable {
+    /// In the memory of this process.
+    public var memory: Int
+    /// On disk.
+    public var disk: Int
+    /// Both together; `Int.max`: no limit.
+    public var total: Int { memory.addingReportingOverflow(disk).overflow ? .max : memory + disk }
+}

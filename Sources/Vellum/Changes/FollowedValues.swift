@@ -32,7 +32,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
             while !Task.isCancelled {
                 do {
                     guard try await waitForNews(isolation: actor) else { continue }
-                    let now = try await source.read().value
+                    let now = try await source.read()
                     // Without a sequence number it is unknown whether the value has changed.
                     if let latest, latest == now.versions, !latest.contains(where: { $0.sequence == 0 }) {
                         continue
@@ -66,6 +66,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
     }
 }
 
+/// A reading for the follower, its only user.
 struct Standing<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
@@ -74,14 +75,9 @@ struct Standing<Value>: @unchecked Sendable {
 struct FollowedSource<Value>: Sendable {
     let follow: @Sendable () throws -> EventSequence
     let isNews: @Sendable (ArchiveEvent) -> Bool
-    let read: @Sendable () async throws -> FollowedReading<Value>
+    let read: @Sendable () async throws -> Standing<Value>
     let isClosed: @Sendable () -> Bool
     let log: @Sendable (any Error) -> Void
-}
-
-/// A reading for the follower, its only user.
-struct FollowedReading<Value>: @unchecked Sendable {
-    let value: Standing<Value>
 }
 
 extension ArchiveEvent {
@@ -90,11 +86,6 @@ extension ArchiveEvent {
         case .record, .update, .eviction, .expiry, .delete, .restore: true
         case .promotion, .rejection, .deadline, .append, .resize: false
         }
-    }
-
-    fileprivate func isAbout(_ name: String) -> Bool {
-        guard let key else { return true }
-        return keyIsComplete ? key.utf8.elementsEqual(name.utf8) : name.utf8.starts(with: key.utf8)
     }
 }
 
@@ -106,7 +97,7 @@ extension ArchiveHandle {
         FollowedValues(
             source: FollowedSource(
                 follow: { try self.perform { try $0.archive.follow() } }, isNews: isNews,
-                read: { FollowedReading(value: try await self.elsewhere(read)) },
+                read: { try await self.elsewhere(read) },
                 isClosed: { self.shared.factory.isClosed },
                 log: { self.log("follow", subject, $0) }))
     }

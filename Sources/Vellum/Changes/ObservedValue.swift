@@ -11,7 +11,7 @@ import Observation
 ///
 /// It follows the values (``FollowedValues``) from its creation on, in a task that ends with the last reference to it.
 /// It needs no SwiftUI. To change the value, change the archive:
-/// ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)`` loses no other change.
+/// ``ArchiveManager/modify(archiveWithKey:options:_:)`` loses no other change.
 @MainActor @Observable
 public final class ObservedValue<Value> {
     /// The latest value. Until the first reading, some milliseconds after creation, the initial one.

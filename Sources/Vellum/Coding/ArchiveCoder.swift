@@ -18,7 +18,7 @@ struct DecodedObject<Object> {
 
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     static func coder() -> ArchiveCoder<Object> {
-        func codable<Type: ArchiveCodable>(_: Type.Type) -> AnyObject { CodableCoder<Type>() }
+        func codable<Encoded: ArchiveCodable>(_: Encoded.Type) -> AnyObject { CodableCoder<Encoded>() }
         if let type = Object.self as? any AnyKeyedValue.Type,
             let coder = type.coder() as? ArchiveCoder<Object>
         {

@@ -19,10 +19,3 @@ extension QueryExplanation: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 }
-
-extension QueryBuilder {
-    /// How the query is carried out. `nil`, and logged, if the archive can't be read.
-    public func explain<Object>() -> QueryExplanation? where Queriable == ArchiveManager<Object> {
-        archives.attempt("explain a query", else: nil) { try $0.explanation(of: queries) }
-    }
-}

@@ -1,36 +1,21 @@
 /// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``. The calls for objects work as well.
 extension ArchiveManager {
-    /// As ``record(_:expiresIn:inMemory:owner:)`` for a value by key.
-    public func record<Value>(
-        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) where Object == KeyedValue<Value> {
-        attempt("record", key, else: ()) {
-            try $0.store(
-                KeyedValue(value, forKey: key),
-                .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
-        }
+    /// As ``record(_:options:)`` for a value by key.
+    public func record<Value>(_ value: Value, forKey key: String, options: EntryOptions = EntryOptions())
+    where Object == KeyedValue<Value> {
+        record(KeyedValue(value, forKey: key), options: options)
     }
 
-    /// As `record(all:expiresIn:inMemory:owner:)` for values by their keys, in unspecified order of recency.
-    public func record<Value>(
-        all values: [String: Value], expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) where Object == KeyedValue<Value> {
-        record(
-            all: values.map { KeyedValue($1, forKey: $0) }, expiresIn: lifetime, inMemory: memoryLifetime,
-            owner: owner)
+    /// As `record(all:options:)` for values by their keys, in unspecified order of recency.
+    public func record<Value>(all values: [String: Value], options: EntryOptions = EntryOptions())
+    where Object == KeyedValue<Value> {
+        record(all: values.map { KeyedValue($1, forKey: $0) }, options: options)
     }
 
-    /// As ``update(_:expiresIn:inMemory:owner:dropping:)`` for a value by key.
-    public func update<Value>(
-        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        dropping dropped: Set<ArchiveTerm> = []
-    ) where Object == KeyedValue<Value> {
-        update(
-            KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            dropping: dropped)
+    /// As ``update(_:options:)`` for a value by key.
+    public func update<Value>(_ value: Value, forKey key: String, options: EntryOptions = EntryOptions())
+    where Object == KeyedValue<Value> {
+        update(KeyedValue(value, forKey: key), options: options)
     }
 
     /// As ``access(archiveWithKey:)``.
@@ -50,49 +35,43 @@ extension ArchiveManager {
         }
     }
 
-    /// As `value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`, but `compute`
-    /// returns only the value.
+    /// As `value(forKey:options:renewingBefore:waitingForProcesses:orCompute:)`, but `compute` returns only the value.
     @_disfavoredOverload
     public func value<Value>(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, renewingBefore renewal: Duration? = nil,
+        forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Value
     ) throws -> Value where Object == KeyedValue<Value> {
-        try throwing.value(
-            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
+        try value(
+            forKey: key, options: options, renewingBefore: renewal, waitingForProcesses: patience
+        ) { KeyedValue(try compute(), forKey: key) }.value
     }
 
-    /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)`` for a value: `try texts.modify(forKey: "/") { $0 += "x" }`.
+    /// As ``modify(archiveWithKey:options:_:)`` for a value: `try texts.modify(forKey: "/") { $0 += "x" }`.
     @discardableResult
     public func modify<Value>(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, _ change: (inout Value) throws -> Void
+        forKey key: String, options: EntryOptions = EntryOptions(), _ change: (inout Value) throws -> Void
     ) throws -> Value? where Object == KeyedValue<Value> {
-        try throwing.modify(
-            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
+        try modify(archiveWithKey: key, options: options) { try change(&$0.value) }?.value
     }
 
-    /// As ``modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)`` for a value.
+    /// As ``modify(archiveWithKey:default:options:_:)`` for a value.
     @discardableResult
     public func modify<Value>(
         forKey key: String, default initial: @autoclosure () throws -> Value,
-        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Value) throws -> Void
+        options: EntryOptions = EntryOptions(), _ change: (inout Value) throws -> Void
     ) throws -> Value where Object == KeyedValue<Value> {
-        try throwing.modify(
-            forKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            change)
+        try modify(
+            archiveWithKey: key, default: KeyedValue(try initial(), forKey: key), options: options
+        ) { try change(&$0.value) }.value
     }
 
-    /// As ``record(_:replacing:expiresIn:inMemory:owner:)`` for a value.
+    /// As ``record(_:replacing:options:)`` for a value.
     public func record<Value>(
-        _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+        _ value: Value, forKey key: String, replacing expected: Value?, options: EntryOptions = EntryOptions()
     ) throws -> Bool where Object == KeyedValue<Value>, Value: Equatable {
-        try throwing.record(
-            value, forKey: key, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime,
-            owner: owner)
+        try record(
+            KeyedValue(value, forKey: key), replacing: expected.map { KeyedValue($0, forKey: key) },
+            options: options)
     }
 
     /// The value with this key, now and after each change by any process; `nil` while absent.
@@ -109,23 +88,17 @@ extension ArchiveTransaction {
         try access(archiveWithKey: key)?.value
     }
 
-    /// As ``record(_:expiresIn:inMemory:owner:)`` for a value by key.
+    /// As ``record(_:options:)`` for a value by key.
     public mutating func record<Value>(
-        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+        _ value: Value, forKey key: String, options: EntryOptions = EntryOptions()
     ) throws where Object == KeyedValue<Value> {
-        try record(
-            KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+        try record(KeyedValue(value, forKey: key), options: options)
     }
 
-    /// As ``update(_:expiresIn:inMemory:owner:dropping:)`` for a value by key.
+    /// As ``update(_:options:)`` for a value by key.
     public mutating func update<Value>(
-        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        dropping dropped: Set<ArchiveTerm> = []
+        _ value: Value, forKey key: String, options: EntryOptions = EntryOptions()
     ) throws where Object == KeyedValue<Value> {
-        try update(
-            KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            dropping: dropped)
+        try update(KeyedValue(value, forKey: key), options: options)
     }
 }

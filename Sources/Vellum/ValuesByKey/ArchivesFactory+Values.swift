@@ -1,3 +1,6 @@
+/// An archive of values by key.
+public typealias ArchiveOfValues<Value: Codable> = ArchiveManager<KeyedValue<Value>>
+
 extension ArchivesFactory {
     /// An archive of values by key, such as `Data`, `String` or any `Codable` type. The values need no wrapper type.
     ///

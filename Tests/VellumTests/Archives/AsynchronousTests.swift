@@ -14,7 +14,8 @@ import Vellum
             ada.age = 99
             let read = try await people.asynchronous.access(archiveWithKey: "ada")
             #expect(read?.age == 36 && read !== ada)
-            try await people.asynchronous.insert(all: [Person(name: "bob", age: 1)], owner: "o")
+            try await people.asynchronous.insert(
+                all: [Person(name: "bob", age: 1)], options: .init(owner: "o"))
             // The condition is tested on the caller's actor.
             let found = try await people.asynchronous.findWhere { person in
                 person.name(
@@ -36,11 +37,13 @@ import Vellum
             let ada = Person(name: "ada", age: 36)
             try await people.asynchronous.update(ada)
             #expect(try await people.asynchronous.peek(archiveWithKey: "ada")?.age == 36)
-            #expect(try await people.asynchronous.accessAll().count == 1)
-            #expect(try await people.asynchronous.latestAccessedTime(for: "ada") != nil)
-            #expect(try await people.asynchronous.currentSizes().memory > 0)
-            #expect(try await people.asynchronous.statistics().objects == 1)
-            try await people.asynchronous.delete(allKeys: ["ada"])
+            #expect(try await people.perform { try $0.throwing.accessAll() }.count == 1)
+            #expect(try await people.perform { $0.latestAccessedTime(for: "ada") } != nil)
+            #expect(try await people.perform { try $0.throwing.statistics() }.objects == 1)
+            try await people.perform { try $0.throwing.delete(allKeys: ["ada"]) }
+            await #expect(throws: StorageError.self) {
+                try await people.perform { try $0.throwing.peek(archiveWithKey: "") }
+            }
         }
     }
 
@@ -50,6 +53,15 @@ import Vellum
 
     @Test func fromAnActor() async throws {
         try await Service().use(store.factory().archives(for: Person.self))
+    }
+
+    @Test("performed calls run on a thread that may block") @MainActor func performedCalls() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let isMain = try await notes.perform { notes in
+            notes.record(Note(primaryKey: "a", text: "1"))
+            return Thread.isMainThread
+        }
+        #expect(!isMain && notes.count == 1)
     }
 
     @Test("a hit in memory stays on the caller's thread") func memoryHitsDontSwitchThreads() async throws {

@@ -30,7 +30,7 @@ import Vellum
             notes.record(Note.sized("c", 100))
             notes.delete(archiveWithKey: "b")
             notes.record(Note.sized("too large", 2_000))
-            notes.record(Note.sized("brief", 80), expiresIn: .zero)
+            notes.record(Note.sized("brief", 80), options: .init(expiresIn: .zero))
             _ = notes.access(archiveWithKey: "brief")
         }
         let expected: [(ArchiveChange.Kind, String?, Int)] = [

@@ -13,7 +13,8 @@ import Vellum
 
     @Test("an update keeps owner and expiry time") func updatesKeepOptions() async throws {
         let sessions = try store.factory().archives(for: Note.self)
-        sessions.record(note, expiresIn: .seconds(3_600), inMemory: .milliseconds(150), owner: "ada")
+        sessions.record(
+            note, options: .init(expiresIn: .seconds(3_600), inMemory: .milliseconds(150), owner: "ada"))
         let before = try terms(sessions)
         let later = Note(primaryKey: "a", text: "2")
         sessions.update(later)
@@ -31,26 +32,27 @@ import Vellum
 
     @Test("an update changes only the specified options") func updatesChangeOptions() throws {
         let sessions = try store.factory().archives(for: Note.self)
-        sessions.record(note, expiresIn: .seconds(60), owner: "ada")
-        sessions.update(note, expiresIn: .seconds(3_600))
+        sessions.record(note, options: .init(expiresIn: .seconds(60), owner: "ada"))
+        sessions.update(note, options: .init(expiresIn: .seconds(3_600)))
         let longer = try terms(sessions)
         #expect(longer.owner == "ada")
         #expect(try #require(longer.expires).secondsSince1970 > Date().timeIntervalSince1970 + 3_000)
-        sessions.update(note, owner: "charles")
+        sessions.update(note, options: .init(owner: "charles"))
         #expect(try terms(sessions).owner == "charles")
         #expect(try terms(sessions).expires == longer.expires)
-        sessions.update(note, dropping: [.lifetime])
+        sessions.update(note, options: .init(dropping: [.lifetime]))
         #expect(try terms(sessions).expires == nil && terms(sessions).owner == "charles")
-        sessions.update(note, dropping: [.owner])
+        sessions.update(note, options: .init(dropping: [.owner]))
         #expect(try terms(sessions).owner == nil)
-        sessions.update(Note(primaryKey: "b", text: ""), expiresIn: .seconds(60), owner: "ada")
+        sessions.update(
+            Note(primaryKey: "b", text: ""), options: .init(expiresIn: .seconds(60), owner: "ada"))
         #expect(try sessions.core.archive.metadata("b")?.owner == "ada", "inserted")
     }
 
     @Test("an update of an object in memory only keeps its options") func updatesInMemory() throws {
         let sessions = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)
-        sessions.record(Note.sized("a", 800), expiresIn: .seconds(60), owner: "ada")
+        sessions.record(Note.sized("a", 800), options: .init(expiresIn: .seconds(60), owner: "ada"))
         let before = try terms(sessions)
         sessions.update(Note.sized("a", 900))
         let after = try terms(sessions)
@@ -61,12 +63,12 @@ import Vellum
 
     @Test("recording replaces owner and expiry time") func recordsReplaceOptions() async throws {
         let sessions = try store.factory().archives(for: Note.self)
-        sessions.record(note, expiresIn: .seconds(60), owner: "ada")
+        sessions.record(note, options: .init(expiresIn: .seconds(60), owner: "ada"))
         sessions.record(note)
         #expect(try terms(sessions).owner == nil && terms(sessions).expires == nil)
-        sessions.insert(all: [note], expiresIn: .seconds(60), owner: "ada")
+        sessions.insert(all: [note], options: .init(expiresIn: .seconds(60), owner: "ada"))
         #expect(try terms(sessions).owner == "ada" && terms(sessions).expires != nil)
-        try sessions.throwing.insert(all: [note], owner: "charles")
+        try sessions.throwing.insert(all: [note], options: .init(owner: "charles"))
         #expect(try terms(sessions).owner == "charles")
         try await sessions.asynchronous.insert(all: [note])
         #expect(try terms(sessions).owner == nil)
@@ -75,7 +77,7 @@ import Vellum
     @Test("assigning to an archived property keeps owner and expiry time") func assignedProperties() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
-        notes.record(note, expiresIn: .seconds(60), owner: "ada")
+        notes.record(note, options: .init(expiresIn: .seconds(60), owner: "ada"))
         let property = Archived<Note>(initialPrimaryKey: "a", in: factory)
         property.wrappedValue?.text = "2"
         #expect(notes.access(archiveWithKey: "a")?.text == "2")

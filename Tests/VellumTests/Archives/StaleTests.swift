@@ -34,7 +34,7 @@ import Vellum
         #expect(messages.all[0].contains("deleteStale"))
         let keys = Set((0..<5).map { "\($0)" })
         #expect(Set(things.staleKeys()) == keys)
-        #expect(Set(try await things.asynchronous.staleKeys()) == keys)
+        #expect(Set(try await things.perform { try $0.throwing.staleKeys() }) == keys)
         old.delete(archiveWithKey: "0")
         #expect(things.deleteStale() == 4)
         #expect(try things.throwing.staleKeys().isEmpty)

@@ -158,11 +158,13 @@ import Vellum
                 switch number(0..<10) {
                 case 0:
                     let lifetime = Duration.milliseconds(number(0..<20))
-                    try store.record(object, expiresIn: lifetime)
+                    try store.record(object, options: .init(expiresIn: lifetime))
                     new.end = .now + lifetime
-                case 1: try store.record(object, expiresIn: .seconds(60), inMemory: .milliseconds(1))
+                case 1:
+                    try store.record(
+                        object, options: .init(expiresIn: .seconds(60), inMemory: .milliseconds(1)))
                 case 2:
-                    try store.record(object, owner: "\(thread)")
+                    try store.record(object, options: .init(owner: "\(thread)"))
                     new.isOwned = true
                 case 3: try store.update(object)
                 default: try store.record(object)

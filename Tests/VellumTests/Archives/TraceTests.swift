@@ -106,9 +106,11 @@ import Vellum
         let memoryLifetime = terms.memoryLifetime.map { Duration.microseconds($0) }
         do {
             if isUpdate {
-                try throwing.update(note, expiresIn: lifetime, inMemory: memoryLifetime, owner: terms.owner)
+                try throwing.update(
+                    note, options: .init(expiresIn: lifetime, inMemory: memoryLifetime, owner: terms.owner))
             } else {
-                try throwing.record(note, expiresIn: lifetime, inMemory: memoryLifetime, owner: terms.owner)
+                try throwing.record(
+                    note, options: .init(expiresIn: lifetime, inMemory: memoryLifetime, owner: terms.owner))
             }
             #expect(isStored)
         } catch {

@@ -10,7 +10,7 @@ import Vellum
     @Test("bytes are stored unchanged") func bytes() async throws {
         let images = try store.factory().values(of: Data.self, named: "images")
         let bytes = Data([0xff, 0, 1, 2])
-        images.record(bytes, forKey: "a", expiresIn: .seconds(36_000), owner: "o")
+        images.record(bytes, forKey: "a", options: .init(expiresIn: .seconds(36_000), owner: "o"))
         #expect(images.value(forKey: "a") == bytes)
         #expect(images["a"] == bytes && images["b"] == nil)
         #expect(try images.core.archive.peek("a") == [UInt8](bytes))
@@ -65,13 +65,13 @@ import Vellum
         #expect(try texts.modify(forKey: "/") { $0 += "x" } == "hellox")
         #expect(try texts.modify(forKey: "none") { $0 += "x" } == nil)
         #expect(try texts.modify(forKey: "new", default: "y") { $0 += "x" } == "yx")
-        texts.record("a", forKey: "/", owner: "o")
+        texts.record("a", forKey: "/", options: .init(owner: "o"))
         texts.update("b", forKey: "/")
         #expect(texts["/"] == "b" && texts.keys(ofOwner: "o") == ["/"])
         #expect(try texts.record("c", forKey: "/", replacing: "b"))
         #expect(try !texts.record("d", forKey: "/", replacing: "b"))
         #expect(try !texts.record("d", forKey: "/", replacing: nil))
-        texts.record(all: ["m": "1", "n": "2"], owner: "batch")
+        texts.record(all: ["m": "1", "n": "2"], options: .init(owner: "batch"))
         #expect(texts.keys(ofOwner: "batch") == ["m", "n"])
         try texts.transaction { transaction in
             let moved = try transaction.value(forKey: "m") ?? ""
@@ -85,21 +85,20 @@ import Vellum
     @Test func throwingAndAsynchronousCalls() async throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         let throwing = texts.throwing
-        #expect(try throwing.value(forKey: "a") { "1" } == "1")
+        #expect(try texts.value(forKey: "a") { "1" } == "1")
         try throwing.update("2", forKey: "a")
-        #expect(try throwing.modify(forKey: "a") { $0 += "3" } == "23")
-        #expect(try throwing.modify(forKey: "b", default: "4") { $0 += "5" } == "45")
-        #expect(try throwing.record("6", forKey: "b", replacing: "45"))
+        #expect(try texts.modify(forKey: "a") { $0 += "3" } == "23")
+        #expect(try texts.modify(forKey: "b", default: "4") { $0 += "5" } == "45")
+        #expect(try texts.record("6", forKey: "b", replacing: "45"))
         try throwing.record(all: ["c": "7"])
-        try throwing.transaction { try $0.update("8", forKey: "c") }
+        try texts.transaction { try $0.update("8", forKey: "c") }
         #expect(texts["a"] == "23" && texts["b"] == "6" && texts["c"] == "8")
 
         let asynchronous = texts.asynchronous
         #expect(try await asynchronous.value(forKey: "/") { "1" } == "1")
         try await asynchronous.update("2", forKey: "/")
-        #expect(try await asynchronous.modify(forKey: "/") { $0 += "3" } == "23")
-        #expect(try await asynchronous.modify(forKey: "d", default: "4") { $0 += "5" } == "45")
-        #expect(try await asynchronous.record("6", forKey: "d", replacing: "45"))
+        #expect(try await texts.perform { try $0.modify(forKey: "/") { $0 += "3" } } == "23")
+        texts["d"] = "6"
         try await asynchronous.record(all: ["e": "7"])
         #expect(texts["/"] == "23" && texts["d"] == "6" && texts["e"] == "7")
         var followed = texts.values(forKey: "/").makeAsyncIterator()

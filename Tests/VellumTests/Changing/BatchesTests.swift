@@ -12,7 +12,8 @@ import Vellum
         let (factory, log) = store.loggedFactory()
         let notes = try factory.archives(for: Note.self, trySetMaxDiskSize: 10_000)
         notes.record(
-            all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(36_000), owner: "o")
+            all: [note("a", "1"), note("b", "1"), note("a", "2")],
+            options: .init(expiresIn: .seconds(36_000), owner: "o"))
         #expect(notes.accessAll().map(\.primaryKey).sorted() == ["a", "b"])
         #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last object of a key counts")
         #expect(notes.owners().map(\.name) == ["o"] && notes.remainingLifetime(for: "b") != nil)
@@ -28,7 +29,7 @@ import Vellum
         notes.delete(keys: ["a", "absent"])
         notes.delete(keys: "b")
         try notes.throwing.delete(keys: ["c"])
-        try await notes.asynchronous.delete(keys: ["d"])
+        try await notes.perform { try $0.throwing.delete(keys: ["d"]) }
         #expect(notes.count == 0)
         notes.record(all: [])
         notes.delete(keys: [])
@@ -107,11 +108,11 @@ import Vellum
 
     @Test("a transaction reads its own changes, others don't") func transactionsReadTheirChanges() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"), expiresIn: .seconds(36_000), owner: "o")
+        notes.record(note("a", "1"), options: .init(expiresIn: .seconds(36_000), owner: "o"))
         let read = try notes.transaction { transaction in
             try transaction.update(note("a", "2"))
             transaction.delete(archiveWithKey: "b")
-            try transaction.record(note("c", "3"), owner: "p")
+            try transaction.record(note("c", "3"), options: .init(owner: "p"))
             let own = try transaction.access(archiveWithKey: "a")?.text
             #expect(notes.peek(archiveWithKey: "a")?.text == "1", "not visible before the commit")
             #expect(try transaction.access(archiveWithKey: "b") == nil)
@@ -160,14 +161,16 @@ import Vellum
                     for step in 0..<150 {
                         let (from, to) = ("\((worker + step) % 4)", "\((worker + step * 3 + 1) % 4)")
                         guard from != to else { continue }
-                        try await accounts.asynchronous.transaction { transaction in
-                            guard var one = try transaction.access(archiveWithKey: from),
-                                var two = try transaction.access(archiveWithKey: to)
-                            else { return }
-                            one.text = "\((Int(one.text) ?? 0) - step)"
-                            two.text = "\((Int(two.text) ?? 0) + step)"
-                            try transaction.update(one)
-                            try transaction.update(two)
+                        try await accounts.perform {
+                            try $0.transaction { transaction in
+                                guard var one = try transaction.access(archiveWithKey: from),
+                                    var two = try transaction.access(archiveWithKey: to)
+                                else { return }
+                                one.text = "\((Int(one.text) ?? 0) - step)"
+                                two.text = "\((Int(two.text) ?? 0) + step)"
+                                try transaction.update(one)
+                                try transaction.update(two)
+                            }
                         }
                     }
                 }

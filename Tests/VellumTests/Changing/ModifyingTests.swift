@@ -28,12 +28,15 @@ import Vellum
 
     @Test("modifying keeps owner and expiry time") func modifyKeepsOptions() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"), expiresIn: .seconds(36_000), inMemory: .seconds(18_000), owner: "ada")
+        notes.record(
+            note("a", "1"),
+            options: .init(expiresIn: .seconds(36_000), inMemory: .seconds(18_000), owner: "ada"))
         let before = try #require(try notes.core.archive.metadata("a"))
         #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" } == note("a", "12"))
         #expect(try notes.modify(archiveWithKey: "a") { $0.text += "3" } == note("a", "123"))
         #expect(
-            try await notes.asynchronous.modify(archiveWithKey: "a") { $0.text += "4" } == note("a", "1234"))
+            try await notes.perform { try $0.modify(archiveWithKey: "a") { $0.text += "4" } }
+                == note("a", "1234"))
         let after = try #require(try notes.core.archive.metadata("a"))
         #expect(after.owner == "ada" && after.expires == before.expires && after.created == before.created)
         #expect(notes.access(archiveWithKey: "a") == note("a", "1234"))
@@ -43,28 +46,28 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         let made = note("a", "1")
         try notes.modify(
-            archiveWithKey: "a", default: made, expiresIn: .seconds(36_000), inMemory: .seconds(60),
-            owner: "ada"
+            archiveWithKey: "a", default: made,
+            options: .init(
+                expiresIn: .seconds(36_000), inMemory: .seconds(60),
+                owner: "ada")
         ) { $0.text += "2" }
         let first = try #require(try notes.core.archive.metadata("a"))
         #expect(first.owner == "ada")
         let left = try #require(notes.remainingLifetime(for: "a"))
         #expect(left > .seconds(35_900) && left <= .seconds(36_001))
-        try notes.modify(archiveWithKey: "a", owner: "eve") { $0.text += "3" }
+        try notes.modify(archiveWithKey: "a", options: .init(owner: "eve")) { $0.text += "3" }
         let second = try #require(try notes.core.archive.metadata("a"))
         #expect(second.owner == "eve" && second.expires == first.expires)
-        try await notes.asynchronous.modify(archiveWithKey: "a", expiresIn: .seconds(7_200)) {
-            $0.text += "4"
-        }
+        try notes.modify(archiveWithKey: "a", options: .init(expiresIn: .seconds(7_200))) { $0.text += "4" }
         let third = try #require(try notes.core.archive.metadata("a"))
         #expect(third.owner == "eve" && third.expires != first.expires)
-        #expect(try notes.record(note("a", "5"), replacing: note("a", "1234"), owner: "ada"))
+        #expect(try notes.record(note("a", "5"), replacing: note("a", "1234"), options: .init(owner: "ada")))
         let fourth = try #require(try notes.core.archive.metadata("a"))
         #expect(fourth.owner == "ada" && fourth.expires == third.expires)
         let expected: Note? = nil
         #expect(
-            try await notes.asynchronous.record(
-                note("b", "1"), replacing: expected, expiresIn: .seconds(7_200), owner: "o"))
+            try notes.record(
+                note("b", "1"), replacing: expected, options: .init(expiresIn: .seconds(7_200), owner: "o")))
         #expect(try notes.core.archive.metadata("b")?.owner == "o")
     }
 
@@ -128,9 +131,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         #expect(try notes.modify(archiveWithKey: "a") { $0.text = "1" } == nil)
         #expect(notes.count == 0)
-        let made = try await notes.asynchronous.modify(archiveWithKey: "a", default: self.note("a")) {
-            $0.text += "1"
-        }
+        let made = try notes.modify(archiveWithKey: "a", default: self.note("a")) { $0.text += "1" }
         #expect(made.text == "1" && notes.access(archiveWithKey: "a")?.text == "1")
     }
 
@@ -201,8 +202,7 @@ import Vellum
         #expect(try !notes.record(note("a", "2"), replacing: nil))
         #expect(try !notes.record(note("a", "2"), replacing: note("a", "other")))
         #expect(try notes.record(note("a", "2"), replacing: note("a", "1")))
-        #expect(try await notes.asynchronous.record(note("a", "3"), replacing: note("a", "2")))
-        #expect(notes.access(archiveWithKey: "a")?.text == "3")
+        #expect(notes.access(archiveWithKey: "a")?.text == "2")
     }
 
     @Test("instances of classes are modified like values") func classes() throws {

@@ -54,7 +54,7 @@ import Vellum
     @Test("a present object isn't computed") func presentObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let note = Note(primaryKey: "a", text: "1")
-        #expect(try notes.value(forKey: "a", owner: "ada") { note } == note)
+        #expect(try notes.value(forKey: "a", options: .init(owner: "ada")) { note } == note)
         #expect(try notes.value(forKey: "a") { throw Failure() } == note)
         #expect(try notes.value(forKey: "a") { throw Failure() } == note)
         #expect(try await notes.asynchronous.value(forKey: "a") { throw Failure() } == note)
@@ -66,7 +66,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         func begin() {
             if isThere {
-                notes.record(Note(primaryKey: "a", text: "0"), expiresIn: 1_000)
+                notes.record(Note(primaryKey: "a", text: "0"), options: .init(expiresIn: .seconds(1_000)))
             } else {
                 notes.deleteAll()
             }
@@ -77,7 +77,7 @@ import Vellum
             ({ notes.delete(archiveWithKey: "a") }, nil),
             ({ notes.deleteAll() }, nil),
             ({ notes.delete(keys: ["b", "a"]) }, nil),
-            ({ try? notes.throwing.transaction { $0.delete(archiveWithKey: "a") } }, nil),
+            ({ try? notes.transaction { $0.delete(archiveWithKey: "a") } }, nil),
         ]
         for (change, left) in changes {
             begin()
@@ -149,7 +149,7 @@ import Vellum
     @Test(arguments: [("pages", false), ("sessions", true)])
     func deletedOwners(deleted: String, isKept: Bool) throws {
         let notes = try store.factory().archives(for: Note.self)
-        _ = try notes.value(forKey: "a", owner: "pages") {
+        _ = try notes.value(forKey: "a", options: .init(owner: "pages")) {
             notes.deleteAll(ofOwner: deleted)
             return Note(primaryKey: "a", text: "1")
         }
@@ -159,7 +159,7 @@ import Vellum
     @Test("a renewed object is kept if the former one expired during the renewal")
     func expiryDuringRenewal() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: "1"), expiresIn: .milliseconds(100))
+        notes.record(Note(primaryKey: "a", text: "1"), options: .init(expiresIn: .milliseconds(100)))
         let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
             while notes.peek(archiveWithKey: "a") != nil { usleep(1_000) }
             return Note(primaryKey: "a", text: "2")
@@ -180,9 +180,10 @@ import Vellum
             { others.deleteAll() },
             { others.deleteAll(ofOwner: "ada") },
             { others.where(\.text == "1").deleteResults() },
-            { others.record(Note(primaryKey: "a", text: "3"), expiresIn: .milliseconds(50)) },
+            { others.record(Note(primaryKey: "a", text: "3"), options: .init(expiresIn: .milliseconds(50))) },
         ]
-        notes.record(Note(primaryKey: "a", text: "1"), expiresIn: .milliseconds(300), owner: "ada")
+        notes.record(
+            Note(primaryKey: "a", text: "1"), options: .init(expiresIn: .milliseconds(300), owner: "ada"))
         let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
             try changes[number]()
             usleep(400_000)
@@ -196,7 +197,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         let computed = Note(primaryKey: "a", text: "1")
         _ = try notes.value(forKey: "a") {
-            notes.record(Note(primaryKey: "a", text: "2"), owner: "")
+            notes.record(Note(primaryKey: "a", text: "2"), options: .init(owner: ""))
             return computed
         }
         #expect(notes.peek(archiveWithKey: "a") == computed)
@@ -457,7 +458,7 @@ import Vellum
         // Returns an object that another process renews, and waits for a stopped process no longer than requested.
         let claim = try handles[1].core.archive.claim("a")
         #expect(claim != nil)
-        handles[0].record(last, expiresIn: .seconds(5))
+        handles[0].record(last, options: .init(expiresIn: .seconds(5)))
         func ask(_ key: String) throws -> String {
             try handles[0].value(
                 forKey: key, renewingBefore: .seconds(3_600), waitingForProcesses: .milliseconds(20)
@@ -473,17 +474,19 @@ import Vellum
     @Test("an object that is due is renewed") func renewal() async throws {
         let notes = try store.factory().archives(for: Note.self)
         func note(_ text: String) -> Note { Note(primaryKey: "a", text: text) }
-        notes.record(note("1"), expiresIn: .seconds(60))
+        notes.record(note("1"), options: .init(expiresIn: .seconds(60)))
         #expect(try notes.value(forKey: "a", renewingBefore: .seconds(30)) { note("2") }.text == "1")
         #expect(
-            try notes.value(forKey: "a", expiresIn: .seconds(60), renewingBefore: .seconds(90)) {
+            try notes.value(
+                forKey: "a", options: .init(expiresIn: .seconds(60)), renewingBefore: .seconds(90)
+            ) {
                 note("3")
             }.text == "3")
         #expect(
             try notes.value(forKey: "a", renewingBefore: .seconds(90)) { throw Failure() }.text == "3",
             "the present object instead of the error")
         let present = try await notes.asynchronous.value(
-            forKey: "a", expiresIn: .seconds(600), renewingBefore: .seconds(90)
+            forKey: "a", options: .init(expiresIn: .seconds(600)), renewingBefore: .seconds(90)
         ) { Note(primaryKey: "a", text: "4") }
         #expect(present.text == "3", "returned immediately")
         #expect(try await eventually(within: 4) { notes.peek(archiveWithKey: "a")?.text == "4" })

@@ -32,14 +32,16 @@ private enum Articles {
     }
 
     static func terms(_ users: ArchiveManager<User>, _ user: User) {
-        users.record(user, expiresIn: .seconds(3_600), inMemory: .seconds(60), owner: "session 7")
+        let options = EntryOptions(
+            expiresIn: .seconds(3_600), inMemory: .seconds(60), owner: "session 7")
+        users.record(user, options: options)
         users.deleteAll(ofOwner: "session 7")
         users.deleteAllInvalidateArchives(invalidateTimeInterval: 7 * 24 * 3_600)
     }
 
     static func updates(_ users: ArchiveManager<User>, _ user: User) {
-        users.update(user, expiresIn: .seconds(3_600))  // keeps the owner
-        users.update(user, dropping: [.lifetime])
+        users.update(user, options: .init(expiresIn: .seconds(3_600)))  // keeps the owner
+        users.update(user, options: .init(dropping: [.lifetime]))
     }
 
     static func settings() throws -> ArchiveManager<User> {
@@ -57,7 +59,7 @@ private enum Articles {
 
     static func computing(_ pages: ArchiveManager<Page>) async throws -> Page {
         let page = try await pages.asynchronous.value(
-            forKey: "/", expiresIn: .seconds(60), renewingBefore: .seconds(10)
+            forKey: "/", options: .init(expiresIn: .seconds(60)), renewingBefore: .seconds(10)
         ) {
             try await render("/")
         }
@@ -117,7 +119,7 @@ private enum Changing {
     }
 
     static func batches(_ users: ArchiveManager<User>, _ ada: User, _ bob: User) {
-        users.record(all: [ada, bob], expiresIn: .seconds(3_600), owner: "session 7")
+        users.record(all: [ada, bob], options: .init(expiresIn: .seconds(3_600), owner: "session 7"))
         users.delete(keys: ["ada", "bob"])
     }
 
@@ -138,7 +140,7 @@ private enum Changing {
     ) throws -> (User?, User, Bool) {
         let older = try users.modify(archiveWithKey: "ada") { $0.age += 1 }
         let visits = try users.modify(
-            archiveWithKey: "guest", default: guest, owner: "session 7"
+            archiveWithKey: "guest", default: guest, options: .init(owner: "session 7")
         ) { $0.age += 1 }
         let isMine = try users.record(ada, replacing: nil)  // only if there is none
         return (older, visits, isMine)
@@ -175,7 +177,7 @@ private enum Changing {
     static func values(_ bytes: Data) throws -> (ArchiveManager<User>, Data?) {
         let drafts = try ArchivesFactory.shared.archives(for: User.self, named: "drafts")
         let images = try ArchivesFactory.shared.values(of: Data.self, named: "images")
-        images.record(bytes, forKey: "logo.png", expiresIn: .seconds(3_600))
+        images.record(bytes, forKey: "logo.png", options: .init(expiresIn: .seconds(3_600)))
         let logo = images["logo.png"]
         return (drafts, logo)
     }

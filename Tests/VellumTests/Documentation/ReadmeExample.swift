@@ -13,7 +13,7 @@ func keepUsers() throws {
         for: User.self, trySetMaxMemorySize: 10.megaBytes, trySetMaxDiskSize: 20.megaBytes)
 
     users.record(User(userName: "ada", fullName: "Ada Lovelace", age: 36))
-    users.record(User(userName: "guest", fullName: "", age: 0), expiresIn: .seconds(60))
+    users.record(User(userName: "guest", fullName: "", age: 0), options: .init(expiresIn: .seconds(60)))
     let ada = users.access(archiveWithKey: "ada")  // from memory, else from disk; now the most recent
     print(ada?.fullName ?? "none")
 

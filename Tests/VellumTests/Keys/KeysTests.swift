@@ -9,7 +9,7 @@ import Vellum
 
     @Test("keys are sorted, and listing them counts as no access") func sortedKeys() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("b 2"), owner: "ada")
+        notes.record(note("b 2"), options: .init(owner: "ada"))
         notes.record(note("a"))
         notes.record(note("b 1"))
         let before = notes.statistics
@@ -20,7 +20,7 @@ import Vellum
         #expect(notes.keys(after: "b 1", limitedBy: 2) == ["b 2"])
         #expect(notes.keys(limitedBy: -1) == [])
         #expect(try notes.throwing.keys(withPrefix: "a") == ["a"])
-        #expect(try await notes.asynchronous.keys(withPrefix: "a") == ["a"])
+        #expect(try await notes.perform { try $0.throwing.keys(withPrefix: "a") } == ["a"])
         #expect(notes.statistics?.hits == before?.hits)
         #expect(try notes.keysByUse() == ["b 1", "a", "b 2"])
     }
@@ -29,20 +29,20 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         #expect(notes.count == 0)
         for key in ["a", "b", "c"] { notes.record(note(key)) }
-        notes.record(note("d"), expiresIn: .zero)
+        notes.record(note("d"), options: .init(expiresIn: .zero))
         notes.delete(archiveWithKey: "c")
         #expect(notes.count == 2)
-        #expect(try await [notes.throwing.count(), notes.asynchronous.count()] == [2, 2])
+        #expect(try notes.throwing.count() == 2)
         #expect(notes.contains(archiveWithKey: "a") && !notes.contains(archiveWithKey: "c"))
         #expect(try notes.throwing.contains(archiveWithKey: "b"))
-        #expect(try await !notes.asynchronous.contains(archiveWithKey: "d"))
+        #expect(!notes.contains(archiveWithKey: "d"))
         #expect(throws: StorageError.self) { try notes.throwing.contains(archiveWithKey: "") }
     }
 
     @Test func owners() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a"), owner: "ada")
-        notes.record(note("b"), owner: "ada")
+        notes.record(note("a"), options: .init(owner: "ada"))
+        notes.record(note("b"), options: .init(owner: "ada"))
         notes.record(note("c"))
         _ = notes.access(archiveWithKey: "a")
         let owners = notes.owners()
@@ -51,7 +51,6 @@ import Vellum
         #expect(owners.map(\.hits) == [1, 0])
         #expect(owners.reduce(0) { $0 + $1.bytes } == notes.currentDiskSize)
         #expect(try notes.throwing.owners() == owners)
-        #expect(try await notes.asynchronous.owners() == owners)
     }
 
     @Test("a touch counts as an access and reads no value") func touching() async throws {
@@ -64,11 +63,11 @@ import Vellum
         #expect(notes.statistics?.misses == 1)
         #expect(notes.remainingLifetime(for: "a") == nil)
         #expect(notes.touch(archiveWithKey: "a", expiresIn: .seconds(36_000)))
-        #expect(try await notes.asynchronous.touch(archiveWithKey: "b", expiresIn: .seconds(36_000)))
+        #expect(try notes.throwing.touch(archiveWithKey: "b", expiresIn: .seconds(36_000)))
         #expect(try notes.throwing.touch(archiveWithKey: "b"))
         let left = try #require(try notes.throwing.remainingLifetime(for: "a"))
         #expect(left > .seconds(30_000) && left < .seconds(36_001))
-        #expect(try #require(try await notes.asynchronous.remainingLifetime(for: "b")) > .seconds(30_000))
+        #expect(try #require(try notes.throwing.remainingLifetime(for: "b")) > .seconds(30_000))
         #expect(!notes.touch(archiveWithKey: "absent", expiresIn: .seconds(36_000)))
     }
 
@@ -82,10 +81,10 @@ import Vellum
         notes.record(all: [note("c")])
         try notes.modify(archiveWithKey: "d", default: note("d")) { _ in }
         for key in ["a", "b", "c", "d"] { #expect(try left(key) > .seconds(9_000)) }
-        notes.record(note("a"), expiresIn: .seconds(100_000))
+        notes.record(note("a"), options: .init(expiresIn: .seconds(100_000)))
         notes.update(note("a"))
         #expect(try left("a") > .seconds(90_000), "an update keeps the TTL")
-        notes.update(note("a"), dropping: [.lifetime])
+        notes.update(note("a"), options: .init(dropping: [.lifetime]))
         #expect(notes.remainingLifetime(for: "a") == nil)
         #expect(notes.access(archiveWithKey: "b") != nil)
         #expect(try left("b") < .seconds(10_001), "it doesn't slide")
@@ -109,13 +108,15 @@ import Vellum
             #expect(left > .seconds(1) && left < .seconds(6), "\(key): \(left)", sourceLocation: location)
         }
         for key in ["updated", "modified"] { notes.record(note(key)) }
-        notes.update(note("updated"), expiresIn: .seconds(5))
+        notes.update(note("updated"), options: .init(expiresIn: .seconds(5)))
         expect("updated")
-        _ = try notes.modify(archiveWithKey: "modified", expiresIn: .seconds(5)) { $0.text = "m" }
+        _ = try notes.modify(archiveWithKey: "modified", options: .init(expiresIn: .seconds(5))) {
+            $0.text = "m"
+        }
         expect("modified")
-        notes.record(all: [note("all")], expiresIn: .seconds(5))
+        notes.record(all: [note("all")], options: .init(expiresIn: .seconds(5)))
         expect("all")
-        notes.record(note("new"), expiresIn: .seconds(5))
+        notes.record(note("new"), options: .init(expiresIn: .seconds(5)))
         expect("new")
         notes.update(note("new"))
         #expect(
@@ -126,10 +127,10 @@ import Vellum
     @Test("an access in memory renews a short TTL") func renewedTTL() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(1_000), slides: true)
         for key in ["recorded", "updated", "touched", "batch"] { notes.record(note(key)) }
-        notes.record(note("recorded"), expiresIn: .seconds(5))
-        notes.update(note("updated"), expiresIn: .seconds(5))
+        notes.record(note("recorded"), options: .init(expiresIn: .seconds(5)))
+        notes.update(note("updated"), options: .init(expiresIn: .seconds(5)))
         #expect(notes.touch(archiveWithKey: "touched", expiresIn: .seconds(5)))
-        notes.record(all: [note("batch")], expiresIn: .seconds(5))
+        notes.record(all: [note("batch")], options: .init(expiresIn: .seconds(5)))
         for key in ["recorded", "updated", "touched", "batch"] {
             #expect(try #require(notes.remainingLifetime(for: key)) < .seconds(6), "\(key)")
             #expect(notes.access(archiveWithKey: key) != nil)
@@ -141,7 +142,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
         func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }
         for key in ["used", "updated", "touched", "found", "left"] { notes.record(note(key)) }
-        notes.record(note("longer"), expiresIn: .seconds(100_000))
+        notes.record(note("longer"), options: .init(expiresIn: .seconds(100_000)))
         for key in ["used", "updated", "touched", "found", "left"] {
             #expect(try left(key) > .seconds(7_000))
             // As if recorded some time ago.
@@ -241,7 +242,7 @@ import Vellum
         notes.record(.sized("disk", 100))
         notes.record(.sized("memory", 500))
         other.record(.sized("elsewhere", 600))
-        notes.record(.sized("expired", 64), expiresIn: .zero)
+        notes.record(.sized("expired", 64), options: .init(expiresIn: .zero))
         try notes.core.archive.put(Array("no note".utf8), forKey: "stale")
         #expect(notes.accessAll(limitedBy: 10).map(\.primaryKey) == ["memory", "disk"])
         #expect(notes.accessAll(limitedBy: 2).map(\.primaryKey) == ["memory", "disk"])

@@ -48,7 +48,7 @@ import Vellum
                 link: try #require(URL(string: "https://example.org/a?b=c")), seal: Data([0, 1, 254, 255]),
                 weight: Decimal(string: "12.345") ?? 0, pages: -3, cost: 1.5, isOpen: true, state: .sent,
                 to: home,
-                copies: [home], note: nil, counts: ["a": 1]), owner: "ada")
+                copies: [home], note: nil, counts: ["a": 1]), options: .init(owner: "ada"))
         try factory.archives(for: Raw.self).throwing.record(Raw(primaryKey: "raw"))
     }
 

@@ -62,7 +62,7 @@ import Vellum
                         archives.where(\.cents > -1_000_000).getResults(),
                         archives.findWhere { $0.cents(.isValid { _ in true }) }.getResults(),
                         try archives.throwing.where(\.cents > -1_000_000).getResults(),
-                        try await archives.asynchronous.accessAll(),
+                        try await archives.perform { try $0.throwing.accessAll() },
                         try await archives.asynchronous.where(\.cents > -1_000_000).getResults(),
                         try await archives.asynchronous.sorted { $0.cents(.ascending) }.getResults(),
                     ].map { $0.reduce(0) { $0 + $1.cents } }

@@ -10,10 +10,12 @@ import VellumTesting
         let notes = try store.factory.archives(for: Note.self)
         let clock = ManualClock()
         try await clock.run {
-            notes.record(Note(primaryKey: "a", text: ""), expiresIn: .seconds(3_600), inMemory: .seconds(60))
+            notes.record(
+                Note(primaryKey: "a", text: ""),
+                options: .init(expiresIn: .seconds(3_600), inMemory: .seconds(60)))
             clock.advance(by: .seconds(3_599))
             #expect(notes.access(archiveWithKey: "a") != nil)
-            let left = try await notes.asynchronous.remainingLifetime(for: "a")
+            let left = try await notes.perform { try $0.throwing.remainingLifetime(for: "a") }
             #expect(left == .seconds(1))
             clock.advance(by: .seconds(1))
             let expired = try await notes.asynchronous.peek(archiveWithKey: "a")

@@ -13,7 +13,7 @@ import Vellum
         for number in 0..<count {
             try old.throwing.record(
                 .init(primaryKey: "\(number)", name: "thing", size: number),
-                expiresIn: .seconds(36_000), owner: "owner \(number % 3)")
+                options: .init(expiresIn: .seconds(36_000), owner: "owner \(number % 3)"))
         }
         let order = try old.keysByUse()
         let worker = try ChildProcess.program(named: "ObjectWorker")

@@ -94,7 +94,7 @@ import Vellum
     @Test("newer objects are neither read nor changed") func newerVersions() async throws {
         let (factory, log) = store.loggedFactory()
         let old = try factory.archives(for: Version0.Thing.self)
-        try new().throwing.record(.init("a", "first"), owner: "me")
+        try new().throwing.record(.init("a", "first"), options: .init(owner: "me"))
         let stored = try old.core.archive.peek("a")
         func expectNewer(_ body: () throws -> Void) {
             let error = #expect(throws: ArchiveError.self) { try body() }
@@ -153,7 +153,7 @@ import Vellum
         for number in 0..<600 {
             try old.throwing.record(
                 .init(primaryKey: "\(number)", name: "thing", size: number == 7 ? -1 : number),
-                expiresIn: .seconds(9_000 + number), owner: "owner \(number % 3)")
+                options: .init(expiresIn: .seconds(9_000 + number), owner: "owner \(number % 3)"))
         }
         for number in stride(from: 0, to: 600, by: 7) { old.touch(archiveWithKey: "\(number)") }
         let things = try new()

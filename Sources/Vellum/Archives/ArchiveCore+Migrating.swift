@@ -1,5 +1,28 @@
 import StorageEngine
 
+/// The result of migrating an archive's values.
+public struct ArchiveMigration: Sendable, Hashable {
+    /// Values stored again in the present version.
+    public package(set) var migrated = 0
+    /// Values that had the present version already.
+    public package(set) var present = 0
+    /// Values of a newer version than this program knows. They stay unchanged.
+    public package(set) var newer = 0
+    /// Values that can't be decoded, or are damaged. They stay unchanged.
+    public package(set) var unreadable = 0
+    /// Values that would exceed the disk limit in the present version. They stay unchanged.
+    public package(set) var tooLarge = 0
+
+    package init(migrated: Int = 0, present: Int = 0, newer: Int = 0, unreadable: Int = 0, tooLarge: Int = 0)
+    {
+        self.migrated = migrated
+        self.present = present
+        self.newer = newer
+        self.unreadable = unreadable
+        self.tooLarge = tooLarge
+    }
+}
+
 extension ArchiveCore {
     static var namesAtOnce: Int { 256 }
 

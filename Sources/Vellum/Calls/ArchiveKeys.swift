@@ -35,16 +35,11 @@ extension ArchiveManager {
         attempt("look up", key, else: nil) { try $0.remainingLifetime(key) }
     }
 
-    /// Makes the object with this key the most recent in both tiers and counts a hit, without reading it. Returns
-    /// `false`, counted as a miss, if absent.
+    /// Makes the object with this key the most recent in both tiers and counts a hit, without reading it. With a
+    /// lifetime, which counts from now, also sets the object's; the object isn't stored again. Returns `false`, counted
+    /// as a miss, if absent.
     @discardableResult
-    public func touch(archiveWithKey key: String) -> Bool {
-        attempt("touch", key, else: false) { try $0.touch(key, lifetime: nil) }
-    }
-
-    /// As ``touch(archiveWithKey:)``, and sets the object's lifetime, counted from now. The object isn't stored again.
-    @discardableResult
-    public func touch(archiveWithKey key: String, expiresIn lifetime: Duration) -> Bool {
+    public func touch(archiveWithKey key: String, expiresIn lifetime: Duration? = nil) -> Bool {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: lifetime) }
     }
 }
@@ -74,47 +69,9 @@ extension ThrowingArchives {
         try handle.perform { try $0.remainingLifetime(key) }
     }
 
-    /// As ``ArchiveManager/touch(archiveWithKey:)``, or with a lifetime as ``ArchiveManager/touch(archiveWithKey:expiresIn:)``.
+    /// As ``ArchiveManager/touch(archiveWithKey:expiresIn:)``.
     @discardableResult
     public func touch(archiveWithKey key: String, expiresIn lifetime: Duration? = nil) throws -> Bool {
         try handle.perform { try $0.touch(key, lifetime: lifetime) }
-    }
-}
-
-extension AsynchronousArchives {
-    /// As ``ArchiveManager/keys(withPrefix:ofOwner:after:limitedBy:)``.
-    public nonisolated(nonsending) func keys(
-        withPrefix prefix: String = "", ofOwner owner: String? = nil, after: String? = nil,
-        limitedBy limit: Int = .max
-    ) async throws -> [String] {
-        try await handle.elsewhere { try $0.keys(prefix, owner, after: after, limit: limit) }
-    }
-
-    /// As ``ArchiveManager/count``.
-    public nonisolated(nonsending) func count() async throws -> Int {
-        try await handle.elsewhere { try $0.archive.entryCount() }
-    }
-
-    /// As ``ArchiveManager/contains(archiveWithKey:)``.
-    public nonisolated(nonsending) func contains(archiveWithKey key: String) async throws -> Bool {
-        try await handle.elsewhere { try $0.contains(key) }
-    }
-
-    /// As ``ArchiveManager/owners()``.
-    public nonisolated(nonsending) func owners() async throws -> [ArchiveOwner] {
-        try await handle.elsewhere { try $0.owners() }
-    }
-
-    /// As ``ArchiveManager/remainingLifetime(for:)``.
-    public nonisolated(nonsending) func remainingLifetime(for key: String) async throws -> Duration? {
-        try await handle.elsewhere { try $0.remainingLifetime(key) }
-    }
-
-    /// As ``ThrowingArchives/touch(archiveWithKey:expiresIn:)``.
-    @discardableResult
-    public nonisolated(nonsending) func touch(
-        archiveWithKey key: String, expiresIn lifetime: Duration? = nil
-    ) async throws -> Bool {
-        try await handle.elsewhere { try $0.touch(key, lifetime: lifetime) }
     }
 }

@@ -56,6 +56,13 @@ public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
     public func deleteResults() -> Int { archives.deleteResults(of: queries) }
 }
 
+extension QueryBuilder {
+    /// How the query is carried out. `nil`, and logged, if the archive can't be read.
+    public func explain<Object>() -> QueryExplanation? where Queriable == ArchiveManager<Object> {
+        archives.attempt("explain a query", else: nil) { try $0.explanation(of: queries) }
+    }
+}
+
 extension Archivist {
     /// Begins a query that keeps the objects that meet all conditions.
     public func findWhere(_ conditions: (QueryFinder<Object>) -> QueryFinder<Object>) -> QueryBuilder<Self> {

@@ -18,7 +18,7 @@ public final class ArchivesFactory: Sendable {
     /// the program's name in the user's caches folder.
     public static let shared = ArchivesFactory()
 
-    private let core: Core
+    private let core: OpenArchives
 
     /// The folder of the store.
     public var storePath: String { core.path }
@@ -35,7 +35,9 @@ public final class ArchivesFactory: Sendable {
     public func close() { core.close() }
 
     /// A factory for the store in this folder, by default that of ``shared``, which is created with the first archive.
-    public init(storePath: String? = nil) { core = Core(path: storePath ?? Core.defaultPath()) }
+    public init(storePath: String? = nil) {
+        core = OpenArchives(path: storePath ?? OpenArchives.defaultPath())
+    }
 
     /// As ``init(storePath:)``, for a file URL.
     public convenience init(store: URL) { self.init(storePath: store.path) }
@@ -60,10 +62,12 @@ public final class ArchivesFactory: Sendable {
         set { core.defaults.withLock { $0.disk = newValue } }
     }
 
-    /// The archive of a type, named ``Archivable/archiveName`` in this store. Further calls return the same object.
+    /// The archive of a type in this store. Further calls return the same object. The type may be inferred from the
+    /// context.
     ///
-    /// Sizes apply when the archive is created in this store. An existing archive keeps its own; if the sizes here
-    /// differ, that is logged.
+    /// Sizes, kind and durability apply when the archive is created in this store. An existing archive keeps its own.
+    /// If the settings here differ, that is logged; with `appliesSettings` they are applied, permanently and for all
+    /// processes. The kind can't be changed: a different one is refused.
     ///
     /// For a `Sendable` type memory holds the objects themselves. For other types it holds their bytes, so an access
     /// costs a decoding. Only the compiler knows which types are `Sendable`: in a generic function whose parameter
@@ -72,57 +76,35 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: the type of the objects.
-    ///   - memorySize: limit in bytes for each process's memory; 0 or less means ``defaultMaxMemorySize``.
-    ///   - diskSize: limit in bytes on disk; 0 or less means ``defaultMaxDiskSize``. A collection has no such limit.
-    /// - Throws: ``StorageError`` if the store or the archive can't be opened;
-    ///   ``ArchiveError/nameInUse(archive:by:wanted:)`` if the archive of that name holds objects of another type.
-    public func archives<Object: Archivable & Sendable>(
-        for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
-    ) throws -> ArchiveManager<Object> {
-        try proven(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
-    }
-
-    /// The same for a type that isn't known to be `Sendable`.
-    public func archives<Object: Archivable>(
-        for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
-    ) throws -> ArchiveManager<Object> {
-        try core.archives(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
-    }
-
-    /// The archive of a type, with more options. The type may be inferred from the context.
-    ///
-    /// Sizes, kind and durability apply when the archive is created in this store. An existing archive keeps its own.
-    /// If the settings here differ, that is logged; with `appliesSettings` they are applied, permanently and for all
-    /// processes. The kind can't be changed: a different one is refused.
-    ///
-    /// - Parameters:
-    ///   - type: the type of the objects.
     ///   - name: 1 to 80 bytes of UTF-8, for types with several archives; `nil`: the ``Archivable/archiveName``.
     ///   - memorySize: limit in bytes for each process's memory; 0 or less means ``defaultMaxMemorySize``.
-    ///   - diskSize: limit in bytes on disk; 0 or less means ``defaultMaxDiskSize``.
+    ///   - diskSize: limit in bytes on disk; 0 or less means ``defaultMaxDiskSize``. A collection has no such limit.
     ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps
-    ///     all objects until they are deleted and has no disk limit; `nil`: the existing kind, `cache` for a new
-    ///     archive.
+    ///     all objects until they are deleted; `nil`: the existing kind, `cache` for a new archive.
     ///   - durability: what survives a system crash; `nil`: the existing one, `process` for a new archive.
     ///   - lifetime: the lifetime of objects that this process records without one; `nil`: the one set before in this
     ///     process, otherwise until they are deleted or evicted.
     ///   - slides: whether a use of an object in this process (an access, an update or
-    ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that use,
+    ///     ``ArchiveManager/touch(archiveWithKey:expiresIn:)``) renews its lifetime: it then lives for `lifetime` from that use,
     ///     or up to an eighth longer, because not every use is stored. Objects with more time left, or without a
     ///     lifetime, keep it. A lifetime given by a call lasts until the object is used. (One that another process
     ///     gives less than that eighth may end while it is used here.)
     ///   - appliesSettings: whether sizes, kind and durability that differ are applied to an existing archive.
-    /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
+    /// - Throws: ``StorageError`` if the store or the archive can't be opened;
+    ///   ``ArchiveError/nameInUse(archive:by:wanted:)`` if the archive of that name holds objects of another type;
+    ///   ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) throws -> ArchiveManager<Object> {
-        try proven(
+        let manager: ArchiveManager<Object> = try core.archives(
             ArchiveRequest(
                 name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
                 appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
+        manager.handle.shared.markSendable()
+        return manager
     }
 
     /// The same for a type that isn't known to be `Sendable`.
@@ -138,23 +120,27 @@ public final class ArchivesFactory: Sendable {
                 appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
     }
 
-    private func proven<Object: Archivable & Sendable>(
-        _ request: ArchiveRequest
+    /// As `archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`.
+    public func archives<Object: Archivable & Sendable>(
+        for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
     ) throws -> ArchiveManager<Object> {
-        let manager: ArchiveManager<Object> = try core.archives(request)
-        manager.handle.shared.markSendable()
-        return manager
+        try archives(
+            for: type, named: nil, trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize)
     }
-}
 
-struct ArchiveRequest: Sendable, Hashable {
-    var name: String?
-    /// In bytes; not specified if 0 or less.
-    var memorySize = 0
-    var diskSize = 0
-    var kind: ArchiveKind?
-    var durability: Durability?
-    var appliesSettings = false
-    var lifetime: Duration?
-    var slides = false
+    /// The same for a type that isn't known to be `Sendable`.
+    public func archives<Object: Archivable>(
+        for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
+    ) throws -> ArchiveManager<Object> {
+        try archives(
+            for: type, named: nil, trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize)
+    }
+
+    /// Performs calls of this factory, which open or close files, on a thread of a system queue, and returns their
+    /// result: `let users = try await factory.perform { try $0.archives(for: User.self) }`. Throws the errors of `body`.
+    public nonisolated(nonsending) func perform<Value>(
+        _ body: @escaping @Sendable (ArchivesFactory) throws -> sending Value
+    ) async throws -> Value {
+        try await BlockingExecutor.run { try body(self) }
+    }
 }

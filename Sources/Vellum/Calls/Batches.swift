@@ -3,17 +3,13 @@ import StorageEngine
 extension ArchiveManager {
     /// Records the objects atomically: all of them or none, even after a crash. The last one is the most recent
     /// afterwards. Nothing is stored if the objects exceed the disk limit or 48 megabytes together, or if one can't be
-    /// encoded. Costs one write for all. Unlike ``insert(all:expiresIn:inMemory:owner:)``, which takes any number, it
+    /// encoded. Costs one write for all. Unlike ``insert(all:options:)``, which takes any number, it
     /// blocks other writers for some microseconds per object. The objects enter memory with their first access.
-    public func record(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        attempt("record all", else: ()) { try $0.record(all: objects, terms) }
+    public func record(all objects: [Object], options: EntryOptions = EntryOptions()) {
+        attempt("record all", else: ()) { try $0.record(all: objects, .new(options)) }
     }
 
-    /// Deletes the objects with these keys atomically, like `record(all:expiresIn:inMemory:owner:)`.
+    /// Deletes the objects with these keys atomically, like `record(all:options:)`.
     public func delete(keys: [String]) {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
@@ -43,26 +39,14 @@ extension ArchiveManager {
     public func transaction<Value>(
         _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
-        try throwing.transaction(body)
+        try handle.perform { try $0.transact(nil, body) }
     }
 }
 
 extension ThrowingArchives {
-    /// As ``ArchiveManager/transaction(_:)``.
-    @discardableResult
-    public func transaction<Value>(
-        _ body: (inout ArchiveTransaction<Object>) throws -> Value
-    ) throws -> Value {
-        try handle.perform { try $0.transact(nil, body) }
-    }
-
-    /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)`.
-    public func record(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        try handle.perform { try $0.record(all: objects, terms) }
+    /// As `ArchiveManager.record(all:options:)`.
+    public func record(all objects: [Object], options: EntryOptions = EntryOptions()) throws {
+        try handle.perform { try $0.record(all: objects, .new(options)) }
     }
 
     /// As ``ArchiveManager/delete(keys:)``.
@@ -70,26 +54,11 @@ extension ThrowingArchives {
 }
 
 extension AsynchronousArchives {
-    /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)`.
+    /// As `ArchiveManager.record(all:options:)`.
     public nonisolated(nonsending) func record(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
+        all objects: [Object], options: EntryOptions = EntryOptions()
     ) async throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         let prepared = try handle.perform { core in try objects.map { try core.prepare($0) } }
-        try await handle.elsewhere { try $0.record(all: prepared, terms) }
-    }
-
-    /// As ``ArchiveManager/delete(keys:)``.
-    public nonisolated(nonsending) func delete(keys: [String]) async throws {
-        try await handle.elsewhere { try $0.delete(all: keys) }
-    }
-
-    /// As ``ArchiveManager/transaction(_:)``; `body` runs on another thread.
-    @discardableResult
-    public nonisolated(nonsending) func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (inout ArchiveTransaction<Object>) throws -> Value
-    ) async throws -> Value {
-        try await handle.elsewhere { try $0.transact(nil, body) }
+        try await handle.elsewhere { try $0.record(all: prepared, .new(options)) }
     }
 }

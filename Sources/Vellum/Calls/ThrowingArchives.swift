@@ -1,6 +1,6 @@
 import Foundation
 
-/// Throwing versions of the calls of an ``ArchiveManager``: `try users.throwing.record(user)`. Each does the same
+/// Throwing versions of the calls of an ``ArchiveManager`` that don't throw: `try users.throwing.record(user)`. Each does the same
 /// as the call of that name there, at the same cost.
 ///
 /// All throw `StorageError`: `invalidKey` (a key has 1 to 1,024 bytes), `valueTooLarge` (the object exceeds the
@@ -14,32 +14,19 @@ import Foundation
 public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     @usableFromInline let handle: ArchiveHandle<Object>
 
-    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``; without terms as ``ArchiveManager/record(_:)``.
-    public func record(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        try handle.perform { try $0.store(object, terms) }
+    /// As ``ArchiveManager/record(_:options:)``.
+    public func record(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        try handle.perform { try $0.store(object, .new(options)) }
     }
 
-    /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
-    public func update(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
-    ) throws {
-        let terms = Terms.updated(
-            lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped)
-        try handle.perform { try $0.store(object, terms) }
+    /// As ``ArchiveManager/update(_:options:)``.
+    public func update(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        try handle.perform { try $0.store(object, .updated(options)) }
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first failure.
-    public func insert(
-        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        for object in objects { try handle.perform { try $0.store(object, terms) } }
+    /// As ``ArchiveManager/insert(all:options:)``, but stops at the first failure.
+    public func insert(all objects: [Object], options: EntryOptions = EntryOptions()) throws {
+        for object in objects { try record(object, options: options) }
     }
 
     /// As ``ArchiveManager/access(archiveWithKey:)``.
@@ -111,31 +98,11 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     }
 
     /// As ``ArchiveManager/maxSize`` and its parts.
-    public func maxSizes() throws -> ArchiveSizes {
-        try handle.perform { ArchiveSizes(try $0.maxSizes()) }
-    }
+    public func maxSizes() throws -> ArchiveSizes { try handle.perform { try $0.maxSizes() } }
 
     /// The sizes in memory and on disk, as ``ArchiveManager/currentSize``.
-    public func currentSizes() throws -> ArchiveSizes {
-        try handle.perform { ArchiveSizes(try $0.currentSizes()) }
-    }
+    public func currentSizes() throws -> ArchiveSizes { try handle.perform { try $0.currentSizes() } }
 
     /// As ``ArchiveManager/statistics``.
     public func statistics() throws -> ArchiveStatistics { try handle.perform { try $0.statistics() } }
-}
-
-/// Bytes of encoded objects in both tiers.
-public struct ArchiveSizes: Sendable, Hashable {
-    /// In the memory of this process.
-    public var memory: Int
-    /// On disk.
-    public var disk: Int
-    /// Both together; `Int.max`: no limit.
-    public var total: Int
-
-    init(_ sizes: (memory: Int, disk: Int, both: Int)) {
-        memory = sizes.memory
-        disk = sizes.disk
-        total = sizes.both
-    }
 }

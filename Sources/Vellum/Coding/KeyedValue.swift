@@ -44,9 +44,6 @@ public struct KeyedValue<Value: Codable>: Archivable {
 extension KeyedValue: Sendable where Value: Sendable {}
 extension KeyedValue: Equatable where Value: Equatable {}
 
-/// An archive of values by key.
-public typealias ArchiveOfValues<Value: Codable> = ArchiveManager<KeyedValue<Value>>
-
 protocol AnyKeyedValue: Archivable {
     static func coder() -> AnyObject
 }

@@ -150,6 +150,11 @@ extension ArchiveEvent {
         case (.promotion, _), (.rejection, _), (.deadline, _), (.append, _), (.resize, _): return false
         case (.record, _), (.update, _), (.eviction, _), (.expiry, _), (.delete, _), (.restore, _): break
         }
+        return isAbout(name)
+    }
+
+    /// Whether the event may concern this key's entry.
+    func isAbout(_ name: String) -> Bool {
         guard let key else { return true }
         return keyIsComplete ? key.utf8.elementsEqual(name.utf8) : name.utf8.starts(with: key.utf8)
     }

@@ -55,22 +55,14 @@ public struct ArchiveTransaction<Object: Archivable> {
         keys.first { seen[$0] != nil || changes[$0] != nil }
     }
 
-    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``.
-    public mutating func record(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil
-    ) throws {
-        try store(object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
+    /// As ``ArchiveManager/record(_:options:)``.
+    public mutating func record(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        try store(object, .new(options))
     }
 
-    /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
-    public mutating func update(
-        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
-    ) throws {
-        try store(
-            object,
-            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
+    /// As ``ArchiveManager/update(_:options:)``.
+    public mutating func update(_ object: Object, options: EntryOptions = EntryOptions()) throws {
+        try store(object, .updated(options))
     }
 
     /// Deletes the object with this key, if present.

@@ -5,13 +5,11 @@ extension ArchiveManager {
     /// While the object is computed, other callers in this process that request the key wait for the same computation.
     /// An error is thrown to all of them and isn't kept: the next call computes again. If the archive can't be read or
     /// the object can't be stored, that is logged. Waiting blocks the thread; asynchronous code should call
-    /// `AsynchronousArchives.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
+    /// `AsynchronousArchives.value(forKey:options:renewingBefore:waitingForProcesses:orCompute:)`.
     ///
     /// - Parameters:
     ///   - key: the object's primary key.
-    ///   - lifetime: the object expires after this time, and is computed again when requested.
-    ///   - memoryLifetime: how long a process keeps the object in memory; `nil`: no limit.
-    ///   - owner: of the object that is recorded; 1 to 255 bytes of UTF-8; `nil`: none.
+    ///   - options: of the object that is recorded. When it has expired, it is computed again at the next request.
     ///   - renewal: if the existing object has less time left than this, this call computes a new one, while other
     ///     callers get the existing one. If the computation fails, the error is logged and this call returns the
     ///     existing one too.
@@ -25,45 +23,28 @@ extension ArchiveManager {
     ///   forever (but requests that `compute` makes through a detached task or another thread are not recognised),
     ///   ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the key or the archive can't be used.
     public func value(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, renewingBefore renewal: Duration? = nil,
+        forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
     ) throws -> Object {
-        try throwing.value(
-            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
-            renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
-    }
-}
-
-extension ThrowingArchives {
-    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
-    public func value(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
-    ) throws -> Object {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform {
-            try $0.value(.init(key: key, terms: terms, renewal: renewal, patience: patience), compute)
+        try handle.perform {
+            try $0.value(.init(key: key, terms: .new(options), renewal: renewal, patience: patience), compute)
         }
     }
 }
 
 extension AsynchronousArchives {
-    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)` without
+    /// As `ArchiveManager.value(forKey:options:renewingBefore:waitingForProcesses:orCompute:)` without
     /// blocking a thread.
     ///
     /// The computation is a separate task. A caller that is cancelled while waiting gets `CancellationError`, and the
     /// others get the object. When no caller is left, the computation is cancelled. An object due for renewal is
     /// returned at once and computed in the background.
     public nonisolated(nonsending) func value(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, renewingBefore renewal: Duration? = nil,
+        forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try await handle.value(
-            .init(key: key, terms: terms, renewal: renewal, patience: patience), compute)
+        try await handle.value(
+            .init(key: key, terms: .new(options), renewal: renewal, patience: patience), compute)
     }
 }

@@ -42,12 +42,6 @@ public struct AsynchronousQuery<Object: Archivable>: QueryComposing {
         return try await handle.elsewhere { try $0.delete(versions) }
     }
 
-    /// How the query is carried out.
-    public nonisolated(nonsending) func explain() async throws -> QueryExplanation {
-        let carried = CarriedQueries(queries: queries)
-        return try await handle.elsewhere { try $0.explanation(of: carried.queries) }
-    }
-
     private nonisolated(nonsending) func seen() async throws -> [ArchiveCore<Object>.Seen] {
         let carried = CarriedQueries(queries: queries)
         let live = try await handle.elsewhere { try $0.liveCandidates(for: carried.queries) }
@@ -83,16 +77,5 @@ extension AsynchronousArchives: QueryComposing {
     /// As ``ArchiveManager/process(queries:)``.
     public nonisolated(nonsending) func process(queries: [Query<Object>]) async throws -> [Object] {
         try await AsynchronousQuery(handle: handle, queries: queries).getResults()
-    }
-
-    /// As ``ArchiveManager/countResults(of:)``.
-    public nonisolated(nonsending) func countResults(of queries: [Query<Object>]) async throws -> Int {
-        try await AsynchronousQuery(handle: handle, queries: queries).count()
-    }
-
-    /// As ``ArchiveManager/deleteResults(of:)``.
-    @discardableResult
-    public nonisolated(nonsending) func deleteResults(of queries: [Query<Object>]) async throws -> Int {
-        try await AsynchronousQuery(handle: handle, queries: queries).deleteResults()
     }
 }

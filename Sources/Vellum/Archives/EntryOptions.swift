@@ -1,0 +1,77 @@
+import StorageEngine
+
+/// Options of an entry: `users.record(user, options: .init(expiresIn: .seconds(60), owner: "session 7"))`.
+///
+/// A record sets all of them. An update keeps the entry's own where they are `nil`, except those in ``dropped``; times
+/// that are given count from now.
+public struct EntryOptions: Sendable, Hashable {
+    /// An option that an update can remove.
+    public enum Option: Sendable, Hashable, CaseIterable {
+        /// ``EntryOptions/lifetime``.
+        case lifetime
+        /// ``EntryOptions/memoryLifetime``.
+        case memoryLifetime
+        /// ``EntryOptions/owner``.
+        case owner
+    }
+
+    /// The time after which the object expires; `nil`: that of the archive, if it has one.
+    public var lifetime: Duration?
+    /// The time after which a process drops the object from memory; the next access reads it from disk. `nil`: no limit.
+    public var memoryLifetime: Duration?
+    /// 1 to 255 bytes of UTF-8; `nil`: none. All objects of an owner can be deleted together.
+    public var owner: String?
+    /// Options that an update removes from the entry. Only updates use it.
+    public var dropped: Set<Option>
+
+    /// Creates options, by default none.
+    public init(
+        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        dropping dropped: Set<Option> = []
+    ) {
+        self.lifetime = lifetime
+        self.memoryLifetime = memoryLifetime
+        self.owner = owner
+        self.dropped = dropped
+    }
+}
+
+struct Terms: Sendable {
+    var lifetime: Duration?
+    var memoryLifetime: Duration?
+    var owner: String?
+    /// The options that an update keeps. (`[]` would call a generic initialiser, in every `record`.)
+    var kept = KeptTerms(rawValue: 0)
+    var isUpdate = false
+
+    /// The terms of a record.
+    static func new(_ options: EntryOptions) -> Terms {
+        Terms(lifetime: options.lifetime, memoryLifetime: options.memoryLifetime, owner: options.owner)
+    }
+
+    static func updated(_ options: EntryOptions = EntryOptions()) -> Terms {
+        var terms = new(options)
+        terms.isUpdate = true
+        if options.lifetime == nil, !options.dropped.contains(.lifetime) { terms.kept.insert(.lifetime) }
+        if options.memoryLifetime == nil, !options.dropped.contains(.memoryLifetime) {
+            terms.kept.insert(.memoryLifetime)
+        }
+        if options.owner == nil, !options.dropped.contains(.owner) { terms.kept.insert(.owner) }
+        return terms
+    }
+
+    /// These terms, with the archive's standard lifetime if they have none.
+    func completed(_ standard: Duration?) -> Terms {
+        guard let standard, lifetime == nil, !isUpdate || kept.contains(.lifetime) else { return self }
+        var terms = self
+        // For an update it applies if no entry exists whose lifetime could be kept.
+        terms.lifetime = standard
+        return terms
+    }
+
+    var keepsLifetime: Bool { isUpdate && kept.contains(.lifetime) }
+
+    var attributes: EntryAttributes {
+        EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+    }
+}
