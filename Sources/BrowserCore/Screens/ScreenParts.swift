@@ -18,7 +18,7 @@ protocol ScreenParts {
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
     static func command(_ model: Model) -> CommandLine.Words
-    /// The rows that are written to a file together; nil: the selected value is written.
+    /// The rows that are written to a file together: marked ones, or those of the screen. Nil: the selected value is written.
     static func export(_ model: Model) -> RowExport?
 
     // MARK: View
@@ -209,7 +209,7 @@ struct ChosenEntries: Sendable {
     var absence = ""
     /// Those without a visible row.
     var hidden: Set<ExactText> = []
-    /// Name of the group that the entries are.
+    /// Name of the group whose entries these are.
     var group: String?
     /// A note about entries that are left out.
     var omission: String?
