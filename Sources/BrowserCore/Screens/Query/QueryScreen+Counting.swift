@@ -8,18 +8,12 @@ extension QueryScreen {
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
         else { return model.say("No result to count.") }
         let columns = answer.columns
-        var list = SearchList(
-            title: "Count by", columns.map { SearchList.Item(text: $0.title) },
-            placeholder: "part of a name, or another property",
-            nothing: "No match; enter counts by the typed property."
-        ) { model, number in
+        var list = SearchList.counting(by: columns.map { SearchList.Item(text: $0.title) }) { model, number in
             let column = columns[number]
             return count(
                 &model, pipeline, by: column.property ?? property(column.title, in: answer.plan.pipeline))
-        }
-        list.keys[0] = ("enter", "Count")
-        list.typed = { model, text in
-            Browser.property(text, &model).map { count(&model, pipeline, by: $0) } ?? []
+        } typed: { model, property in
+            count(&model, pipeline, by: property)
         }
         list.selected = query.view.order?.column ?? min(1, columns.count - 1)
         model.overlay = .search(list)
@@ -84,7 +78,7 @@ extension QueryScreen {
     }
 
     /// Shows the result again from which the current one was opened, and refreshes it if the browser has changed entries since. Nil
-    /// if there is none.
+    /// without an outer result.
     static func returnToOuter(_ model: inout Model) -> [Effect]? {
         guard let query = model.query, let outer = query.outer, var before = outer.query.first else {
             return nil
