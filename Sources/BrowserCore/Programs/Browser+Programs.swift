@@ -16,12 +16,12 @@ extension Browser {
     }
 
     private static func chosenInput(_ model: Model) -> ProgramInput? {
-        if model.screen == .messages { return MessagesScreen.input(model) }
-        return chosenEntry(model).map { entry in
-            ProgramInput(name: "\(entry)") { (folder, context) throws(SourceError) in
-                try privateFile(of: entry, folder, context)
+        model.parts.input(model)
+            ?? chosenEntry(model).map { entry in
+                ProgramInput(name: "\(entry)") { (folder, context) throws(SourceError) in
+                    try privateFile(of: entry, folder, context)
+                }
             }
-        }
     }
 
     static func open(_ model: inout Model) -> [Effect] {

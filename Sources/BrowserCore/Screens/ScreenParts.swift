@@ -20,6 +20,8 @@ protocol ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words
     /// The rows that are written to a file together: marked ones, or those of the screen. Nil: the selected value is written.
     static func export(_ model: Model) -> RowExport?
+    /// The input of the pager and of pipes; nil: the selected entry's value.
+    static func input(_ model: Model) -> ProgramInput?
 
     // MARK: View
 
@@ -92,6 +94,7 @@ protocol ScreenParts {
 extension ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
     static func export(_ model: Model) -> RowExport? { nil }
+    static func input(_ model: Model) -> ProgramInput? { nil }
     static var isOfOneArchive: Bool { true }
     static func key(_ model: Model) -> String? { nil }
     static func targets(_ model: Model) -> ChosenEntries? { nil }
