@@ -208,30 +208,29 @@ extension ArchiveRepair {
         // Allocates all blocks: writing through the mapping must not meet a full disk (F4).
         try segments.reserveBlocks(pin)
         let all = stretches + removed.map(\.range) + (tail.map { [$0] } ?? [])
-        let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
+        let file = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
+        let kept = "the old bytes are kept in \(file)"
         if let first = (stretches + removed.map(\.range)).map(\.lowerBound).min() {
             salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
         }
         for (range, keys) in removed {
             ArchiveRepair.set(removals, in: range, of: segments.view(pin))
-            report(
-                "\(log.path(of: number)): bytes \(range.lowerBound) to \(range.upperBound): replaced by a deletion\(keys); "
-                    + "the old bytes are kept in \(kept)")
+            report(range, of: log.path(of: number), "replaced by a deletion\(keys); \(kept)")
         }
         for stretch in stretches {
             let isCovered = cover(stretch, segments, pin)
-            let done =
-                isCovered
-                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; unchanged"
-            report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
+            let done = isCovered ? "covered; \(kept)" : "too short for a frame; unchanged"
+            report(stretch, of: log.path(of: number), done)
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
-            report(
-                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared; "
-                    + "the old bytes are kept in \(kept)")
+            report(tail, of: log.path(of: number), "no entry follows; cleared; \(kept)")
         }
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
+    }
+
+    private mutating func report(_ range: Range<Int>, of path: String, _ done: String) {
+        report("\(path): bytes \(range.lowerBound) to \(range.upperBound): \(done)")
     }
 
     /// Gives the damaged frames of a range the kinds for which they count.
