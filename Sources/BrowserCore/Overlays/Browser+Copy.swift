@@ -5,6 +5,7 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
+    /// Lists what can be copied: of a message, which is read first, of marked entries, or of the selected row.
     static func showCopyMenu(_ model: inout Model) -> [Effect] {
         if model.screen == .messages, let archive = model.archiveInView, model.log?.count ?? 0 > 0 {
             return MessagesScreen.withMessage(&model) { line, model in

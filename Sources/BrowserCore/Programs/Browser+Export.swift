@@ -31,6 +31,7 @@ struct RowExport: Sendable {
         }
     }
 
+    /// Writes marked entries in a given way.
     static func marked(_ marks: Marks, write: @escaping Write) -> RowExport {
         let noun = ("marked entry", "marked entries")
         return RowExport(

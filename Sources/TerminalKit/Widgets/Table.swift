@@ -53,6 +53,7 @@ package struct Table: Widget {
             self.spark = spark
         }
 
+        /// The longest text that fits, else the shortest.
         fileprivate func text(in columns: Int) -> String {
             guard let last = shorter.last else { return text }
             return ([text] + shorter).first { TextWidth.width(of: $0) <= columns } ?? last

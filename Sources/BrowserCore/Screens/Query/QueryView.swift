@@ -221,6 +221,7 @@ enum QueryView {
             + "\(meant.prefix(3).joined(separator: ", "))?"
     }
 
+    /// The names of metadata that the text compares without their sign `@`, and that no value of the sample has.
     private static func unsignedMetadata(_ text: String, _ sample: PropertySample) -> [String] {
         QueryMetadata.allCases.map(\.rawValue).filter { name in
             guard !sample.names.contains(name), let range = text.range(of: name) else { return false }
