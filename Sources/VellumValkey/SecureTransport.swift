@@ -124,6 +124,7 @@ package final class SecureTransport: RESPTransport {
             }
         }
 
+        /// Returns the bytes that have arrived, perhaps none. Throws if the channel is closed and all are read.
         func available(from channel: any Channel) throws(RESPError) -> [UInt8] {
             guard !arrived.isEmpty else {
                 if let reason { throw RESPError(reason) }

@@ -37,7 +37,7 @@ struct LegendTests {
             "j<enter>?",
             [
                 "● Marked: included in the next delete or expiry.",
-                "▼ Evicted next, if 1% of the limit is stored.",
+                "▼ Evicted next, to free 1% of the limit.",
                 "x Removed since the list was read.",
                 "updated Age of this list: long lists refresh less often.",
             ]

@@ -39,7 +39,7 @@ struct RowShape {
         var sight: Sight?
     }
 
-    /// The columns as later stages write them: a repeated or given name as a name. Nil if rows are whole entries.
+    /// The columns as later stages write them; one with a repeated name has its numbered name. Nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
     private(set) var keyColumns: Set<Int> = []
     /// Columns of texts that never count as numbers.
@@ -48,9 +48,9 @@ struct RowShape {
     var storesNumbersAsText = false
     /// Counts failed calculations; nil while a query is only planned.
     var answers: QueryAnswers?
-    /// Columns by name, and by property.
+    /// Indices of columns by name and by property; the first of equal ones.
     private var places: [QueryProperty: Int] = [:]
-    /// Columns such as `l[]` with the list of all elements, as after `select`, instead of one element in each row.
+    /// Indices of columns such as `l[]` that have the list of all elements, as after `select`, instead of one element in each row.
     private var listColumns: Set<Int> = []
     /// Whether each row is a single entry.
     private(set) var hasEntry = true
@@ -59,7 +59,9 @@ struct RowShape {
 
     init(names: PropertyNames) { self.names = names }
 
-    /// `sources`: the property of the input rows for each column, or nil. `hasEntry`: whether the stage makes one row of each.
+    /// - Parameters:
+    ///   - sources: the property of the input rows for each column, or nil.
+    ///   - hasEntry: whether the stage makes one row of each input row.
     func with(columns: [QueryProperty], from sources: [QueryProperty?], hasEntry: Bool) -> RowShape {
         var shape = self
         let names = columns.map(\.columnName).distinct

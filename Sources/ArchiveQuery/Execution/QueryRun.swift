@@ -69,7 +69,7 @@ package struct PassingRow {
 }
 
 extension QueryRow {
-    /// A row that no entry has.
+    /// A row without an entry.
     package init(columns: [[UInt8]?]) { self.init(entry: nil, value: nil, columns: columns) }
 
     package func pass(to body: (PassingRow) throws -> Void) throws {

@@ -6,7 +6,8 @@ extension String {
     package var foldedCase: String {
         var folded = ""
         folded.reserveCapacity(utf8.count)
-        // An iota subscript folds to a letter, which marks don't move across. It follows them, as in normal form D.
+        // An iota subscript folds to a letter, which marks are not reordered across. So it is appended after the marks that follow
+        // it, in the order of normal form D.
         var subscripts = 0
         for scalar in unicodeScalars {
             guard subscripts > 0 || scalar.mayHaveIotaSubscript else {

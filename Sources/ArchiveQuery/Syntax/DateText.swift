@@ -61,7 +61,7 @@ package enum DateText {
     /// The moments whose text in UTC is a literal, because the year has four digits.
     private static let literals: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
 
-    /// The exact time as in a query: in UTC, or as a duration before or after the first or last day of years 0 to 9999.
+    /// The exact time as in a query, in UTC. Outside years 0 to 9999: a duration before their first day or after their last.
     static func literal(_ moment: Int64) -> String {
         guard !literals.contains(moment) else { return text(microseconds: moment) }
         let nearest = moment < 0 ? literals.lowerBound : literals.upperBound - 86_400_000_000

@@ -13,7 +13,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
     let base: Base
     /// Durations to add one after another, in microseconds.
     private(set) var shifts: [Int64] = []
-    /// Their sum.
+    /// The sum of ``shifts``.
     private var shift: Int128 = 0
 
     static let words = ["now", "today", "yesterday", "tomorrow"]
@@ -38,7 +38,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter text: a date that ``DateText`` reads, without a zone.
     init(written text: String) { base = .written(text) }
 
-    /// The most microseconds that shifts add together, so that 64 bits hold every moment: 270,000 years.
+    /// Maximum of ``shift`` in either direction: 270,000 years in microseconds, so that 64 bits hold every moment.
     private static let longestShift: UInt128 = 270_000 * 31_556_952_000_000
 
     /// Adds a duration; nil if all durations together are too long. Whole days move a day by calendar days, whatever their length.
@@ -101,7 +101,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
 extension QueryLiteral {
     static let shiftAdvice = "dates lie within 270,000 years of 1970"
 
-    /// Whether it is a date, which calculations with durations shift.
+    /// Whether this is a date to which the other value, a duration, is added, or from which it is subtracted.
     func isShifted(_ sign: QueryOperator, _ other: QueryLiteral) -> Bool {
         if case .duration = other { isDate && !sign.isProduct } else { false }
     }

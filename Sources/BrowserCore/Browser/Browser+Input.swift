@@ -167,7 +167,7 @@ extension Browser {
         if id == .quit {
             // The key is for the dialog that would open soon.
             if let job = model.job, job.leadsToQuestion { return stop(&model, job) }
-            if isMeantForDialog(&model, key) { return [] }
+            if refusesQuit(&model, key) { return [] }
         }
         if id.isAboutRows { model.entries?.follows = false }
         let isOfUse = model.isOfUse(id)
@@ -179,9 +179,10 @@ extension Browser {
                 id.isVerb ? "Nothing to \(verb) here." : "\(action.title) is not available here.", seconds: 3)
         }
         // Text for the refused prompt may follow, and keys for the refused dialog.
-        if effects.isEmpty, !takesText(model), model.overlay == nil, model.screen == screen {
-            if action.id.leadsToText { model.textRefusedAt = model.now }
-            if action.id.leadsToText || action.flags.contains(.destructive) { noteNoDialog(&model) }
+        if effects.isEmpty, !takesText(model), model.overlay == nil, model.screen == screen,
+            action.id.leadsToText || action.flags.contains(.destructive)
+        {
+            noteRefusal(of: action, &model)
         }
         return effects
     }

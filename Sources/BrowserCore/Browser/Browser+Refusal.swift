@@ -49,15 +49,22 @@ extension Browser {
     }
 
     /// Notes that a dialog was refused or closed: the next key may be meant for it.
-    static func noteNoDialog(_ model: inout Model) { model.noDialog = (model.now, model.now) }
+    static func noteDialogEnd(_ model: inout Model) { model.dialogEnd = (model.now, model.now) }
 
-    /// Whether a key that would quit may be meant for a dialog that was refused or closed shortly before, or is still held down.
-    static func isMeantForDialog(_ model: inout Model, _ key: Key) -> Bool {
-        guard model.isFirstScreen, key != .control("c"), let (since, last) = model.noDialog,
+    /// Notes that an action was refused: text for its prompt, or keys for its dialog, may follow.
+    static func noteRefusal(of action: BrowserAction, _ model: inout Model) {
+        if action.id.leadsToText { model.textRefusedAt = model.now }
+        noteDialogEnd(&model)
+    }
+
+    /// Refuses a key that would quit if it may be meant for a dialog that was refused or closed shortly before, or is still held
+    /// down. Returns whether it was refused.
+    static func refusesQuit(_ model: inout Model, _ key: Key) -> Bool {
+        guard model.isFirstScreen, key != .control("c"), let (since, last) = model.dialogEnd,
             (0..<Model.repeating).contains(model.now.seconds(since: since))
                 || (0..<Model.pauseOfHeldKey).contains(model.now.seconds(since: last))
         else { return false }
-        model.noDialog?.last = model.now
+        model.dialogEnd?.last = model.now
         model.say("\(key) ignored: no dialog is open. Press it again to quit.", role: .warning, seconds: 3)
         return true
     }
@@ -66,8 +73,7 @@ extension Browser {
     static func sayWhyNothing(_ model: inout Model, _ key: Key) {
         let help = "\(keyName(model, .help)) lists the keys."
         if model.isReadOnly, let action = ActionTable.keyMap().action(for: key, in: model.screen) {
-            if action.id.leadsToText { model.textRefusedAt = model.now }
-            noteNoDialog(&model)
+            noteRefusal(of: action, &model)
             return model.say(readOnly(action, model), seconds: 3)
         }
         let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
@@ -75,8 +81,7 @@ extension Browser {
         guard let action = actions.first else {
             return model.say("\(key) does nothing here. \(help)", seconds: 3)
         }
-        if action.id.leadsToText { model.textRefusedAt = model.now }
-        noteNoDialog(&model)
+        noteRefusal(of: action, &model)
         if model.screen == .messages, model.keyMap.action(.delete)?.keys.contains(key) == true {
             let all = keyName(model, .deleteAll)
             return model.say("Can't delete single messages. \(all) deletes all.", seconds: 4)

@@ -48,8 +48,8 @@ package struct Model: Sendable {
     var doubtedAt: Timestamp?
     /// When a key that opens a text field, or text after it, was last refused.
     var textRefusedAt: Timestamp?
-    /// When a dialog was last refused, or closed by the key that quits, and when such a key came last.
-    var noDialog: (since: Timestamp, last: Timestamp)?
+    /// When a dialog was last refused, or closed by a key that also quits, and when such a key was last pressed since.
+    var dialogEnd: (since: Timestamp, last: Timestamp)?
     var prompt: Prompt?
     var notice: Notice?
     /// Long work, latest last: changes, and at most one other job for each store.
@@ -178,7 +178,7 @@ package struct Model: Sendable {
 
     /// Seconds within which the same key counts as held down: the longest delay of keyboards before they repeat a key.
     static let repeating = 0.7
-    /// More than the seconds between two repetitions of a key held down.
+    /// Seconds after which a key that was held down counts as released: more than between two of its repetitions.
     static let pauseOfHeldKey = 0.15
 
     mutating func isStillHeld(_ key: Key) -> Bool {
@@ -239,7 +239,7 @@ package struct Model: Sendable {
         return ProcessName.words(pid, pid == archives.figures?.ownPid ? "this browser" : process?.name)
     }
 
-    /// Shorter forms of ``processName(_:)``: `4121 api`, with less and less of the name.
+    /// Shorter forms of ``processName(_:)``, longest first: `4121 api-server`, `4121 api`, `4121`.
     func shortProcessNames(_ pid: Int32) -> [String] {
         let name = archives.figures?.processes.first { $0.pid == pid }?.name ?? ""
         let lengths = [name.count, 12, 8, 5, 3].filter { $0 > 0 && $0 <= name.count }

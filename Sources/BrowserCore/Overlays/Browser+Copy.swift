@@ -5,6 +5,7 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
+    /// Lists what can be copied: of a message, which is read first, of marked entries, or of the selected row.
     static func showCopyMenu(_ model: inout Model) -> [Effect] {
         if model.screen == .messages, let archive = model.archiveInView, model.log?.count ?? 0 > 0 {
             return MessagesScreen.withMessage(&model) { line, model in
@@ -69,7 +70,8 @@ extension Browser {
 
     private static let mostRead = 1 << 20
 
-    /// Nil if it is too large. Marked entries that no longer exist are left out, but not all of them.
+    /// The part of each entry, separated by line breaks; nil if it is too large. Leaves out entries of several that no longer exist,
+    /// and throws if none is left.
     private static func read(
         _ part: CopyItem.Part, of entries: [EntryAddress], from source: any StoreSource
     ) throws(SourceError) -> [UInt8]? {

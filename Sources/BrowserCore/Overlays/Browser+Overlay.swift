@@ -24,7 +24,7 @@ extension Browser {
             case .edit(let plan): press(&model, key, in: plan)
             }
         if model.overlay == nil, model.keyMap.action(.quit)?.keys.contains(key) == true {
-            noteNoDialog(&model)
+            noteDialogEnd(&model)
         }
         if asked != nil, model.overlay == nil, !effects.isEmpty { model.answeredBy = (key, model.now) }
         return effects

@@ -18,7 +18,7 @@ struct EditPlan: Sendable {
 
     private static let mostLines = 5_000
 
-    /// The lines in rows: equal lines are cut to one, changed ones around their change.
+    /// The rows of the difference. An equal line has one row. A changed line that is too wide is cut around its change.
     func rows(columns: Int) -> [Row] {
         let room = max(1, columns - 2)
         var rows: [Row] = []
@@ -33,6 +33,7 @@ struct EditPlan: Sendable {
                 continue
             case .kept:
                 sign = "  "
+                // Only the visible part is read, so that a long line costs no more.
                 text = TextWrap.pieces(text, columns: room, most: 2).joined()
                 text = TextWidth.truncate(text, to: room, ellipsis: EditPlan.ellipsis)
             case .removed, .added:

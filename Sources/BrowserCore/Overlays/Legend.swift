@@ -27,7 +27,7 @@ enum Legend {
         case .entries:
             return [
                 Line(String(glyphs.marked), "Marked: included in the next delete or expiry."),
-                Line(String(glyphs.descending), "Evicted next, if 1% of the limit is stored."),
+                Line(String(glyphs.descending), "Evicted next, to free 1% of the limit."),
                 Line("x", "Removed since the list was read."),
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),

@@ -4,16 +4,20 @@ import TerminalKit
 
 /// The rows of a screen that are written to a file.
 struct RowExport: Sendable {
-    /// Follows `write`, such as `60 messages`.
+    /// Writes the rows to the file of a path. The flag allows replacing a file. Returns nil if stopped.
+    typealias Write = @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
+
+    /// The rows in words, as in `write 60 messages to:`.
     var amount: String
-    /// The number of rows, and their names; nil: unknown until they are written.
+    /// The number of rows; nil: unknown until they are written.
     var count: Int?
+    /// The rows' name, in singular and plural.
     var noun = ("row", "rows")
+    /// The extensions of file names that choose a format.
     var formats = ".ndjson, .json, .csv or .tsv"
-    /// A difference between the screen and the file.
+    /// A possible difference between the screen and the file.
     var remark: String?
-    /// Nil if stopped. The flag allows replacing a file.
-    let write: @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
+    let write: Write
 
     /// Writes marked entries with their whole values.
     static func entries(_ marks: Marks, of archive: ArchiveAddress, allowsAccesses: Bool = false) -> RowExport
@@ -27,10 +31,8 @@ struct RowExport: Sendable {
         }
     }
 
-    static func marked(
-        _ marks: Marks,
-        write: @escaping @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
-    ) -> RowExport {
+    /// Writes marked entries in a given way.
+    static func marked(_ marks: Marks, write: @escaping Write) -> RowExport {
         let noun = ("marked entry", "marked entries")
         return RowExport(
             amount: Figures.count(marks.count, noun.0, noun.1), count: marks.count, noun: noun, write: write)

@@ -4,7 +4,7 @@ import TerminalKit
 /// A value or message for a program.
 struct ProgramInput: Sendable {
     let name: String
-    /// Writes it to a new file in a folder; nil if stopped.
+    /// Writes the value or message to a new file in a folder; nil if stopped.
     let file: @Sendable (String, QuestionContext) throws(SourceError) -> PrivateFile?
 }
 
@@ -16,12 +16,12 @@ extension Browser {
     }
 
     private static func chosenInput(_ model: Model) -> ProgramInput? {
-        if model.screen == .messages { return MessagesScreen.input(model) }
-        return chosenEntry(model).map { entry in
-            ProgramInput(name: "\(entry)") { (folder, context) throws(SourceError) in
-                try privateFile(of: entry, folder, context)
+        model.parts.input(model)
+            ?? chosenEntry(model).map { entry in
+                ProgramInput(name: "\(entry)") { (folder, context) throws(SourceError) in
+                    try privateFile(of: entry, folder, context)
+                }
             }
-        }
     }
 
     static func open(_ model: inout Model) -> [Effect] {
@@ -78,7 +78,7 @@ extension Browser {
         }
     }
 
-    /// Writes the value to a file that only this user can read, and starts a program on it.
+    /// Writes the input to a file that only this user can read, and starts a program on it.
     private static func handOver(
         _ model: inout Model, _ input: ProgramInput, _ title: String,
         to program: @escaping @Sendable (PrivateFile) -> TerminalProgram
@@ -117,6 +117,7 @@ extension Browser {
 
     // MARK: A file
 
+    /// Asks for a file for the marked rows or, without marks, for the selected value.
     static func askFile(_ model: inout Model) {
         if model.parts.export(model) != nil { return askExport(&model) }
         guard let entry = chosenEntry(model) else { return model.say("No value to write here.") }

@@ -1,9 +1,9 @@
 import StorageEngine
 import TerminalKit
 
-/// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than ``gap`` seconds apart
-/// with two different characters. Destructive keys and line ends within text are refused and the rest is dropped. No key answers a dialog that its
-/// own burst opened.
+/// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than ``gap`` seconds
+/// apart with two different characters. Destructive keys and line ends within text are refused, and the rest is dropped. No key
+/// answers a dialog that its own burst opened.
 struct TypedInput {
     /// Seconds of silence that end a burst.
     static let gap = 0.03
@@ -55,7 +55,8 @@ struct TypedInput {
         return Set(keys).union(handled.burst == next.burst ? handled.keys : []).count > 1
     }
 
-    /// Whether the next key is a line end of a text: after two different characters of its burst, or beside the other line end.
+    /// Whether the next key is a line end within text: after two different characters of its burst, or in one burst with the other
+    /// line end.
     var isNextLineEndOfText: Bool {
         guard let next = arrivals.first, TypedInput.isLineEnd(next.event) else { return false }
         let before = handled.burst == next.burst ? handled.keys.subtracting([next.event]) : []
@@ -199,6 +200,7 @@ struct TypedInput {
 
     private static func isOfText(_ event: InputEvent) -> Bool { character(event) != nil || isLineEnd(event) }
 
+    /// `enter`, or `tab`, which separates fields of pasted tables.
     private static func isLineEnd(_ event: InputEvent) -> Bool {
         event == .key(Key(.enter)) || event == .key(Key(.tab))
     }

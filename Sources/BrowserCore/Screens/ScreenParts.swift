@@ -18,8 +18,10 @@ protocol ScreenParts {
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
     static func command(_ model: Model) -> CommandLine.Words
-    /// The rows that are written to a file together; nil: the selected value is written.
+    /// The rows that are written to a file together: marked ones, or those of the screen. Nil: the selected value is written.
     static func export(_ model: Model) -> RowExport?
+    /// The input of the pager and of pipes; nil: the selected entry's value.
+    static func input(_ model: Model) -> ProgramInput?
 
     // MARK: View
 
@@ -92,6 +94,7 @@ protocol ScreenParts {
 extension ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
     static func export(_ model: Model) -> RowExport? { nil }
+    static func input(_ model: Model) -> ProgramInput? { nil }
     static var isOfOneArchive: Bool { true }
     static func key(_ model: Model) -> String? { nil }
     static func targets(_ model: Model) -> ChosenEntries? { nil }
@@ -209,7 +212,7 @@ struct ChosenEntries: Sendable {
     var absence = ""
     /// Those without a visible row.
     var hidden: Set<ExactText> = []
-    /// Name of the group that the entries are.
+    /// Name of the group whose entries these are.
     var group: String?
     /// A note about entries that are left out.
     var omission: String?

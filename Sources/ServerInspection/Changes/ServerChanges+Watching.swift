@@ -49,7 +49,8 @@ extension ServerChanges {
         return answers
     }
 
-    /// Passes the dump of each key to `body`; empty: absent. Answers take memory of the server, so they are small if it evicts.
+    /// Passes the dump of each key to `body`, in their order; an absent key has an empty one. Answers take memory of the server, so
+    /// they are small if it evicts.
     func dump(_ copies: [UndoArchive.Copy], _ body: ([UInt8]) -> Void) throws(SourceError) {
         let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
@@ -84,8 +85,8 @@ extension ServerChanges {
     }
 
     /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
-    /// has no rights to them. `NOPERM` then contains one of two phrases, which no name of a user or a command contains; other forms
-    /// of it concern the command for all keys. The server has executed nothing.
+    /// has no rights to them. The server has executed nothing. For a missing right to keys, `NOPERM` contains one of two phrases,
+    /// which no name of a user or a command contains; its other forms concern the command for all keys.
     package static func concernsKeys(_ refusal: String?) -> Bool {
         guard let refusal else { return false }
         return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN "].contains(where: refusal.hasPrefix)

@@ -152,11 +152,11 @@ package struct ServerChanges {
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Errors of a `RESTORE` of an empty value by a user with the right to it: the key is present or absent.
-    private static let provingUndoRights = ["BUSYKEY", "ERR DUMP payload", "ERR Bad data format"]
+    /// Beginnings of the errors of a `RESTORE` of an empty value that prove the right to it: for a present key, and for an absent one.
+    private static let errorsProvingRight = ["BUSYKEY", "ERR DUMP payload", "ERR Bad data format"]
 
-    /// Returns the copies that the user has the right to restore, and leaves the other keys. Tests each key with an empty value, which
-    /// no server stores. It is an access to the key, as its copy was.
+    /// Returns the copies that the user has the right to restore; the other keys stay unchanged. Tests each key by a `RESTORE` of an
+    /// empty value, which no server stores. Like a copy, the test is an access to the key.
     private func restorable(
         _ copies: [UndoArchive.Copy], _ work: inout Work
     ) throws(SourceError) -> [UndoArchive.Copy] {
@@ -168,7 +168,7 @@ package struct ServerChanges {
             guard let message = answer.error else { throw connection.invalidAnswer(to: "RESTORE") }
             if ServerChanges.concernsKeys(message) {
                 work.leave(copy.key, "an undo would fail: \(message)")
-            } else if ServerChanges.provingUndoRights.contains(where: message.hasPrefix) {
+            } else if ServerChanges.errorsProvingRight.contains(where: message.hasPrefix) {
                 restorable.append(copy)
             } else {
                 throw SourceError("an undo would fail: \(connection.address) refuses RESTORE: \(message)")
@@ -320,25 +320,32 @@ package struct ServerChanges {
                 copies.append(copy)
             }
         }
+        copies = try withDumps(copies, knowing: earlier, &found)
+        work.outcome.skips += found.skips
+        work.outcome.unchanged += found.unchanged
+        return work.action.needsCopies ? try restorable(copies, &work) : copies
+    }
+
+    /// Returns copies with their dumps, and skips absent keys. A copy that equals an earlier one gets its idle time.
+    private func withDumps(
+        _ copies: [UndoArchive.Copy], knowing earlier: [[UInt8]: UndoArchive.Copy], _ found: inout PlanOutcome
+    ) throws(SourceError) -> [UndoArchive.Copy] {
         var dumps: [[UInt8]] = []
         try dump(copies) { dumps.append($0) }
-        var sound: [UndoArchive.Copy] = []
+        var present: [UndoArchive.Copy] = []
         for (var copy, dump) in zip(copies, dumps) {
-            copy.dump = dump
             guard !dump.isEmpty else {
                 found.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 continue
             }
-            copy.digest = ValueDigest(dump: dump)
+            (copy.dump, copy.digest) = (dump, ValueDigest(dump: dump))
             if let before = earlier[copy.key], before.digest == copy.digest, before.deadline == copy.deadline
             {
                 copy.idle = before.idle
             }
-            sound.append(copy)
+            present.append(copy)
         }
-        work.outcome.skips += found.skips
-        work.outcome.unchanged += found.unchanged
-        return work.action.needsCopies ? try restorable(sound, &work) : sound
+        return present
     }
 }
 

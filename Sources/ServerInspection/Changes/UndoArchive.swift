@@ -18,7 +18,7 @@ struct UndoArchive {
     struct Record: Codable {
         let id: UInt32
         let kind: ReversibleAction.Kind
-        /// When it began, or ended if it is complete. Identifies it with the ID.
+        /// When it began, or ended if it is complete, to the microsecond. Identifies the action together with the ID.
         var time = Timestamp(microseconds: Clock.preciseWall())
         var entries: UInt32 = 0
         var bytes: UInt64 = 0

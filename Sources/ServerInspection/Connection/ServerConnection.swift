@@ -9,7 +9,7 @@ package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
     private let staysWithServer: Bool
-    /// Number of successive replies to a scan without a new element that are allowed for a table of any size.
+    /// Maximum number of successive replies to a scan without a new element, for an empty table (``ScanProgress``).
     let idleReplies: Int
     private let state = Guarded(State())
     let values = Guarded(())
@@ -286,8 +286,8 @@ private final class Link: @unchecked Sendable {
 
     func exchange(_ commands: [RESPCommand]) throws(RESPError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
-        // A reply that arrived before is an error, and not the answer to these commands. The server sends this connection no
-        // messages of which a part could be here.
+        // A reply that arrived before is an error, not the answer to these commands. The server pushes no messages on this
+        // connection, so a part of one is an error, too.
         state.received(try transport.available())
         while try state.next() != nil {}
         if state.isWithinValue { throw RESPError("it sent a reply without a request") }

@@ -100,14 +100,14 @@ final class ServerSocket: RESPTransport {
     }
 
     func receive() throws(RESPError) -> [UInt8] {
-        guard let bytes = try bytes(0) else { throw RESPError("it sent no bytes in time") }
+        guard let bytes = try bytes(flags: 0) else { throw RESPError("it sent no bytes in time") }
         return bytes
     }
 
-    func available() throws(RESPError) -> [UInt8] { try bytes(Int32(MSG_DONTWAIT)) ?? [] }
+    func available() throws(RESPError) -> [UInt8] { try bytes(flags: Int32(MSG_DONTWAIT)) ?? [] }
 
-    /// Nil: none in time.
-    private func bytes(_ flags: Int32) throws(RESPError) -> [UInt8]? {
+    /// The bytes that `recv` returns with these flags; nil: none in time.
+    private func bytes(flags: Int32) throws(RESPError) -> [UInt8]? {
         while true {
             let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, flags) }
             if count > 0 { return Array(buffer[..<count]) }

@@ -24,7 +24,7 @@ package final class ServerListing: EntryListing {
             let size: UInt64
             let used: Timestamp
             let expires: Timestamp?
-            // Last, where they take no further memory.
+            // Last, so that no padding follows them.
             let hits: UInt8
             let type: UInt8
         }
@@ -81,10 +81,8 @@ package final class ServerListing: EntryListing {
         var scan = ServerScan(connection, database: database, matching: pattern)
         var keys = KeyTable()
         while keys.count < most, goesOn(keys.count) {
-            let found =
-                isPaced
-                ? try connection.paced(try scan.next(&keys, most: most)) : try scan.next(&keys, most: most)
-            if found == nil { break }
+            func next() throws(SourceError) -> [[UInt8]]? { try scan.next(&keys, most: most) }
+            if (isPaced ? try connection.paced(try next()) : try next()) == nil { break }
         }
         isCut = !scan.isAtEnd
         if isCut, keys.count < most { return nil }

@@ -70,10 +70,11 @@ package struct ServerScan {
     }
 }
 
-/// Ends a scan whose cursors never end: one with too many successive replies without a new element. A reply without elements is legal.
-/// It has visited at least ten times `COUNT` buckets, and a server shrinks a table that is less than a tenth full, so a table has at
-/// most two such replies for each `COUNT` of its elements. Twenty are allowed, and ``ServerConnection/idleReplies`` for a table that
-/// isn't shrunk, such as during a snapshot.
+/// Ends a scan whose cursor never ends: one with too many successive replies without a new element.
+///
+/// A reply without elements is legal: the server then has visited at least ten times `COUNT` buckets. It shrinks a table that is less
+/// than a tenth full, so it sends at most two such replies for each `COUNT` elements. Twenty are allowed, plus
+/// ``ServerConnection/idleReplies`` for a table that isn't shrunk, such as during a snapshot.
 struct ScanProgress {
     private let connection: ServerConnection
     private let name: String

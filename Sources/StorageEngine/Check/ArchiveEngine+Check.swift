@@ -24,8 +24,8 @@ extension ArchiveEngine {
         return findings.report
     }
 
-    /// Segments are removed oldest first and created in sequence, so a missing one in between was lost. Without those that the
-    /// index reports.
+    /// Reports missing segments that the index doesn't report. Segments are removed oldest first and created in sequence, so a
+    /// missing one in between was lost.
     private func gaps() throws(StorageError) -> [String] {
         let head = index.head.segment
         let numbers = try log.segmentNumbers().filter { $0 <= head }

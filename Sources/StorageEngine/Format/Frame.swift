@@ -42,7 +42,7 @@ struct Frame {
     let valueBytes: Int
     let keyBytes: Int
     let extensionBytes: Int
-    /// Whether the checksum doesn't match, but the key can be read.
+    /// Whether the checksum doesn't match, but the key can be read. ``kind`` is then ``FrameKind/kindIfDamaged``.
     private(set) var isDamaged = false
 
     @inline(__always) static func bytes(key: Int, extension: Int, value: Int) -> Int {
@@ -88,7 +88,7 @@ struct Frame {
     }
     /// 0: never written. For a kind that this version doesn't know, `kind` is `nil`, and readers skip the frame.
     var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
-    var kind: FrameKind? { FrameKind(rawValue: rawKind).map { isDamaged ? $0.remainder : $0 } }
+    var kind: FrameKind? { FrameKind(rawValue: rawKind).map { isDamaged ? $0.kindIfDamaged : $0 } }
     var encoding: ValueEncoding {
         ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown
     }
@@ -116,7 +116,8 @@ struct Frame {
     }
 
     /// This frame as a damaged one, if its key can be read: fields are valid, and no single changed bit of kind, sequence or key
-    /// explains that its checksum differs by `difference` from that of its bytes. OnDiskFormat, "Reading the log".
+    /// explains that its checksum differs by `difference` from that of its bytes. OnDiskFormat, "Damage in a cache". Linear in
+    /// the key's bytes.
     func damaged(by difference: UInt32) -> Frame? {
         let lead = Frame.headerBytes + extensionBytes + keyBytes
         guard let kind = FrameKind(rawValue: rawKind), (keyBytes > 0) == kind.hasKey,
@@ -125,6 +126,11 @@ struct Frame {
             !Checksum.isBitChange(difference, in: 12, before: bytes - 24),
             !Checksum.isBitChange(difference, in: keyBytes, before: bytes - lead)
         else { return nil }
+        return asDamaged
+    }
+
+    /// This frame as a damaged one, without a check.
+    var asDamaged: Frame {
         var frame = self
         frame.isDamaged = true
         return frame

@@ -34,15 +34,16 @@ enum FrameKind: UInt8, Sendable {
         default: SegmentLayout.reserveBytes
         }
     }
-    /// What is known of a damaged frame: what it stored is lost, what it replaced or removed is not restored.
-    var remainder: FrameKind {
+    /// The kind for which a damaged frame counts in a cache (OnDiskFormat, "Damage in a cache"): its value is lost, and entries
+    /// that it replaced or removed stay removed.
+    var kindIfDamaged: FrameKind {
         switch self {
         case .put, .move, .resident, .delete, .deadline: .delete
         case .deleteAll, .evict: self
         case .restore, .message, .kept, .void, .batch: .void
         }
     }
-    var hasKey: Bool { remainder == .delete || self == .kept }
+    var hasKey: Bool { kindIfDamaged == .delete || self == .kept }
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 }
 
@@ -52,7 +53,7 @@ enum LogChange {
     case store(isCopy: Bool)
     /// Removes the entries that the frame names, and replaces its key's value on disk by one in memory, unless it is outdated.
     case storeInMemory
-    /// Removes the entries that the frame names, and that of its key.
+    /// Removes the entries that the frame names, and the entry of its key.
     case remove
     case removeAll
     /// Removes the entries that the frame names, or tombstones them for an action that can be undone.

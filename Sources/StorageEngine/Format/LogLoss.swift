@@ -15,6 +15,7 @@ struct LogLoss: Equatable {
         return LogLoss(from: min(one.from, other.from), to: max(one.to, other.to))
     }
 
+    /// Whether all of these segments lie in the lost range.
     func covers(_ segments: ClosedRange<UInt32>) -> Bool {
         from.segment <= segments.lowerBound && segments.upperBound <= to.segment
     }

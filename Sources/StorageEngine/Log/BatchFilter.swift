@@ -20,7 +20,7 @@ private final class FrameCopy {
     /// Valid as long as the copy.
     var frame: Frame {
         let frame = Frame(beginning: UnsafeRawBufferPointer(bytes)).unsafelyUnwrapped
-        return isDamaged ? frame.damaged(by: 0) ?? frame : frame
+        return isDamaged ? frame.asDamaged : frame
     }
 }
 
@@ -53,7 +53,7 @@ struct BatchFilter {
     typealias Emit = (Frame, Location) throws(StorageError) -> Void
 
     private let isLog: Bool
-    /// Whether damaged frames remove what they replaced.
+    /// Whether damaged frames count as deletions of their keys.
     private let isCache: Bool
     private let copiesFrames: Bool
     private var open: OpenBatch?
@@ -140,7 +140,7 @@ struct BatchFilter {
         noteGap(range, gap, ofOpen)
         guard isCache, gap == .damaged else { return }
         _ = try segment.visitDamaged(in: range) { (frame, location) throws(StorageError) in
-            // Also behind a batch whose fate isn't known yet, to keep the order.
+            // Behind the frames of an open batch, to keep the order.
             guard open != nil else { return try emit(frame, location) }
             let copy = copiesFrames ? FrameCopy(frame) : nil
             open?.frames.append((copy?.frame ?? frame, location, copy))

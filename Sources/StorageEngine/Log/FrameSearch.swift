@@ -91,6 +91,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         try frame(at: offset, before: .max, isDamaged: true)
     }
 
+    /// The intact frame at an offset or, with `isDamaged`, the one whose key can be read.
     private func frame(at offset: Int, before limit: Int, isDamaged: Bool) throws(StorageError) -> Frame? {
         let end = min(limit, bytes)
         trust(upTo: end)

@@ -47,6 +47,7 @@ extension SegmentReader {
     }
 
     /// Visits the frames of a damaged range. Returns `false`, without a visit, unless they fill it and all their keys can be read.
+    /// Reads each frame twice.
     func visitDamaged(
         in range: Range<Int>, _ body: (Frame, Location) throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
@@ -65,18 +66,19 @@ extension SegmentReader {
         return true
     }
 
-    /// Names the first keys of a damaged range, to end a line about it.
+    /// The keys of a damaged range, at most three by name, as the end of a message: ` of the key "a"`.
     func keys(inDamaged range: Range<Int>) throws(StorageError) -> String {
-        var keys: [String] = []
+        let most = 3
+        var (names, count): ([String], Int) = ([], 0)
         let isReadable = try visitDamaged(in: range) { (frame, _) throws(StorageError) in
             guard frame.keyBytes > 0 else { return }
-            keys.append(keys.count < 3 ? "\"" + String(decoding: frame.key, as: UTF8.self) + "\"" : "")
+            count += 1
+            if count <= most { names.append("\"" + String(decoding: frame.key, as: UTF8.self) + "\"") }
         }
         guard isReadable else { return " (its keys can't be read)" }
-        guard !keys.isEmpty else { return "" }
-        let rest = keys.count > 3 ? " and \(keys.count - 3) more" : ""
-        let names = keys.prefix(3).joined(separator: ", ")
-        return (keys.count == 1 ? " of the key " : " of the keys ") + names + rest
+        guard count > 0 else { return "" }
+        let rest = count > most ? " and \(count - most) more" : ""
+        return (count == 1 ? " of the key " : " of the keys ") + names.joined(separator: ", ") + rest
     }
 }
 
@@ -105,6 +107,7 @@ final class MappedSegmentReader: SegmentReader {
     func damagedFrame(at offset: Int) throws(StorageError) -> Frame? {
         if search == nil { search = try log.search(pin) }
         guard try search?.damagedFrame(at: offset) != nil else { return nil }
+        // Checks the fields again, as mapped.
         return log.frame(pin, at: offset)?.damaged(by: 0)
     }
 

@@ -65,7 +65,7 @@ struct PriorIndexEvidence {
         self.memory = keepsIndex ? memory : nil
     }
 
-    /// The locations that a trusted index of this boot names; `nil` without one.
+    /// The locations that the index names, if it is trusted and of this boot; else `nil`. O(entries).
     var locations: Set<Location>? {
         guard let memory else { return nil }
         defer { withExtendedLifetime(memory) {} }

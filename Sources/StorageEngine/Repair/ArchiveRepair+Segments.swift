@@ -29,7 +29,7 @@ extension ArchiveRepair {
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
                 shouldContinue: number != numbers.last || endsDamaged,
-                without: dropped.filter { $0.first.segment == number }, removals[number] ?? [:])
+                without: dropped.filter { $0.first.segment == number }, removals: removals[number] ?? [:])
         }
         try fillGaps(log, from: oldest)
     }
@@ -46,9 +46,11 @@ extension ArchiveRepair {
                 try file.write(header.encoded)
                 try file.synchronize()
             }
-            report(
-                "\(log.path(of: missing.lowerBound)): \(missing.count == 1 ? "" : "and the next \(missing.count - 1): ")"
-                    + "the segment was missing; replaced by an empty one. Entries before it may be outdated")
+            let text =
+                missing.count == 1
+                ? "the segment was missing; replaced by an empty one"
+                : "this and the next \(missing.count - 1) segments were missing; replaced by empty ones"
+            report("\(log.path(of: missing.lowerBound)): \(text). Older entries may be outdated")
         }
     }
 
@@ -105,8 +107,8 @@ extension ArchiveRepair {
         }
     }
 
-    /// Batches that don't count and have removable frames; for each segment the offsets of damaged frames that count, with their
-    /// kinds; and whether the log ends with a damaged batch that counts.
+    /// Returns batches that don't count and have removable frames; for each segment the damaged frames that count, by offset,
+    /// with the kinds for which they count; and whether the log ends with a damaged batch that counts.
     private mutating func readLog(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([DroppedBatch], removals: [UInt32: [Int: FrameKind]], endsDamaged: Bool) {
@@ -163,7 +165,7 @@ extension ArchiveRepair {
 
     private mutating func mendFrames(
         _ log: SegmentLog, _ number: UInt32, isNewest: Bool, shouldContinue: Bool,
-        without dropped: [DroppedBatch], _ removals: [Int: FrameKind]
+        without dropped: [DroppedBatch], removals: [Int: FrameKind]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
             throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -206,33 +208,37 @@ extension ArchiveRepair {
         // Allocates all blocks: writing through the mapping must not meet a full disk (F4).
         try segments.reserveBlocks(pin)
         let all = stretches + removed.map(\.range) + (tail.map { [$0] } ?? [])
-        let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
+        let file = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
+        let kept = "the old bytes are kept in \(file)"
         if let first = (stretches + removed.map(\.range)).map(\.lowerBound).min() {
             salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
         }
         for (range, keys) in removed {
-            var offset = range.lowerBound
-            while offset < range.upperBound, let kind = removals[offset] {
-                offset += segments.view(pin).setKind(kind, at: offset)
-            }
-            report(
-                "\(log.path(of: number)): bytes \(range.lowerBound) to \(range.upperBound): replaced by a deletion\(keys); "
-                    + "the old bytes are kept in \(kept)")
+            ArchiveRepair.set(removals, in: range, of: segments.view(pin))
+            report(range, of: log.path(of: number), "replaced by a deletion\(keys); \(kept)")
         }
         for stretch in stretches {
             let isCovered = cover(stretch, segments, pin)
-            let done =
-                isCovered
-                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; unchanged"
-            report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
+            let done = isCovered ? "covered; \(kept)" : "too short for a frame; unchanged"
+            report(stretch, of: log.path(of: number), done)
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
-            report(
-                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared; "
-                    + "the old bytes are kept in \(kept)")
+            report(tail, of: log.path(of: number), "no entry follows; cleared; \(kept)")
         }
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
+    }
+
+    private mutating func report(_ range: Range<Int>, of path: String, _ done: String) {
+        report("\(path): bytes \(range.lowerBound) to \(range.upperBound): \(done)")
+    }
+
+    /// Gives the damaged frames of a range the kinds for which they count.
+    private static func set(_ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment) {
+        var offset = range.lowerBound
+        while offset < range.upperBound, let kind = kinds[offset] {
+            offset += segment.setKind(kind, at: offset)
+        }
     }
 
     private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {

@@ -46,6 +46,7 @@ struct ArchiveRepair {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
             repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
+        // The evidence is released while segments are mended.
         let listed = repair.kind == .cache ? repair.evidence?.locations : nil
         try repair.mendSegments(progress)
         return try repair.finish(
@@ -133,8 +134,8 @@ struct ArchiveRepair {
             let removed = try ArchiveSection(unshared: engine).removeBatch(outdated, .eviction, .damage)
                 .entries
             if removed > 0 {
-                report(
-                    "\(folder.path): \(removed) outdated entries removed, which the old index did not list")
+                let entries = removed == 1 ? "1 outdated entry" : "\(removed) outdated entries"
+                report("\(folder.path): removed \(entries), which the old index did not list")
             }
         }
         let entries = index.entryCount

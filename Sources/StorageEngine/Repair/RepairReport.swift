@@ -19,8 +19,8 @@ extension Store {
     /// No byte is discarded: bytes that belong to no intact entry are kept in files of the archive's folder whose names
     /// end in `.damaged`. If the descriptor was lost, the frames determine the archive's kind: a log if they are
     /// messages, a cache if entries were evicted for a limit, otherwise a collection. Cache and log get a disk limit
-    /// that holds all present values. Entries of a cache that a damaged part replaced or removed are removed. Known
-    /// losses of the log are reported once, and no longer by a check. An intact archive loses recency and
+    /// that holds all present values. In a cache, entries that a damaged part of the log had replaced or removed are
+    /// removed. Known losses of the log are reported once, and no longer by a check. An intact archive loses recency and
     /// counters since each entry's last write. If it is killed, run it again. Reads the files twice.
     ///
     /// - Throws: `busy` while any process, including this one, has the archive open for writing; `readOnly`,

@@ -31,7 +31,7 @@ package enum Clock {
         var boot: Int64
     }
 
-    /// The wall clock's time to the microsecond; ``wall()`` advances in steps of some ms. Some hundred ns.
+    /// The wall clock's time to the microsecond, unlike ``wall()``, which advances in steps of some ms. Takes some hundred ns.
     package static func preciseWall() -> Int64 { wall(atBoot: boot()) }
 
     static func read() -> Reading { Reading(wall: wall(), boot: boot()) }

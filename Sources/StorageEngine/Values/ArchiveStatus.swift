@@ -14,7 +14,7 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var footprint: UInt64
     /// Extra bytes that the files may use for entries that can be restored by undo, until the space is reclaimed.
     public var undoBytes: UInt64
-    /// Bytes that a compaction frees, about; entries that can be restored by undo keep theirs.
+    /// About the number of bytes that a compaction frees. It keeps entries that can be restored by undo.
     package var reclaimableBytes: UInt64 = 0
     /// The size of a removal that can be undone for a full ten minutes.
     public var undoBudget: UndoBudget
@@ -128,8 +128,8 @@ public struct CheckReport: Sendable, Hashable {
     public var salvaged = 0
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String] = []
-    /// One line for each segment older than the log; and one if the index's structure could not be checked because of constant
-    /// changes.
+    /// One line for each segment that is older than the log's beginning, and one if the index's structure could not be checked
+    /// because of constant changes.
     public var remarks: [String] = []
 
     /// Most lines in ``problems``, and in ``remarks``.

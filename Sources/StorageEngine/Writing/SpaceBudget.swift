@@ -51,7 +51,8 @@ struct SpaceBudget: ArchiveOperation {
         return live + live / 32 + 2 * engine.segmentTarget
     }
 
-    /// Bytes of segments and index that a compaction frees without giving up undo, about. Takes no lock.
+    /// About the number of bytes of segments and index that a compaction frees. It keeps entries that can be restored by undo.
+    /// Takes no lock.
     var reclaimableBytes: Int {
         guard engine.kind != .log, index.isReady else { return 0 }
         let oldest = index.oldestSegment

@@ -32,8 +32,8 @@ package struct LineDiff: Sendable, Hashable {
         lines = LineDiff.shortened(all, context: context)
     }
 
-    /// The places of lines that replace each other, in both directions: lines of the same number in a block of removed lines and
-    /// in the block of added ones behind it. O(lines).
+    /// Indices of lines that replace each other, in both directions: the nth line of a removed block and the nth line of the added
+    /// block behind it. O(lines).
     package var counterparts: [Int: Int] {
         var pairs: [Int: Int] = [:]
         var (removed, paired) = (0..<0, 0)

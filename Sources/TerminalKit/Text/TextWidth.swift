@@ -96,7 +96,7 @@ package enum TextWidth {
         /// For paths.
         package static let start = Cut(quarters: 4)
 
-        /// ``middle``, or a place near it if only that keeps all these texts different. Linear in their length.
+        /// ``middle``, or a cut nearer to an end if only that keeps all texts different. Linear in their length.
         package static func middle(of texts: some Sequence<String>, in columns: Int) -> Cut {
             let long = Set(texts.filter { width(of: $0) > columns })
             guard long.count > 1 else { return middle }
@@ -119,7 +119,7 @@ package enum TextWidth {
         return prefix(of: safe, columns: room - width(of: tail)) + ellipsis + tail
     }
 
-    /// The text without its first columns; a half of a wide character becomes a space. The result is harmless.
+    /// The text without its first `columns`; the second half of a wide character becomes a space. The result is harmless.
     package static func suffix(of text: String, from columns: Int) -> String {
         let safe = TerminalText.sanitized(text)
         var (start, used) = (safe.startIndex, 0)

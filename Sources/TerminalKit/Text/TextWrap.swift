@@ -7,7 +7,7 @@ package enum TextWrap {
     }
 
     /// Cuts a line into pieces of at most `columns`, keeping all spaces; a tab becomes four. The pieces are harmless.
-    /// - Parameter most: pieces to stop at, so that a long line costs no more.
+    /// - Parameter most: maximum number of pieces; the rest of a long line is not read.
     package static func pieces(_ line: some StringProtocol, columns: Int, most: Int = .max) -> [String] {
         var (pieces, piece, used): ([String], String, Int) = ([], "", 0)
         for character in line {

@@ -30,8 +30,9 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
-        /// The first that fits is shown if the text doesn't fit, else the last. Empty: the text is cut.
-        package var shorts: [String]
+        /// Shorter texts for one that doesn't fit, longest first: the first that fits is shown, else the last is cut. Empty: the text
+        /// is cut.
+        package var shorter: [String]
         /// Nil: the row's role.
         package var role: Role?
         package var cut: TextWidth.Cut
@@ -41,15 +42,21 @@ package struct Table: Widget {
         package var spark: [Double?]?
 
         package init(
-            _ text: String, shorts: [String] = [], role: Role? = nil, cut: TextWidth.Cut = .end,
+            _ text: String, shorter: [String] = [], role: Role? = nil, cut: TextWidth.Cut = .end,
             gauge: Double? = nil, spark: [Double?]? = nil
         ) {
             self.text = text
-            self.shorts = shorts
+            self.shorter = shorter
             self.role = role
             self.cut = cut
             self.gauge = gauge
             self.spark = spark
+        }
+
+        /// The longest text that fits, else the shortest.
+        fileprivate func text(in columns: Int) -> String {
+            guard let last = shorter.last else { return text }
+            return ([text] + shorter).first { TextWidth.width(of: $0) <= columns } ?? last
         }
     }
 
@@ -76,7 +83,8 @@ package struct Table: Widget {
     package var columnsBefore: Int?
     /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
     package var emptyText: String
-    /// Whether the last column's text continues on further lines instead of being cut. It must be legible.
+    /// Whether the last column's text continues on further lines instead of being cut. The text must be legible
+    /// (``Look/legible(_:)``).
     package var wraps = false
     package var row: @Sendable (Int) -> Row
 
@@ -200,14 +208,11 @@ package struct Table: Widget {
                 }
             } else {
                 let column = columns[place.index]
-                let whole =
-                    cell.shorts.isEmpty
-                    ? cell.text
-                    : ([cell.text] + cell.shorts).first { TextWidth.width(of: $0) <= area.columns }
-                        ?? cell.shorts[cell.shorts.count - 1]
-                let shown = column.aligningPoint(look.legible(whole), in: area.columns)
+                let isWrapped = wraps && place.index == columns.count - 1
+                let shown = column.aligningPoint(
+                    look.legible(cell.text(in: area.columns)), in: area.columns)
                 let text =
-                    wraps && place.index == columns.count - 1
+                    isWrapped
                     ? lines.first ?? ""
                     : TextWidth.pad(
                         shown, to: area.columns, alignment: column.alignment,
@@ -217,7 +222,7 @@ package struct Table: Widget {
                 // A role's colors may be unreadable on the selection; keep only its attributes.
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
-                guard wraps, place.index == columns.count - 1 else { continue }
+                guard isWrapped else { continue }
                 for (offset, text) in lines.enumerated().dropFirst() {
                     let below = Rect(
                         column: area.column, row: area.row + offset, columns: area.columns, rows: 1)

@@ -14,7 +14,7 @@ package struct TableLayout: Sendable, Hashable {
     package let rows: Range<Int>
     /// The first line in ``body`` of each of these rows.
     package let tops: [Int]
-    /// Lines in use.
+    /// Number of lines of the visible rows.
     private let lines: Int
 
     fileprivate init(
@@ -55,7 +55,7 @@ extension Table {
         return max(0, min(first, count - rows))
     }
 
-    /// The same for wrapped rows in a table's rectangle.
+    /// The same for wrapped rows in the table's rectangle. Reads the rows of about two screens.
     package func firstRow(showing selected: Int, in rect: Rect, from old: Int) -> Int {
         let places = layout(in: rect)
         let room = places.body.rows
@@ -82,7 +82,7 @@ extension Table {
         return first
     }
 
-    /// The lines of a row's wrapped text: the last column's, with its own line breaks.
+    /// The first `most` lines of a row's wrapped text, which is that of the last column, with its own line breaks.
     func lines(of row: Row, _ places: [TableLayout.Place], most: Int) -> [String] {
         guard let text = row.cells.last?.text, let place = places.last, place.index == columns.count - 1
         else { return [] }
@@ -94,7 +94,7 @@ extension Table {
         return lines
     }
 
-    /// The lines of each visible row.
+    /// The number of lines of each visible row.
     private func heights(from first: Int, in lines: Int, _ places: [TableLayout.Place]) -> [Int] {
         let count = min(rowCount - first, lines)
         guard wraps else { return [Int](repeating: 1, count: max(0, count)) }

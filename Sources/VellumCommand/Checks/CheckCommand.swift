@@ -16,8 +16,8 @@ struct CheckCommand: ParsableCommand {
             files of the archive's folder that end in .damaged. An archive that is open for writing is left unchanged. Clean \
             and the exit code then describe the result. An archive without its descriptor becomes a log, a cache or a \
             collection, depending on its entries, without loss. A damaged or missing marker file vellum-store is recreated \
-            if the folder has an archive. An archive's folder without any file is removed. After a repair, a value from before a \
-            damaged entry counts as current in a collection; --dry-run shows the keys.
+            if the folder has an archive. An archive's folder without any file is removed. In a collection, a repair makes the value \
+            before a damaged entry the current one; --dry-run shows the keys.
             """)
 
     @OptionGroup var store: StoreArguments

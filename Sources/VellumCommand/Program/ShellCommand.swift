@@ -11,9 +11,9 @@ struct ShellCommand: ParsableCommand {
             command of this program without its name, read by the system's shell, so that quotes, > and | work: keys City \
             --prefix a | head. A line that begins with ! is a command of that shell; history, help and exit are built in.
 
-            The tab key completes commands, archives, keys, and the properties and values of a query; up and ctrl+r recall previous \
-            lines, also of earlier sessions. A line that begins with a space is not remembered. ctrl+c drops a line or \
-            interrupts a command, ctrl+d quits.
+            The tab key completes commands, archives, keys, and the properties and values of a query; up and ctrl+r recall \
+            previous lines, also of earlier sessions. A line that begins with a space is not remembered. Press ctrl+c to drop \
+            a line or to interrupt a command, ctrl+d to quit.
 
             A terminal without cursor control (TERM=dumb) has a prompt and its own line editing. Without a terminal, lines \
             are read from standard input, # begins a comment, and the first line that fails ends the shell with its status.

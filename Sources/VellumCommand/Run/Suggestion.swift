@@ -14,8 +14,8 @@ enum Suggestion {
         return nearest(to: name, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
     }
 
-    /// The error that a store doesn't exist: the folder that was searched, and a store of a similar name in the caches folder or,
-    /// if none is similar, all of them.
+    /// The message that a store doesn't exist. Names the missing path, and in the caches folder a store of a similar name or, if none
+    /// is similar, the first few stores.
     static func absence(ofStore path: String) -> String {
         let folder = CachesFolder.path()
         let stores = (try? StoresFolder.stores(in: folder)) ?? []

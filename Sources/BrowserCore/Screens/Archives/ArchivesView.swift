@@ -75,7 +75,8 @@ enum ArchivesView {
         ])
     }
 
-    /// The width of a column of names: other columns are dropped or shrink before long names are cut.
+    /// The width of a column of names. Other columns are dropped or shrink before a name of up to 60 columns, or two fifths of the
+    /// screen, is cut; then the names get the free columns first.
     static func nameWidth(_ names: [String], _ model: Model) -> Part {
         let widest = names.reduce(10) { max($0, TextWidth.width(of: model.look.legible($1))) }
         let columns = min(widest, max(10, min(60, model.size.columns * 2 / 5)))

@@ -317,7 +317,7 @@ enum EntriesView {
         // An older list's victims may be evicted already.
         if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
             let count = Figures.count(arrangement.victims.count)
-            // One average entry if that is more.
+            // They free 1% of the limit or, if that is less than an average entry, one entry.
             let average = arrangement.listing.valueBytes / UInt64(max(1, arrangement.listing.count))
             let next = (summary?.diskLimit ?? 0) / 100 > average ? "next 1%" : "next"
             right.append(

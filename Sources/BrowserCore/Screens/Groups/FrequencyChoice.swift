@@ -2,6 +2,21 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
+extension SearchList {
+    /// A list of properties and other things to count values by. A property that isn't listed can be typed.
+    static func counting(
+        by items: [Item], chosen: @escaping @Sendable (inout Model, Int) -> [Effect],
+        typed: @escaping @Sendable (inout Model, QueryProperty) -> [Effect]
+    ) -> SearchList {
+        var list = SearchList(
+            title: "Count by", items, placeholder: "part of a name, or another property",
+            nothing: "No match; enter counts by the typed property.", chosen: chosen)
+        list.keys[0] = ("enter", "Count")
+        list.typed = { model, text in Browser.property(text, &model).map { typed(&model, $0) } ?? [] }
+        return list
+    }
+}
+
 extension EntriesScreen {
     static func chooseFrequency(_ model: inout Model) -> [Effect] {
         model.overlay = .search(frequencies(model))
@@ -23,17 +38,12 @@ extension EntriesScreen {
             if case .property(let property) = choice { note = sample.note(of: property) }
             return SearchList.Item(text: choice.name, note: note)
         }
-        var list = SearchList(
-            title: "Count by", items, placeholder: "part of a name, or another property",
-            nothing: "No match; enter counts by the typed property."
-        ) { model, number in
+        var list = SearchList.counting(by: items) { model, number in
             GroupsScreen.count(by: choices[number], &model)
+        } typed: { model, property in
+            GroupsScreen.count(by: .property(property), &model)
         }
-        list.keys[0] = ("enter", "Count")
         list.isOfFrequencies = true
-        list.typed = { model, text in
-            Browser.property(text, &model).map { GroupsScreen.count(by: .property($0), &model) } ?? []
-        }
         return list
     }
 }

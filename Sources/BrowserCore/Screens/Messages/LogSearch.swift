@@ -17,7 +17,7 @@ struct LogSearch: Sendable {
     /// The first message that wasn't searched; nil before the first search.
     private(set) var end: Int?
     private(set) var dropped = 0
-    /// Whether the last step continued at the other end of the log.
+    /// Whether the last step to a match continued at the other end of the log.
     var hasWrapped = false
 
     var isActive: Bool { pattern != nil }

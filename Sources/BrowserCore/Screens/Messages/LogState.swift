@@ -18,6 +18,8 @@ struct LogState: Sendable {
     var firstColumn = 0
     /// Whether the newest message stays in view.
     var follows = true
+    /// The selected message, and ``follows``, when the prompt of a search opened; nil without a search, and after a cancelled one.
+    var searchStart: (number: Int, follows: Bool)?
     var archiveProblem: String?
     var readProblem: String?
 
@@ -52,9 +54,6 @@ struct LogState: Sendable {
     func line(_ number: Int) -> LogLine? { lines[number] ?? filter.lines[number] }
 
     mutating func select(_ number: Int, follows: Bool = false) { (cursor, self.follows) = (number, follows) }
-
-    /// The selected message when a search was asked for, and whether the list followed the newest; nil after a cancelled one.
-    var searchStart: (number: Int, follows: Bool)?
 
     /// Selects the latest match that isn't newer than the search's start, else the latest of all.
     mutating func selectFirstFound() {

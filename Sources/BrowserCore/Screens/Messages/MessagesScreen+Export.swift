@@ -17,7 +17,7 @@ extension MessagesScreen {
                 let line = try context.source.messages(
                     count: 1, behind: end - 1 - number, nextEvent: nextEvent, limit: .max, in: archive
                 ).first
-            else { throw SourceError("The message was removed.") }
+            else { throw SourceError("the message was removed") }
             let file = try PrivateFile(named: "message." + (line.text == nil ? "bin" : "txt"), in: folder)
             let output = file.output
             try output.write(line.content)
@@ -63,7 +63,7 @@ extension MessagesScreen {
         return count
     }
 
-    /// Writes rows of columns, or one message after the other for a name without a known extension.
+    /// Writes rows with columns or, if the file name has no known extension, the messages as lines of text.
     private static func write(
         _ context: QuestionContext, _ path: String, _ replaces: Bool,
         _ read: ((LogLine) throws(SourceError) -> Void) throws(SourceError) -> Int?
@@ -100,6 +100,7 @@ extension LogLine {
     /// The bytes of a message that was read whole.
     fileprivate var content: [UInt8] { text.map { Array($0.utf8) } ?? bytes }
 
+    /// The message as the list reads it.
     fileprivate var cut: LogLine {
         size > LogLine.limit ? LogLine(content, sequence: sequence, time: time) : self
     }

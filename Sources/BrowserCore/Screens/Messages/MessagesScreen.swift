@@ -18,6 +18,7 @@ enum MessagesScreen: ScreenParts {
         return words
     }
 
+    /// None: the message is read first, by ``Browser/showCopyMenu(_:)``.
     static func copyable(_ model: Model) -> [CopyItem] { [] }
 
     static func copyable(_ line: LogLine, of archive: ArchiveAddress, _ model: Model) -> [CopyItem] {

@@ -126,7 +126,7 @@ struct EventLog: Sendable {
         return records.count { $0.event.archiveName == archive }
     }
 
-    /// The number of events of each kind that match.
+    /// The numbers of events that match a filter, by kind. O(events).
     func counts(matching filter: EventFilter) -> [EventKind: Int] {
         records.reduce(into: [:]) { if filter.lets($1.event) { $0[$1.event.kind, default: 0] += 1 } }
     }
@@ -185,6 +185,7 @@ struct EventLog: Sendable {
 }
 
 extension StoreEvent {
+    /// The archive's name as a key of dictionaries: names that differ only in their Unicode form are different.
     fileprivate var archiveName: ExactText { ExactText(archive) }
 }
 

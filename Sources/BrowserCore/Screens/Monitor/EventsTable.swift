@@ -38,7 +38,7 @@ enum EventsTable {
                 event.pid == 0
                     ? Table.Cell("")
                     : Table.Cell(
-                        model.processName(event.pid), shorts: model.shortProcessNames(event.pid), role: .dim),
+                        model.processName(event.pid), shorter: model.shortProcessNames(event.pid), role: .dim),
             ]
             if !showsArchive { cells.remove(at: 1) }
             return Table.Row(cells)

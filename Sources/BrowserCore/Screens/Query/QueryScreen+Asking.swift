@@ -114,7 +114,7 @@ extension QueryScreen {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
-        if let effects = leaveOpened(&model) { return effects }
+        if let effects = returnToOuter(&model) { return effects }
         guard let query = model.query else { return [] }
         let ticket = query.ticket
         model.query?.ticket = nil
@@ -310,7 +310,8 @@ extension QueryScreen {
         return ask(&model, isByItself: isByItself)
     }
 
-    /// The result as shown, or its marked rows. Marked rows that aren't kept are written as whole entries.
+    /// The marked rows or, without marks, all as shown. Rows that are not in memory are read again: marked ones as whole entries, all
+    /// by running the query again.
     static func export(_ model: Model) -> RowExport? {
         guard let query = model.query, let answer = query.answer,
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)

@@ -8,18 +8,12 @@ extension QueryScreen {
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
         else { return model.say("No result to count.") }
         let columns = answer.columns
-        var list = SearchList(
-            title: "Count by", columns.map { SearchList.Item(text: $0.title) },
-            placeholder: "part of a name, or another property",
-            nothing: "No match; enter counts by the typed property."
-        ) { model, number in
+        var list = SearchList.counting(by: columns.map { SearchList.Item(text: $0.title) }) { model, number in
             let column = columns[number]
             return count(
                 &model, pipeline, by: column.property ?? property(column.title, in: answer.plan.pipeline))
-        }
-        list.keys[0] = ("enter", "Count")
-        list.typed = { model, text in
-            Browser.property(text, &model).map { count(&model, pipeline, by: $0) } ?? []
+        } typed: { model, property in
+            count(&model, pipeline, by: property)
         }
         list.selected = query.view.order?.column ?? min(1, columns.count - 1)
         model.overlay = .search(list)
@@ -34,7 +28,8 @@ extension QueryScreen {
     /// Maximum number of filtered rows that are counted: their keys are written into the query.
     private static let mostFiltered = 200
 
-    /// The query of the shown rows: of a filtered result the entries by their keys, and their columns.
+    /// The query to count: `rows`, or for a filtered result one that finds the shown entries by their keys, with the same columns.
+    /// Warns if it can't leave out the hidden rows.
     private static func shownRows(of rows: QueryPipeline, _ model: inout Model) -> QueryPipeline {
         guard let query = model.query, let answer = query.answer, !query.view.filter.isEmpty else {
             return rows
@@ -49,7 +44,8 @@ extension QueryScreen {
         return QueryPipeline([.find(.isIn(.metadata(.key), keys.map { .text($0) }))] + columns)
     }
 
-    /// Runs a query that counts the values of a property in the shown rows, the most frequent first, with the bytes of their entries.
+    /// Runs a query that counts the values of a property in the shown rows, the most frequent first, with the bytes of their
+    /// entries.
     private static func count(
         _ model: inout Model, _ rows: QueryPipeline, by property: QueryProperty
     ) -> [Effect] {
@@ -74,15 +70,16 @@ extension QueryScreen {
         guard let query = model.query else { return [] }
         model.query?.outer = QueryState.Outer(
             opened: pipeline.description, writes: model.cost.writes, query: [query])
-        // They stay in the current result.
+        // The marks stay in the current result.
         model.query?.marks = Marks()
         model.query?.field.text = pipeline.description
         retyped(&model)
         return ask(&model)
     }
 
-    /// Shows the result again that the current one was opened from, and updates it after own changes; nil: there is none.
-    static func leaveOpened(_ model: inout Model) -> [Effect]? {
+    /// Shows the result again from which the current one was opened, and refreshes it if the browser has changed entries since. Nil
+    /// without an outer result.
+    static func returnToOuter(_ model: inout Model) -> [Effect]? {
         guard let query = model.query, let outer = query.outer, var before = outer.query.first else {
             return nil
         }

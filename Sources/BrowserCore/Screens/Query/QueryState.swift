@@ -55,6 +55,7 @@ struct QueryState: Sendable {
         var total: Int
     }
 
+    /// A result from which another query was opened.
     struct Outer: Sendable {
         /// The text of the query that was opened, and the number of the browser's writes before it.
         var opened: String

@@ -9,33 +9,7 @@ enum QueryView {
         }
         let view = query.view
         let shown = view.columns(of: answer)
-        // In ASCII mode escapes widen cells.
-        let look = model.look
-        let widths = shown.map { index in
-            let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []
-            return cells.reduce(answer.columns[index].width) {
-                max($0, min(QueryAnswer.widest, TextWidth.width(of: look.legible($1))))
-            }
-        }
-        let wanted = zip(shown, widths).reduce(30) { sum, column in
-            sum + max(column.1, TextWidth.width(of: answer.columns[column.0].title)) + 3
-        }
-        let isPacked = wanted <= model.layout.list.columns
-        let count = view.count(of: answer)
-        var columns = shown.enumerated().map { place, index in
-            let column = answer.columns[index]
-            let order = view.order.flatMap { $0.column == index ? $0.isDescending : nil }
-            // Room for the arrow and a space before it.
-            let title = TextWidth.width(of: column.title) + (order == nil ? 0 : 2)
-            let width = max(1, widths[place], title)
-            return Table.Column(
-                column.title,
-                width: column.isNumeric || isPacked && width < QueryAnswer.widest
-                    ? .fixed(width) : .minimum(min(width, 24), weight: 1),
-                alignment: column.isNumeric ? .trailing : .leading, priority: place,
-                order: order.map { $0 ? .descending : .ascending },
-                fraction: column.isNumeric ? column.fraction : 0)
-        }
+        var columns = columns(of: answer, shown, view, model)
         let total = QueryScreen.countedRows(query)
         if total != nil {
             columns.append(
@@ -44,6 +18,7 @@ enum QueryView {
         }
         let hasSigns = hasSigns(answer)
         if hasSigns { columns.insert(Table.Column("", width: .fixed(1)), at: 0) }
+        let count = view.count(of: answer)
         return Table(
             columns: columns, rowCount: count, firstRow: query.top,
             selectedRow: count == 0 ? nil : query.cursor, isActive: !query.isTyping,
@@ -73,6 +48,38 @@ enum QueryView {
                 cells.insert(isMarked ? mark : Table.Cell(sign(change), role: .warning), at: 0)
             }
             return Table.Row(cells, role: change == nil ? .text : .dim, isMarked: isMarked)
+        }
+    }
+
+    /// The columns of the result. If all fit with their widest cells, columns of texts have these widths, too.
+    private static func columns(
+        of answer: QueryAnswer, _ shown: [Int], _ view: QueryRows, _ model: Model
+    ) -> [Table.Column] {
+        // In ASCII mode escapes widen cells.
+        let look = model.look
+        let widths = shown.map { index in
+            let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []
+            return cells.reduce(answer.columns[index].width) {
+                max($0, min(QueryAnswer.widest, TextWidth.width(of: look.legible($1))))
+            }
+        }
+        let wanted = zip(shown, widths).reduce(30) { sum, column in
+            sum + max(column.1, TextWidth.width(of: answer.columns[column.0].title)) + 3
+        }
+        let isPacked = wanted <= model.layout.list.columns
+        return shown.enumerated().map { place, index in
+            let column = answer.columns[index]
+            let order = view.order.flatMap { $0.column == index ? $0.isDescending : nil }
+            // Room for the arrow and a space before it.
+            let title = TextWidth.width(of: column.title) + (order == nil ? 0 : 2)
+            let width = max(1, widths[place], title)
+            return Table.Column(
+                column.title,
+                width: column.isNumeric || isPacked && width < QueryAnswer.widest
+                    ? .fixed(width) : .minimum(min(width, 24), weight: 1),
+                alignment: column.isNumeric ? .trailing : .leading, priority: place,
+                order: order.map { $0 ? .descending : .ascending },
+                fraction: column.isNumeric ? column.fraction : 0)
         }
     }
 
@@ -197,20 +204,24 @@ enum QueryView {
             }
         }
         let stages = pipeline?.stages ?? []
-        var meant = unsignedMetadata(text, sample)
-        var names = unknown(stages)
-        for name in meant where !names.contains(name) { names.append(name) }
-        meant = meant.prefix(3).map { "@\($0)" }
-        if meant.isEmpty {
+        let unsigned = unsignedMetadata(text, sample)
+        var names: [String]
+        let meant: [String]
+        if unsigned.isEmpty {
             // Later stages also have the names of calculated columns.
             names = unknown(stages.prefix { if case .find = $0 { true } else { false } })
             meant = names.compactMap { NameGuess.nearest(to: $0, among: sample.names) }
+        } else {
+            names = unknown(stages)
+            for name in unsigned where !names.contains(name) { names.append(name) }
+            meant = unsigned.map { "@\($0)" }
         }
         guard !meant.isEmpty else { return nil }
         return "no value has \(names.prefix(3).joined(separator: ", ")); did you mean "
             + "\(meant.prefix(3).joined(separator: ", "))?"
     }
 
+    /// The names of metadata that the text compares without their sign `@`, and that no value of the sample has.
     private static func unsignedMetadata(_ text: String, _ sample: PropertySample) -> [String] {
         QueryMetadata.allCases.map(\.rawValue).filter { name in
             guard !sample.names.contains(name), let range = text.range(of: name) else { return false }

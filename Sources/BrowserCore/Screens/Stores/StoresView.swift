@@ -72,7 +72,7 @@ enum StoresView {
         let count = StoresScreen.isOfServer(model) ? "" : "\(Figures.count(here, "store", "stores")) in "
         var others = here < stores.count ? ", \(Figures.count(stores.count - here)) elsewhere" : ""
         if StoresScreen.isOfServer(model) {
-            others = "; \(Browser.keyName(model, .clear)) shows it again" + others
+            others = "; \(Browser.keyName(model, .clear)) returns to it" + others
         }
         let folder = TextWidth.truncate(
             model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)),
