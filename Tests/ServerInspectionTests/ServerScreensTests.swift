@@ -64,7 +64,7 @@ struct ServerScreensTests {
     @Test(
         "actions that a server doesn't support say why at once",
         arguments: [
-            ("<enter>n", "Can't edit"), ("<enter>e", "Can't edit"), ("<enter>b", "no events"), ("L", "Only"),
+            ("<enter>b", "no events"), ("L", "Only"),
         ])
     func disabledActionsSayWhy(keys: String, reason: String) async throws {
         let served = try await Served()
@@ -91,19 +91,6 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("by this browser"), "\(browser.frame.plainText)")
         browser.press(try Key.script("<esc>uy"))
         #expect(try served.ask("EXISTS", "scores").number == 1, "\(browser.frame.plainText)")
-    }
-
-    @Test("refuses to edit or add an entry before text is typed")
-    func editing() async throws {
-        let served = try await Served()
-        try served.fill()
-        var browser = browser(served)
-        for keys in ["<enter>n", "e", "<enter>b"] {
-            browser.press(try Key.script(keys))
-            let text = browser.frame.plainText
-            #expect(!text.contains("key of the new entry") && !text.contains("Key history of"), "\(text)")
-        }
-        #expect(try served.ask("DBSIZE").number == 7)
     }
 
     @Test("keys that another server listed aren't changed")

@@ -74,6 +74,7 @@ struct EditableValueTests {
 
     @Test func newTextMayBeDocument() throws {
         #expect(EditableValue(new: Array(" {}\n".utf8)).form == .cbor)
+        #expect(EditableValue(new: Array(" {}\n".utf8), keepsJSON: true).form == .json)
         let text = EditableValue(new: Array("5\n".utf8))
         #expect(text.encoding == .text)
         #expect(try text.bytes(of: Array("5\n".utf8)) == Array("5".utf8))

@@ -72,7 +72,6 @@ extension Model {
             return "The archive was removed."
         }
         return switch id {
-        case .editValue where isOfServer, .newEntry where isOfServer: ServerSource.notEdited
         case .history where isOfServer: "A server records no events of its keys."
         case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
             isOfServer || isOfRingFile ? "Only archives of a store can be changed." : nil

@@ -80,7 +80,9 @@ extension OverlayPlaces {
             body.append(
                 isNew
                     ? "Stored only if the key is still unused."
-                    : "Stored only if it is unchanged. Expiry time and owner are kept. No undo."
+                    : model.isOfServer
+                        ? "Stored only if it is unchanged. The expiry time is kept. No undo."
+                        : "Stored only if it is unchanged. Expiry time and owner are kept. No undo."
             )
         }
         let isSmall = screen.rows < 9

@@ -143,7 +143,7 @@ extension Browser {
             switch result {
             case .success((let carried, _)) where carried.outcome: return stored(&model, plan, carried)
             case .success((_, let past)): leave(&model, plan.draft, conflict(plan, past, model))
-            case .failure(let error): leave(&model, plan.draft, "Nothing was stored: \(error).")
+            case .failure(let error): leave(&model, plan.draft, "Can't store it: \(error).")
             }
             return []
         }
@@ -163,6 +163,7 @@ extension Browser {
         let what =
             plan.edit.replacing == nil
             ? "the key \(key) is in use now" : "\(key) changed after the edit began"
+        if model.isOfServer { return "Nothing was stored: \(what)." }
         let latest = past?.lines(by: model.processName).last.map { " Its latest event: \($0)." }
         return "Nothing was stored: \(what)." + (latest ?? " The event log doesn't show by which process.")
     }

@@ -7,12 +7,14 @@ struct Draft: Sendable {
     let stored: StoredValue?
     let editable: EditableValue?
     let file: PrivateFile
+    private let keepsJSON: Bool
 
     /// - Throws: why it can't be edited, in one line.
     init(
         editing entry: EntryAddress, in folder: String, from source: any StoreSource
     ) throws(SourceError) {
-        if let objection = source.objectionToWriting(in: entry.archive) { throw objection }
+        if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
+        source.allowUse(of: entry.key, in: entry.archive)
         guard let metadata = try source.entry(entry.key, in: entry.archive) else {
             throw SourceError("The entry no longer exists.")
         }
@@ -25,8 +27,7 @@ struct Draft: Sendable {
         guard let stored = try source.stored(entry.key, in: entry.archive) else {
             throw SourceError("The value was removed, or is only in the memory of a process.")
         }
-        self.entry = entry
-        self.stored = stored
+        (self.entry, self.stored, keepsJSON) = (entry, stored, source.storesJSON)
         let editable = try EditableValue(stored.bytes, encoding: stored.encoding)
         self.editable = editable
         file = try Draft.file(editable.text, isText: editable.form == .text, in: folder)
@@ -36,13 +37,12 @@ struct Draft: Sendable {
     init(
         new entry: EntryAddress, in folder: String, from source: any StoreSource
     ) throws(SourceError) {
-        if let objection = source.objectionToWriting(in: entry.archive) { throw objection }
-        guard try source.entry(entry.key, in: entry.archive) == nil else {
+        guard try !source.contains(entry.key, in: entry.archive) else {
             throw SourceError("The key is in use.")
         }
+        if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
         self.entry = entry
-        stored = nil
-        editable = nil
+        (stored, editable, keepsJSON) = (nil, nil, source.storesJSON)
         file = try Draft.file([], isText: false, in: folder)
     }
 
@@ -69,7 +69,7 @@ struct Draft: Sendable {
         let text = try file.bytes(limit: 2 * EditableValue.mostBytes)
         let before = editable?.text ?? []
         guard text != before, stored != nil || !text.isEmpty else { return .unchanged }
-        let editable = editable ?? EditableValue(new: text)
+        let editable = editable ?? EditableValue(new: text, keepsJSON: keepsJSON)
         let bytes: [UInt8]
         do throws(SourceError) {
             bytes = try editable.bytes(of: text)

@@ -192,7 +192,7 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
+    package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
         access(archive.store, W_OK) == 0
             ? nil : SourceError("No permission to write to \(archive.store).")
     }

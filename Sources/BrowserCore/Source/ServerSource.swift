@@ -170,6 +170,14 @@ package final class ServerSource: QueriedSource {
         try value(key, in: archive)?.entry
     }
 
+    package func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
+        try facts(of: key, in: archive) != nil
+    }
+
+    private func facts(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyFacts? {
+        try connection.facts(of: [KeyName.bytes(key)], in: database(archive))[0]
+    }
+
     package func bytes(
         _ key: String, range: Range<Int>, in archive: ArchiveAddress
     ) throws(SourceError) -> [UInt8]? {
@@ -282,11 +290,39 @@ package final class ServerSource: QueriedSource {
 
     // MARK: Changes
 
-    package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
-        SourceError(ServerSource.notEdited)
+    package var storesJSON: Bool { true }
+
+    package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
+        do throws(SourceError) {
+            let facts = try facts(of: key, in: archive)
+            guard let facts, facts.type != "string" else { return nil }
+            return SourceError("Only strings can be edited; the type is \(facts.type).")
+        } catch {
+            return error
+        }
     }
 
-    static let notEdited = "Can't edit values of a server. Delete and expire work."
+    package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {
+        guard let value = try value(key, in: archive) else { return nil }
+        guard value.facts.type == "string" else { throw SourceError("The key has another type now.") }
+        if value.content.origin != nil { throw SourceError("Objects of near caches can't be edited.") }
+        if let shortage = value.content.shortage { throw SourceError("Can't read it whole: \(shortage).") }
+        return StoredValue(
+            value.content.bytes, encoding: value.entry.encoding, sequence: value.entry.sequence,
+            created: value.entry.created)
+    }
+
+    package func store(
+        _ edit: StoredEdit, in archive: ArchiveAddress
+    ) throws(SourceError) -> Carried<Bool> {
+        defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
+        let changes = ServerChanges(
+            address, database: try database(archive), undoFolder: undoFolder ?? "")
+        return Carried(
+            try changes.store(
+                edit.bytes, at: KeyName.bytes(edit.key), replacing: edit.replacing?.bytes,
+                in: state.withLock { $0.run }))
+    }
 
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {

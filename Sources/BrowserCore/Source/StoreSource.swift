@@ -31,6 +31,9 @@ package protocol StoreSource: Sendable {
 
     func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata?
 
+    /// Whether an entry exists. Reads no value.
+    func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool
+
     /// The bytes of a range, cut to the value's length; nil if the entry doesn't exist.
     func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
@@ -94,8 +97,11 @@ package protocol StoreSource: Sendable {
 
     // MARK: Editing
 
-    /// Why the archive can't be edited; nil if it can.
-    func objectionToWriting(in archive: ArchiveAddress) -> SourceError?
+    /// Why the entry can't be edited or added; nil if it can.
+    func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError?
+
+    /// Whether a new object or list is stored as JSON, and not as CBOR.
+    var storesJSON: Bool { get }
 
     /// A whole value with its version; nil if the entry doesn't exist or its bytes aren't on disk.
     func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue?
@@ -129,6 +135,10 @@ extension StoreSource {
     package func listing(
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
+    package func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
+        try entry(key, in: archive) != nil
+    }
+    package var storesJSON: Bool { false }
     package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
     package func typeName(of key: String, in archive: ArchiveAddress) -> String? { nil }
     package func memory(of key: String, in archive: ArchiveAddress) -> Int? { nil }
@@ -188,7 +198,9 @@ extension StoreSource {
     package func forget(_ query: SavedQuery) throws(SourceError) {}
     package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? { nil }
     package func keep(_ columns: ChosenColumns) throws(SourceError) {}
-    package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? { .isOnlyLookedAt }
+    package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
+        .isOnlyLookedAt
+    }
     package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? { nil }
     package func store(
         _ edit: StoredEdit, in archive: ArchiveAddress

@@ -62,9 +62,20 @@ extension ServerChanges {
         }
     }
 
-    /// Executes commands that return numbers of keys in a transaction. Nil: a watched key was changed, and nothing was executed.
-    /// - Throws: a refusal of keys (``concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
+    /// Executes commands that return numbers of keys in a transaction, as ``execute(_:)``.
     func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
+        guard let results = try execute(commands) else { return nil }
+        for (command, result) in zip(commands, results) {
+            guard case .integer(let keys) = result, (0..<Int64(command.words.count)).contains(keys) else {
+                throw connection.invalidAnswer(to: command.name)
+            }
+        }
+        return results
+    }
+
+    /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
+    /// - Throws: a refusal of keys (``concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
+    func execute(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
         // If MULTI is refused, the following commands would be executed at once.
         let begin = [RESPCommand("MULTI")]
         let begun = try connection.change(begin, in: database, isContinued: true)
@@ -75,11 +86,6 @@ extension ServerChanges {
         guard let results = try connection.results(of: commands, in: begun + answers) else { return nil }
         if let message = results.lazy.compactMap(\.error).first {
             throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
-        }
-        for (command, result) in zip(commands, results) {
-            guard case .integer(let keys) = result, (0..<Int64(command.words.count)).contains(keys) else {
-                throw connection.invalidAnswer(to: command.name)
-            }
         }
         return results
     }

@@ -22,7 +22,7 @@ package struct ServerChanges {
     let database: Int
     let folder: String
 
-    /// - Parameter folder: the folder of the undo store, created on demand.
+    /// - Parameter folder: the folder of the undo store, created on demand. Edits don't use it.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
         // A separate connection: other requests could end its watches.
         connection = ServerConnection(address, seconds: 30, staysWithServer: true)

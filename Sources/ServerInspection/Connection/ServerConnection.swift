@@ -328,6 +328,8 @@ package struct ServerTraits: Sendable, Hashable {
     package private(set) var run = ""
     /// Whether it has `PEXPIRETIME` (since version 7).
     package private(set) var reportsExpiryTimes = false
+    /// Whether `SET` has `KEEPTTL` (since version 6).
+    private(set) var keepsExpiryTimes = false
     /// Whether it evicts keys when it is full; true if unknown.
     package private(set) var evicts = true
     /// Whether it counts accesses to keys (an LFU policy) instead of recording their times.
@@ -343,6 +345,7 @@ package struct ServerTraits: Sendable, Hashable {
         run = info["run_id"] ?? ""
         let version = info["redis_version"]?.split(separator: ".").first.flatMap { Int($0) }
         reportsExpiryTimes = version.map { $0 >= 7 } ?? false
+        keepsExpiryTimes = version.map { $0 >= 6 } ?? false
         countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false
         evicts = info["maxmemory"] != "0" && info["maxmemory_policy"] != "noeviction"
         isClustered = (info["redis_mode"] ?? info["server_mode"]) == "cluster"

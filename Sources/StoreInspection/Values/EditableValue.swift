@@ -47,12 +47,12 @@ package struct EditableValue: Sendable {
         text = endsLine ? content : content + [EditableValue.lineEnd]
     }
 
-    /// A new entry. An object or list becomes CBOR, as `vellum put` stores it.
-    package init(new text: [UInt8]) {
+    /// A new entry. An object or list becomes CBOR, as `vellum put` stores it, or is checked and stored as it is written.
+    package init(new text: [UInt8], keepsJSON: Bool = false) {
         let first = text.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        form = isDocument ? .cbor : .text
-        encoding = isDocument ? .cbor : .text
+        form = !isDocument ? .text : keepsJSON ? .json : .cbor
+        encoding = !isDocument ? .text : keepsJSON ? .json : .cbor
         endsLine = false
         self.text = text
     }

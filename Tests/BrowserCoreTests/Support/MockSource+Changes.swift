@@ -44,7 +44,7 @@ extension MockSource {
 
     // MARK: Editing
 
-    func objectionToWriting(in archive: ArchiveAddress) -> SourceError? { nil }
+    func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? { nil }
 
     func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {
         try check()

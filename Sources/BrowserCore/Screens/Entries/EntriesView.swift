@@ -147,7 +147,7 @@ enum EntriesView {
         let filter = arrangement.filter
         guard let condition = arrangement.condition else {
             let new =
-                model.keyMap.action(.newEntry) == nil || model.isOfServer
+                model.keyMap.action(.newEntry) == nil
                 ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
             if let group = entries.group, filter.isEmpty { return "No entries of \(group.description)." }
             return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)

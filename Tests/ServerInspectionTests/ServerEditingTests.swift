@@ -1,0 +1,261 @@
+import BrowserCore
+import Foundation
+import ServerInspection
+import ServerSupport
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+import TestSupport
+import ValkeyWire
+
+@Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
+struct ServerEditingTests {
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private func store(
+        _ text: String, over former: String?, _ changes: ServerChanges
+    ) throws -> Bool {
+        try changes.store(bytes(text), at: bytes("k"), replacing: former.map(bytes))
+    }
+
+    @Test("stores a changed string and keeps its expiry time", arguments: ["7.0.15", "5.0.15"])
+    func keepsExpiryTime(version: String) async throws {
+        let served = try await Served()
+        // The version decides between KEEPTTL and PEXPIREAT.
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { command, answer in
+                guard command.first == "INFO", let text = String(validating: answer, as: UTF8.self),
+                    let line = text.split(separator: "\r\n").first(where: { $0.hasPrefix("redis_version:") })
+                else { return answer }
+                // The length of the reply must not change.
+                let other = "redis_version:\(version)".prefix(line.count)
+                return Array(text.replacing(line, with: other.padding(line.count)).utf8)
+            })
+        let changes = ServerChanges(
+            try ServerAddress("valkey://127.0.0.1:\(proxy.port)"), database: 0, undoFolder: served.folder)
+        try served.ask("SET", "k", "former", "PX", "500000")
+        #expect(try store("new", over: "former", changes))
+        #expect(try served.ask("GET", "k").text == "new")
+        #expect((400_000...500_000).contains(try served.ask("PTTL", "k").number ?? 0))
+        try served.ask("PERSIST", "k")
+        #expect(try store("", over: "new", changes))
+        #expect(try store("newer", over: "", changes))
+        #expect(try served.ask("GET", "k").text == "newer")
+        #expect(try served.ask("PTTL", "k").number == -1)
+        #expect(try changes.reversible().isEmpty)
+    }
+
+    @Test("compares long values and bytes that aren't text")
+    func longValues() async throws {
+        let served = try await Served()
+        let long = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
+        let key = bytes("k")
+        #expect(try served.changes().store(long, at: key, replacing: nil))
+        var other = long
+        other[2_999_999] ^= 1
+        #expect(try !served.changes().store([1], at: key, replacing: other))
+        #expect(try served.ask("STRLEN", "k").number == 3_000_000)
+        #expect(try served.changes().store([0, 255], at: key, replacing: long))
+        #expect(try served.ask("GET", "k").blob == [0, 255])
+    }
+
+    @Test("stores nothing if the key was changed, removed or created since")
+    func conflicts() async throws {
+        let served = try await Served()
+        #expect(try !store("new", over: "former", served.changes()))
+        #expect(try served.ask("EXISTS", "k").number == 0)
+        try served.ask("SET", "k", "other")
+        #expect(try !store("new", over: "former", served.changes()))
+        #expect(try !store("new", over: nil, served.changes()))
+        #expect(try served.ask("GET", "k").text == "other")
+        try served.ask("DEL", "k")
+        try served.ask("RPUSH", "k", "former")
+        #expect(try !store("new", over: "former", served.changes()))
+        #expect(try !store("new", over: nil, served.changes()))
+        #expect(try served.ask("TYPE", "k").text == "list")
+    }
+
+    private static let writes = [["SET", "k", "other"], ["DEL", "k"], ["PEXPIRE", "k", "100000"]]
+
+    @Test("stores nothing if another client writes between two commands", arguments: writes)
+    func interleavedWrites(command: [String]) async throws {
+        let served = try await Served()
+        let (step, count, port) = (Guarded(0), Guarded(0), served.server.port)
+        let proxy = try Interposer(
+            to: port,
+            before: { _ in
+                let place = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard place == step.withLock({ $0 }) else { return }
+                _ = try? PlainClient(port: port).command(RESPCommand(words: command.map { Array($0.utf8) }))
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        var stored = 0
+        var number = 1
+        while true {
+            try served.ask("SET", "k", "former", "PX", "500000")
+            count.withLock { $0 = 0 }
+            step.withLock { $0 = number }
+            let isStored = try store(
+                "new", over: "former", ServerChanges(address, database: 0, undoFolder: served.folder))
+            step.withLock { $0 = 0 }
+            guard count.withLock({ $0 }) >= number else { break }
+            let value = try served.ask("GET", "k").text
+            if command[0] == "PEXPIRE" {
+                // An expiry time that was set before the key was watched is kept.
+                #expect(value == (isStored ? "new" : "former"), "\(number)")
+                #expect(try served.ask("PTTL", "k").number ?? .max <= 100_000, "\(number)")
+            } else {
+                #expect(!isStored && value == (command[0] == "SET" ? "other" : nil), "\(number)")
+            }
+            stored += isStored ? 1 : 0
+            number += 1
+        }
+        #expect(number > 8 && stored < number - 4)
+    }
+
+    @Test("a user without the rights stores nothing", arguments: ["-set", "-watch", "-exec", "-getrange"])
+    func withoutRights(rule: String) async throws {
+        let served = try await Served()
+        try served.ask("SET", "k", "former")
+        try served.ask("ACL", "SETUSER", "one", "on", ">word", "~*", "+@all", rule)
+        let address = try ServerAddress("valkey://one:word@127.0.0.1:\(served.server.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let error = #expect(throws: SourceError.self) { try store("new", over: "former", changes) }
+        #expect(error?.refusal?.hasPrefix("NOPERM") == true)
+        #expect(try served.ask("GET", "k").text == "former")
+    }
+
+    @Test("an edit whose reply was lost is read back")
+    func lostReply() async throws {
+        let served = try await Served()
+        try served.ask("SET", "k", "former")
+        // An invalid reply ends the connection.
+        let proxy = try Interposer(
+            to: served.server.port, changing: { $0.first == "EXEC" ? Array("?\r\n".utf8) : $1 })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        #expect(try store("new", over: "former", changes))
+        #expect(try served.ask("GET", "k").text == "new")
+    }
+
+    // MARK: In the browser
+
+    /// - Parameter edit: called with the text in the editor; returns the saved one.
+    private func browser(
+        _ served: Served, _ keys: String, isReadOnly: Bool = false,
+        edit: @escaping @Sendable (String) -> String
+    ) throws -> HeadlessBrowser {
+        var surroundings = Surroundings()
+        surroundings.temporaryFolder = NSTemporaryDirectory()
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
+                store: served.address.description, isReadOnly: isReadOnly, now: .now(),
+                surroundings: surroundings),
+            source: source, clock: { .now() },
+            programs: { program in
+                let path = program.arguments[0]
+                guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                    return .failure(SourceError("no text"))
+                }
+                try? edit(text).write(toFile: path, atomically: false, encoding: .utf8)
+                return .success(0)
+            })
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    @Test("edits a string in the list and on its screen, after a plan")
+    func editing() async throws {
+        let served = try await Served()
+        try served.ask("SET", "text", "hello", "PX", "500000")
+        for (keys, text) in [("<enter>e", "hello you"), ("<enter><enter><enter>e", "hello you you")] {
+            var browser = try browser(served, keys) { $0.replacing("\n", with: " you\n") }
+            #expect(browser.frame.plainText.contains("The expiry time is kept"), "\(browser.frame.plainText)")
+            #expect(try served.ask("GET", "text").text != text)
+            browser.press([.character("y")])
+            #expect(try served.ask("GET", "text").text == text, "\(browser.frame.plainText)")
+            #expect(try served.ask("PTTL", "text").number ?? 0 > 400_000)
+            #expect(browser.model.said?.contains("Stored") == true)
+        }
+    }
+
+    @Test("edits JSON as indented text and stores it without white space again")
+    func json() async throws {
+        let served = try await Served()
+        try served.ask("SET", "document", #"{"name":"Ada","born":1815}"#)
+        let shown = Guarded("")
+        _ = try browser(served, "<enter>ey") { text in
+            shown.withLock { $0 = text }
+            return text.replacing("Ada", with: "Eve")
+        }
+        #expect(shown.withLock { $0 }.hasPrefix("{\n"))
+        #expect(try served.ask("GET", "document").text == #"{"name":"Eve","born":1815}"#)
+    }
+
+    @Test("creates a string; JSON stays as it is written")
+    func newEntries() async throws {
+        let served = try await Served()
+        try served.ask("SET", "used", "1")
+        let texts = ["first": "words\n", "second": "{ \"a\": [1] }\n"]
+        for (key, text) in texts {
+            let browser = try browser(served, "<enter>n\(key)<enter>y") { _ in text }
+            #expect(
+                try served.ask("GET", key).text == String(text.dropLast()), "\(browser.frame.plainText)")
+            #expect(browser.frame.plainText.contains(key))
+        }
+        let edits = Guarded(0)
+        let browser = try browser(served, "<enter>nused<enter>y") { text in
+            edits.withLock { $0 += 1 }
+            return text + "2\n"
+        }
+        #expect(browser.frame.plainText.contains("The key is in use"), "\(browser.frame.plainText)")
+        #expect(try edits.withLock { $0 } == 0 && served.ask("GET", "used").text == "1")
+    }
+
+    @Test("a key that another client changes during the edit stays, and the text is kept")
+    func changedDuringEdit() async throws {
+        let served = try await Served()
+        for change in [["SET", "text", "other"], ["DEL", "text"]] {
+            try served.ask("SET", "text", "hello")
+            let port = served.server.port
+            let kept = try browser(served, "<enter>ey") { _ in
+                _ = try? PlainClient(port: port).command(RESPCommand(words: change.map { Array($0.utf8) }))
+                return "mine\n"
+            }
+            #expect(try served.ask("GET", "text").text == (change[0] == "SET" ? "other" : nil))
+            #expect(kept.frame.plainText.contains("Your text is kept"), "\(kept.frame.plainText)")
+        }
+    }
+
+    @Test("edits only strings, and nothing if it is read-only", arguments: ["hash", "list", "stream"])
+    func refusals(key: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        let edits = Guarded(0)
+        func edit(_ keys: String, isReadOnly: Bool = false) throws -> HeadlessBrowser {
+            try browser(served, keys, isReadOnly: isReadOnly) { text in
+                edits.withLock { $0 += 1 }
+                return "other\n"
+            }
+        }
+        let refused = try edit("<enter>/\(key)<enter>e")
+        #expect(refused.frame.plainText.contains("Only strings"), "\(refused.frame.plainText)")
+        _ = try edit("<enter>/text<enter>ey", isReadOnly: true)
+        #expect(edits.withLock { $0 } == 0)
+        #expect(try served.ask("TYPE", key).text == key && served.ask("GET", "text").text == "hello")
+    }
+}
+
+extension StringProtocol {
+    /// The text with spaces to a length in characters.
+    fileprivate func padding(_ count: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, count - self.count))
+    }
+}
