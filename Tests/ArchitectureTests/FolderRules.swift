@@ -11,7 +11,8 @@ enum FolderRules {
     static let modules = [
         "CacheAdvance", "Nest", "NestRemote", "StorageEngine", "StoreInspection", "SystemC", "TerminalCurses",
         "TerminalKit",
-        "ValkeyWire", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting", "VellumValkey",
+        "ValkeyWire", "VellumCommand", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting",
+        "VellumValkey",
     ]
 
     private static let membersOfSwift: Set = [
