@@ -105,8 +105,8 @@ struct BrowserSession: Sendable {
 }
 
 /// The browser's terminal. For one thread, except ``waker``.
-struct TerminalScreen: BrowserTerminal {
-    private let terminal: CursesTerminal
+struct TerminalScreen: CursesScreen {
+    let terminal: CursesTerminal
 
     /// - Parameter substitute: advice for the error without a terminal; nil: the browser's.
     static func open(substitute: String? = nil) throws(CommandFailure) -> TerminalScreen {
@@ -143,6 +143,19 @@ struct TerminalScreen: BrowserTerminal {
         }
     }
 
+    func capture(mouse: Bool) { terminal.capture(mouse: mouse) }
+
+    func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+        try start(script, arguments)
+    }
+}
+
+/// A screen that shows its output with curses or as lines on the same terminal.
+protocol CursesScreen: BrowserTerminal {
+    var terminal: CursesTerminal { get }
+}
+
+extension CursesScreen {
     var waker: @Sendable () -> Void {
         let waker = terminal.waker
         return { waker.wake() }
@@ -150,9 +163,8 @@ struct TerminalScreen: BrowserTerminal {
 
     func send(_ bytes: [UInt8]) { terminal.send(bytes) }
 
-    func capture(mouse: Bool) { terminal.capture(mouse: mouse) }
-
-    func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+    /// Runs a script and returns its exit status.
+    func start(_ script: String, _ arguments: [String]) throws(SourceError) -> Int32 {
         do throws(TerminalError) {
             return try terminal.run(script: script, arguments: arguments)
         } catch {
