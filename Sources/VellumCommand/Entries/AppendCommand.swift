@@ -110,20 +110,11 @@ struct AppendCommand: ParsableCommand {
             }
             refused += 1
         }
-        // Don't search the same bytes again.
-        var searched = 0
         while true {
-            let unread = input.unread
-            if let end = unread[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                try append(UnsafeRawBufferPointer(rebasing: unread[..<end]))
-                input.consume(end + 1)
-                searched = 0
-            } else {
-                searched = unread.count
-                guard try input.fill() else { break }
-            }
+            let (length, isWhole) = try input.lineLength()
+            if isWhole || length > 0 { try append(UnsafeRawBufferPointer(rebasing: input.unread[..<length])) }
+            guard isWhole else { return refused }
+            input.consume(length + 1)
         }
-        if !input.unread.isEmpty { try append(input.unread) }
-        return refused
     }
 }
