@@ -54,7 +54,11 @@ struct CopyCommand: ParsableCommand {
         let target =
             try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
         defer { target.close() }
-        if isWhole { return try copyAll(from: source, to: target) }
+        if isWhole {
+            return try ArchiveCopying.copy(self.archive, of: source, as: self.target, to: target) { copied in
+                "copied \(copied) from \(self.archive) to \(self.target)"
+            }
+        }
         var configuration = try archive.configuration()
         configuration.durability = .process
         let copy = try target.archive(named: self.target, orCreate: configuration)
@@ -98,12 +102,6 @@ struct CopyCommand: ParsableCommand {
             )
         }
         return (found.map { ($0.key, $0.sequence) }, 0)
-    }
-
-    private func copyAll(from source: Store, to target: Store) throws {
-        try ArchiveCopying.copy(archive, of: source, as: self.target, to: target) { copied in
-            "copied \(copied) from \(archive) to \(self.target)"
-        }
     }
 }
 

@@ -62,9 +62,8 @@ struct DropCommand: ParsableCommand {
 
     private static func amount(of archive: Archive) throws -> String {
         let status = try archive.status()
-        guard status.configuration.kind == .log else {
-            return Figures.amount(status.entries, bytes: status.diskBytes)
-        }
-        return Figures.count(status.entries, "message", "messages") + ", " + Figures.bytes(status.diskBytes)
+        return status.configuration.kind == .log
+            ? Figures.messages(status.entries, bytes: status.diskBytes)
+            : Figures.amount(status.entries, bytes: status.diskBytes)
     }
 }

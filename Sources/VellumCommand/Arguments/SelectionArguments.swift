@@ -1,6 +1,8 @@
 import ArgumentParser
 
 struct SelectionArguments: ParsableArguments {
+    @OptionGroup var store: StoreArguments
+
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 

@@ -2,6 +2,22 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
+/// An archive of the store.
+struct ArchiveReference: ParsableArguments {
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    /// Opens the archive read-only, without access records.
+    /// - Throws: also if it is a log.
+    func openEntries() throws -> Archive {
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        return archive
+    }
+}
+
 struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],

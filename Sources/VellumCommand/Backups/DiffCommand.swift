@@ -87,13 +87,7 @@ private final class Comparison {
     enum Change: String {
         case removed, added, changed
 
-        var sign: String {
-            switch self {
-            case .removed: "-"
-            case .added: "+"
-            case .changed: "~"
-            }
-        }
+        var sign: String { self == .removed ? "-" : self == .added ? "+" : "~" }
     }
 
     let output: OutputWriter

@@ -83,17 +83,10 @@ struct DemoCommand: ParsableCommand {
             return
         }
         try session.wait(seconds: seconds)
-        try printFigures(try session.figures())
-        if Interruption.isRequested { throw CommandFailure(nil, status: Interruption.status) }
-    }
-
-    private func printFigures(_ figures: DemoFigures) throws {
         let output = OutputWriter()
-        if json {
-            try JSONTree.cells(figures.members).writeLine(to: output)
-        } else {
-            try output.write(figures.members)
-        }
+        let figures = try session.figures().members
+        try json ? JSONTree.cells(figures).writeLine(to: output) : output.write(figures)
         try output.flush()
+        if Interruption.isRequested { throw CommandFailure(nil, status: Interruption.status) }
     }
 }

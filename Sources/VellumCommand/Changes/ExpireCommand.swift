@@ -17,8 +17,6 @@ struct ExpireCommand: ParsableCommand {
             Example: vellum expire City --idle-longer-than 1h --dry-run
             """)
 
-    @OptionGroup var store: StoreArguments
-
     @OptionGroup var selection: SelectionArguments
 
     @Option(
@@ -50,7 +48,7 @@ struct ExpireCommand: ParsableCommand {
     }
 
     func run() throws {
-        try PlannedChange(store: store, selection: selection, idle: idleLongerThan, action: action).run()
+        try PlannedChange(selection: selection, idle: idleLongerThan, action: action).run()
     }
 
     private var action: PlannedAction {

@@ -4,13 +4,14 @@ import StoreInspection
 
 /// A change of selected entries: plan, confirmation, execution and the undo hint.
 struct PlannedChange: Sendable {
-    let store: StoreArguments
     let selection: SelectionArguments
     /// Only entries last accessed longer ago than this.
     var idle: Duration?
     let action: PlannedAction
 
     private static let listedKeys = 10
+
+    private var store: StoreArguments { selection.store }
 
     /// The action from now on: entries that are accessed later aren't idle.
     var timedAction: PlannedAction {
@@ -38,7 +39,8 @@ struct PlannedChange: Sendable {
             throw CommandFailure(nothing(archive.name, plan), status: absence)
         }
         if asks { try warnOfUndo(plan, archive) }
-        if asks, !isConfirmed(plan, archive.name) {
+        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
+        if asks, !Confirmation.ask(action.question("\(amount) of \(archive.name)", idle: idle)) {
             throw CommandFailure(action.refusal, status: .nothing)
         }
         // An interrupted change is reported with its undo command.
@@ -69,18 +71,14 @@ struct PlannedChange: Sendable {
 
     private func empty(_ log: Archive) throws {
         let status = try log.status()
-        let amount = Self.messages(status.entries, status.diskBytes)
+        let amount = Figures.messages(status.entries, bytes: status.diskBytes)
         if !selection.yes,
             !Confirmation.ask("Delete all messages of \(log.name), now \(amount)? This can't be undone.")
         {
             throw CommandFailure(action.refusal, status: .nothing)
         }
         let removed = try log.deleteAllMessages()
-        Narration.say("deleted \(Self.messages(removed.entries, removed.bytes))")
-    }
-
-    private static func messages(_ count: Int, _ bytes: UInt64) -> String {
-        Figures.count(count, "message", "messages") + ", " + Figures.bytes(bytes)
+        Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
     }
 
     // MARK: Entries
@@ -134,7 +132,8 @@ struct PlannedChange: Sendable {
         let archive = try store.openForLooking().archive(named: selection.archive)
         if try isEmptying(archive) {
             let status = try archive.status()
-            return try OutputWriter.print("would delete \(Self.messages(status.entries, status.diskBytes))\n")
+            let amount = Figures.messages(status.entries, bytes: status.diskBytes)
+            return try OutputWriter.print("would delete \(amount)\n")
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)
@@ -155,11 +154,6 @@ struct PlannedChange: Sendable {
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
         Narration.say("this exceeds the undo budget: it can be undone \(grace)")
-    }
-
-    private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
-        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
-        return Confirmation.ask(action.question("\(amount) of \(name)", idle: idle))
     }
 
     /// Why the plan is empty; nil if missing keys have been reported.

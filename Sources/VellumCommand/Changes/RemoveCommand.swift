@@ -18,8 +18,6 @@ struct RemoveCommand: ParsableCommand {
             Example: vellum rm City --where 'population < 100000 and @idle > 1h' --dry-run
             """)
 
-    @OptionGroup var store: StoreArguments
-
     @OptionGroup var selection: SelectionArguments
 
     mutating func validate() throws {
@@ -30,6 +28,6 @@ struct RemoveCommand: ParsableCommand {
     }
 
     func run() throws {
-        try PlannedChange(store: store, selection: selection, action: .delete).run()
+        try PlannedChange(selection: selection, action: .delete).run()
     }
 }

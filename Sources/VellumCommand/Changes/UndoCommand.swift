@@ -35,10 +35,7 @@ struct UndoCommand: ParsableCommand {
             Example: vellum undo City --list
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The number of the action (default: the last one).")
     var id: UInt32?
@@ -68,11 +65,11 @@ struct UndoCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let server = try store.server() { return try undo(on: server) }
+        if let server = try reference.store.server() { return try undo(on: server) }
         if list { return try printList() }
-        let store = try store.openForWriting(creating: false)
+        let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
-        let archive = try store.archive(named: archive)
+        let archive = try store.archive(named: reference.archive)
         try archive.requireEntries()
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
@@ -83,12 +80,12 @@ struct UndoCommand: ParsableCommand {
 
     /// Undo records of servers are kept on this machine.
     private func undo(on server: ServerAddress) throws {
-        let changes = try ServerDatabase(server, named: archive).changes()
+        let changes = try ServerDatabase(server, named: reference.archive).changes()
         let actions = try changes.reversible()
         if list {
             try print(actions) { _ in nil }
-            if actions.isEmpty { throw CommandFailure(UndoOutcome.nothing(in: archive), status: .nothing) }
-            return
+            guard actions.isEmpty else { return }
+            throw CommandFailure(nothing(nil), status: .nothing)
         }
         try server.requireWritable(write)
         Interruption.collect()
@@ -103,25 +100,21 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func nothing(_ id: UInt32?) -> String {
-        id.map { "action \($0) of \(archive) can't be undone; undo --list shows those that can" }
-            ?? UndoOutcome.nothing(in: archive)
+        id.map { "action \($0) of \(reference.archive) can't be undone; undo --list shows those that can" }
+            ?? UndoOutcome.nothing(in: reference.archive)
     }
 
     private func end(_ outcome: UndoOutcome, stopped: String? = nil) throws {
         if json { try printJSON(outcome) }
-        report(outcome)
+        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
+        let ago = Figures.ago(outcome.action.time, now: .now())
+        Narration.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
         if let stopped { throw CommandFailure(stopped, status: .storeFailure) }
         if !outcome.isComplete {
             throw CommandFailure(
                 "interrupted: the same command undoes the rest", status: Interruption.status)
         }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
-    }
-
-    private func report(_ outcome: UndoOutcome) {
-        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
-        let ago = Figures.ago(outcome.action.time, now: .now())
-        Narration.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
     }
 
     private func printJSON(_ outcome: UndoOutcome) throws {
@@ -137,15 +130,13 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func printList() throws {
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         let actions = try archive.reversibleActions()
         var names = ProcessNames()
         try print(actions) { names.name(of: $0, in: archive) }
         let hasLost = try archive.complainOfLoss()
         guard !actions.isEmpty else {
-            throw CommandFailure(
-                UndoOutcome.nothing(in: archive.name), status: hasLost ? .storeFailure : .nothing)
+            throw CommandFailure(nothing(nil), status: hasLost ? .storeFailure : .nothing)
         }
         if hasLost { throw CommandFailure(nil, status: .storeFailure) }
     }

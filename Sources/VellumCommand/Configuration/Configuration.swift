@@ -66,7 +66,8 @@ struct Configuration: Sendable {
         if let ground = environment["COLORFGBG"], Self.isLight(ground) {
             theme = Setting(value: .light, origin: .environment("COLORFGBG"))
         }
-        path = ConfigurationFile.standardPath(environment: environment)
+        let folder = StateFile.folder("XDG_CONFIG_HOME", or: ".config", environment: environment)
+        path = folder.map { $0 + "/config.toml" }
         problems = []
         guard let path else {
             isThere = false

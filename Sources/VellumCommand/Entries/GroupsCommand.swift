@@ -39,10 +39,7 @@ struct GroupsCommand: ParsableCommand {
         var defaultValueDescription: String { "prefix" }
     }
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Option(
         help: ArgumentHelp(
@@ -82,18 +79,18 @@ struct GroupsCommand: ParsableCommand {
         }
         if case .property(let property) = by, property.isMany {
             throw ValidationError(
-                "an entry has several values of \(property); vellum query \(archive) 'count by \(property)' counts them"
+                "an entry has several values of \(property); vellum query \(reference.archive) 'count by \(property)' counts them"
             )
         }
     }
 
     func run() throws {
-        if let server = try store.server() {
+        if let server = try reference.store.server() {
             if by == .owner || by == .kind {
                 throw ValidationError("keys of a server are grouped --by prefix, @type or a property")
             }
             Interruption.collect()
-            let listing = try ServerDatabase(server, named: archive).listing()
+            let listing = try ServerDatabase(server, named: reference.archive).listing()
             if case .property(let property) = by, let objection = try listing.objection(to: [property]) {
                 throw CommandFailure(objection, status: .usage)
             }
@@ -104,8 +101,7 @@ struct GroupsCommand: ParsableCommand {
                         + "count as an access of each key)", status: .storeFailure)
             }
         }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         try print(StoredListing(archive)) { try complain($0, archive) }
     }
 

@@ -18,10 +18,7 @@ struct KeysCommand: ParsableCommand {
             Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Option(
         help: ArgumentHelp(
@@ -59,9 +56,10 @@ struct KeysCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let server = try store.server() { return try list(try ServerDatabase(server, named: archive)) }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        if let server = try reference.store.server() {
+            return try list(ServerDatabase(server, named: reference.archive))
+        }
+        let archive = try reference.openEntries()
         let listing = try StoredListing(archive)
         let entries = listing.list
         var printer = RowPrinter(MetadataColumns.columns, json: json ? .jsonLines : nil)
@@ -87,7 +85,8 @@ struct KeysCommand: ParsableCommand {
                 if try entries.isDamaged(at: index) { missing += 1 }
                 continue
             }
-            if let owner, !isSame(metadata.owner, owner) { continue }
+            // Compare bytes: two spellings of an accent are two owners.
+            if let owner, metadata.owner?.utf8.elementsEqual(owner.utf8) != true { continue }
             isAnyMeant = true
             guard left > 0 else { break }
             try printer.print(MetadataColumns.cells(metadata, now: now))
@@ -136,13 +135,8 @@ struct KeysCommand: ParsableCommand {
         try printer.end()
         try Interruption.check()
         if pattern != nil, left == limit ?? .max, limit != 0 {
-            throw CommandFailure("\(archive) has no key that matches", status: .nothing)
+            throw CommandFailure("\(reference.archive) has no key that matches", status: .nothing)
         }
-    }
-
-    /// Compares bytes: two spellings of an accent are two owners.
-    private func isSame(_ name: String?, _ owner: String) -> Bool {
-        name.map { $0.utf8.elementsEqual(owner.utf8) } ?? false
     }
 }
 

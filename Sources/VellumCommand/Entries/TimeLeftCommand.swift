@@ -13,10 +13,7 @@ struct TimeLeftCommand: ParsableCommand {
             Example: vellum ttl Session abc123
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The key.", completion: .keys)
     var key: String
@@ -25,8 +22,7 @@ struct TimeLeftCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         guard let metadata = try archive.metadata(key) else {
             throw CommandFailure(
                 "no entry \(TerminalSafe.quoted(key)) in archive \"\(archive.name)\"",

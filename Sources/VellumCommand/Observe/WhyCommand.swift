@@ -18,10 +18,7 @@ struct WhyCommand: ParsableCommand {
             Example: vellum why City 1642911
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The key.", completion: .keys)
     var key: String
@@ -30,8 +27,7 @@ struct WhyCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         let story = try KeyStory(archive, key: key)
         let output = OutputWriter()
         if json {

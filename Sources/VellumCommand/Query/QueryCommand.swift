@@ -31,10 +31,7 @@ struct QueryCommand: ParsableCommand {
             Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, population'
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The query; nothing: all entries.")
     var pipeline = ""
@@ -92,13 +89,12 @@ struct QueryCommand: ParsableCommand {
 
     func run() throws {
         let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
-        if let server = try store.server() {
-            let database = try ServerDatabase(server, named: archive)
+        if let server = try reference.store.server() {
+            let database = try ServerDatabase(server, named: reference.archive)
             let plan = touch ? plan : try database.withoutAccesses(plan)
             return try run(plan, over: try database.query(plan, touches: touch)) { false }
         }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         try run(plan, over: archive) { try archive.complainOfLoss() }
     }
 

@@ -40,8 +40,6 @@ struct ServerDatabase {
         ]
     }
 
-    func countsUses() throws -> Bool { try connection.traits().countsUses }
-
     private static let block = 16
 
     /// Calls `body` with keys and facts until it returns false. Sorting by metadata reads all facts first.
@@ -147,9 +145,6 @@ struct ServerDatabase {
             !Interruption.isRequested
         }
     }
-
-    /// The server's run ID at the first answer.
-    func run() throws -> String { try connection.traits().run }
 
     func changes() throws -> ServerChanges {
         guard let folder = ServerAddress.undoFolder else {
