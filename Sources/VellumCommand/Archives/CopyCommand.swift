@@ -4,8 +4,7 @@ import StoreInspection
 
 struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "copy",
-        abstract: "Copies an archive or some of its entries.",
+        commandName: "copy", abstract: "Copies an archive or some of its entries.",
         discussion: """
             A whole archive is copied to a new one, as it is at one moment, with expiry times, owners, times, hits and the \
             LRU order; a log with its messages. No archive of that name may exist.
@@ -51,8 +50,7 @@ struct CopyCommand: ParsableCommand {
         if !isWhole { try archive.requireEntries() }
         // Check the request before creating anything.
         let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
-        let target =
-            try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
+        let target = try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
         defer { target.close() }
         if isWhole {
             return try ArchiveCopying.copy(self.archive, of: source, as: self.target, to: target) { copied in
@@ -90,9 +88,7 @@ struct CopyCommand: ParsableCommand {
             for key in asked where !found.contains(ExactText(key)) {
                 Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
             }
-            guard !present.isEmpty else {
-                throw CommandFailure(nil, status: try archive.statusOfAbsence())
-            }
+            guard !present.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
             return (present.map { ($0, nil) }, asked.count - present.count)
         }
         let found = try FoundEntries(condition, in: archive).entries

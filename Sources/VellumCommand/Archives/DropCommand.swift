@@ -4,8 +4,7 @@ import StoreInspection
 
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop",
-        abstract: "Removes an archive and its contents.",
+        commandName: "drop", abstract: "Removes an archive and its contents.",
         discussion: """
             This can't be undone. Asks on a terminal; elsewhere --yes is required. While another process has the archive \
             open for writing, it is refused with exit code 1, unless --force is passed: that process then gets an error with \

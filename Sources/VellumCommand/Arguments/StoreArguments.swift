@@ -23,8 +23,7 @@ struct StoreArguments: ParsableArguments {
         name: [.short, .long],
         help: ArgumentHelp(
             "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else the one in the settings, else the only store in the caches folder).",
-            valueName: "folder"),
-        completion: .directory)
+            valueName: "folder"), completion: .directory)
     var store: String?
 
     mutating func validate() throws {

@@ -23,8 +23,7 @@ struct BrowserSession: Sendable {
         do {
             // Opened after the terminal: without a terminal, no file is created.
             recorder = try Recorder(
-                to: GrowingFile(at: recording), size: screen.size,
-                title: "vellum \(store ?? source.folder)")
+                to: GrowingFile(at: recording), size: screen.size, title: "vellum \(store ?? source.folder)")
         } catch {
             screen.close()
             throw error
@@ -61,9 +60,7 @@ struct BrowserSession: Sendable {
         }
         let source = settled(source, state: state)
         return BrowserLoop.run(
-            model(
-                size: screen.size, look: look, surroundings,
-                problems: Configuration.current.problems),
+            model(size: screen.size, look: look, surroundings, problems: Configuration.current.problems),
             source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
             clock: { .now() })
     }
@@ -97,10 +94,8 @@ struct BrowserSession: Sendable {
         var more = keys.problems
         _ = SettledChoices(Configuration.current, problems: &more)
         return Model(
-            size: size, look: look, folder: source.folder, store: store,
-            isReadOnly: isReadOnly, now: .now(),
-            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [],
-            surroundings: surroundings)
+            size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly, now: .now(),
+            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [], surroundings: surroundings)
     }
 }
 
@@ -115,9 +110,7 @@ struct TerminalScreen: CursesScreen {
                 terminal: try CursesTerminal(environment: ProcessInfo.processInfo.environment))
         } catch {
             var advice = "without a terminal use \(substitute ?? "browse --size 100x30 --print text")"
-            if substitute == nil, case .unknownType = error {
-                advice = "--lines needs no screen; " + advice
-            }
+            if substitute == nil, case .unknownType = error { advice = "--lines needs no screen; " + advice }
             throw CommandFailure("\(error); \(advice)", status: .usage)
         }
     }

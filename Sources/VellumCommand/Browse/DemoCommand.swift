@@ -5,8 +5,7 @@ import TerminalKit
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract:
-            "Creates a store, runs a workload on it in a second process, and opens the browser.",
+        abstract: "Creates a store, runs a workload on it in a second process, and opens the browser.",
         discussion: """
             The store is temporary unless --store names one; VELLUM_STORE is ignored. The cache City gets half of the space \
             that its 6,204 cities need, so it evicts. Page holds texts, partly also in memory; Session holds entries that \

@@ -100,9 +100,8 @@ struct PlannedChange: Sendable {
             }
             throw CommandFailure(
                 "\(word) is both an option and a key of \(archive.name); for the key put it after --: "
-                    + ShellWord.vellum(
-                        arguments.first ?? "", words, options: options,
-                        store: store.store), status: .usage)
+                    + ShellWord.vellum(arguments.first ?? "", words, options: options, store: store.store),
+                status: .usage)
         }
     }
 

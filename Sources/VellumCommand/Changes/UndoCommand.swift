@@ -5,8 +5,7 @@ import StoreInspection
 
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo",
-        abstract: "Undoes the last rm or expire.",
+        commandName: "undo", abstract: "Undoes the last rm or expire.",
         discussion: """
             Also undoes actions of the browser and of other processes. Values, expiry times, owners and positions in the LRU \
             order are restored in one step that can't be interrupted (expiry times in parts). Entries that were stored again \
@@ -49,8 +48,7 @@ struct UndoCommand: ParsableCommand {
     @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
-    @Flag(
-        help: "Also on a server that was restarted since the action, and may be a different one.")
+    @Flag(help: "Also on a server that was restarted since the action, and may be a different one.")
     var restarted = false
 
     private static let columns = [
@@ -111,8 +109,7 @@ struct UndoCommand: ParsableCommand {
         Narration.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
         if let stopped { throw CommandFailure(stopped, status: .storeFailure) }
         if !outcome.isComplete {
-            throw CommandFailure(
-                "interrupted: the same command undoes the rest", status: Interruption.status)
+            throw CommandFailure("interrupted: the same command undoes the rest", status: Interruption.status)
         }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
@@ -148,9 +145,8 @@ struct UndoCommand: ParsableCommand {
             try printer.print([
                 .count(UInt64(action.id)), .time(action.time), .text(action.kind.word),
                 .count(UInt64(action.entries)), .bytes(action.bytes),
-                action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)),
-                Cell(name(action.pid)), .deadline(action.end, now: now),
-                Cell(bytes: action.bytesLeft),
+                action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)), Cell(name(action.pid)),
+                .deadline(action.end, now: now), Cell(bytes: action.bytesLeft),
             ])
         }
         try printer.end()

@@ -4,8 +4,7 @@ import StorageEngine
 
 struct AppendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "append",
-        abstract: "Appends messages to a log.",
+        commandName: "append", abstract: "Appends messages to a log.",
         discussion: """
             A log is a ring: at its limit, the oldest messages are dropped. Without a message on the command line, each line \
             of standard input becomes a message as soon as it is complete; --whole makes all input one message. --disk \
@@ -32,8 +31,7 @@ struct AppendCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Create a missing log with this limit of message bytes, such as 1MB.",
-            valueName: "size"))
+            "Create a missing log with this limit of message bytes, such as 1MB.", valueName: "size"))
     var disk: ByteCount?
 
     @Flag(help: "For a new ring file: keep old messages, and refuse new ones once it is full.")
@@ -41,12 +39,9 @@ struct AppendCommand: ParsableCommand {
 
     mutating func validate() throws {
         if keepOld, disk == nil || RingFilePath(log, store: store) == nil {
-            throw ValidationError(
-                "--keep-old is for a new ring file: a path with a slash, and --disk")
+            throw ValidationError("--keep-old is for a new ring file: a path with a slash, and --disk")
         }
-        if whole, message != nil {
-            throw ValidationError("--whole and a message exclude each other")
-        }
+        if whole, message != nil { throw ValidationError("--whole and a message exclude each other") }
     }
 
     func run() throws {

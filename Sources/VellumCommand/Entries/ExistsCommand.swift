@@ -4,8 +4,7 @@ import StoreInspection
 
 struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exists",
-        abstract: "Checks whether entries exist, by its exit code.",
+        commandName: "exists", abstract: "Checks whether entries exist, by its exit code.",
         discussion: """
             0: all exist; 1: one is missing, which standard error names; 3: the store can't be read or is damaged. Prints nothing on \
             standard output. Leaves no access record.

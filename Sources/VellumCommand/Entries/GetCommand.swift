@@ -7,8 +7,7 @@ import StoreInspection
 
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get",
-        abstract: "Prints the value of an entry.",
+        commandName: "get", abstract: "Prints the value of an entry.",
         discussion: """
             Documents (CBOR, JSON, property lists) are printed as indented JSON, texts unchanged, other bytes in \
             hexadecimal. Doesn't count as an access.

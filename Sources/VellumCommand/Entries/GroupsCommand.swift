@@ -5,9 +5,7 @@ import StoreInspection
 
 struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "groups",
-        abstract:
-            "Shows the disk usage of an archive by key prefix or by a property.",
+        commandName: "groups", abstract: "Shows the disk usage of an archive by key prefix or by a property.",
         discussion: """
             A group shares the beginning of its keys up to the next separator, by default the most frequent one of : / | . # \
             - _ and space. Keys without one form a group. --prefix divides one group further. --by groups by owner, kind (of \
@@ -48,16 +46,13 @@ struct GroupsCommand: ParsableCommand {
     var by = By.prefix
 
     @Option(
-        help: ArgumentHelp(
-            "Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
+        help: ArgumentHelp("Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
     var prefix = ""
 
-    @Option(
-        help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
+    @Option(help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
     var separator: String?
 
-    @Option(
-        help: "Sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
+    @Option(help: "Sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
     var order = GroupColumn.bytes
 
     @Flag(help: "Reverse the order.")
@@ -120,9 +115,8 @@ struct GroupsCommand: ParsableCommand {
         var printer = RowPrinter(
             [
                 Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"),
-                Column("bytes", title: "BYTES"),
-                Column("share", title: "SHARE"), Column("hits", title: "HITS", dropped: 1),
-                Column("accessed", title: "ACCESSED", dropped: 2),
+                Column("bytes", title: "BYTES"), Column("share", title: "SHARE"),
+                Column("hits", title: "HITS", dropped: 1), Column("accessed", title: "ACCESSED", dropped: 2),
             ], json: json ? .jsonLines : nil)
         let order = groups.sorted(by: order, descending: (order != .group) != reverse)
         for number in order.prefix(limit ?? .max) {
@@ -130,8 +124,7 @@ struct GroupsCommand: ParsableCommand {
             try printer.print([
                 name(of: group), .count(UInt64(group.entries)), .bytes(group.bytes),
                 .ratio(groups.bytes == 0 ? 0 : Double(group.bytes) / Double(groups.bytes)),
-                .count(group.hits),
-                Cell(group.accessed),
+                .count(group.hits), Cell(group.accessed),
             ])
         }
         try printer.end()

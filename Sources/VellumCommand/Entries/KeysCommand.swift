@@ -5,8 +5,7 @@ import StoreInspection
 
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys",
-        abstract: "Lists the entries of an archive with their metadata.",
+        commandName: "keys", abstract: "Lists the entries of an archive with their metadata.",
         discussion: """
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, rank. \
             Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe, an entry is a line: control \

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct TimeLeftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ttl",
-        abstract: "Prints the remaining TTL of an entry.",
+        commandName: "ttl", abstract: "Prints the remaining TTL of an entry.",
         discussion: """
             In a pipe, seconds with fractions, or never; on a terminal 4m12s. --json prints one object: key, ttl in seconds \
             or null, expires. Exit code 1 if the entry doesn't exist. vellum expire changes the TTL.

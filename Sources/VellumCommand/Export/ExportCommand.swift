@@ -33,8 +33,7 @@ struct ExportCommand: ParsableCommand {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only entries that meet this condition, as after find in vellum query.",
-            valueName: "condition"))
+            "Only entries that meet this condition, as after find in vellum query.", valueName: "condition"))
     var condition: String?
 
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
@@ -46,9 +45,7 @@ struct ExportCommand: ParsableCommand {
     )
     var lossless = false
 
-    @Flag(
-        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
-    )
+    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
     var touch = false
 
     @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would execute as formulas.")

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct WhyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why",
-        abstract: "Shows the history of a key.",
+        commandName: "why", abstract: "Shows the history of a key.",
         discussion: """
             Shows whether the key has an entry, which processes hold it in memory, and its events among the archive's last \
             2,048; accesses are no events. Exit code 1 if nothing is known of the key.
@@ -39,9 +38,7 @@ struct WhyCommand: ParsableCommand {
         }
         try output.flush()
         if !story.isKnown {
-            let reach = story.history.reachesBackTo.map {
-                "; events reach back to \(Figures.date($0))"
-            }
+            let reach = story.history.reachesBackTo.map { "; events reach back to \(Figures.date($0))" }
             throw CommandFailure(
                 "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
                 status: try archive.statusOfAbsence())

@@ -3,8 +3,7 @@ import TerminalKit
 
 struct ShellCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "shell",
-        abstract: "Runs queries and commands at a prompt.",
+        commandName: "shell", abstract: "Runs queries and commands at a prompt.",
         discussion: """
             A line that begins with a stage, such as find or count, is a query over the current archive, as for vellum \
             query; a line that ends with | continues in the next one. use ARCHIVE selects the archive. Any other line is a \

@@ -6,8 +6,7 @@ import StoreInspection
 
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "query",
-        abstract: "Finds, sorts and aggregates entries of an archive.",
+        commandName: "query", abstract: "Finds, sorts and aggregates entries of an archive.",
         discussion: """
             Stages are separated by |, and each processes the rows of the one before: find CONDITION, sort PROPERTY [desc], \
             …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | FIGURE, …, or \
@@ -52,19 +51,13 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print how the query was executed instead of its rows; with --json as one object.")
     var explain = false
 
-    @Flag(
-        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
-    )
+    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
     var touch = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Memory limit, beyond which temporary files are used.", valueName: "size"))
+    @Option(help: ArgumentHelp("Memory limit, beyond which temporary files are used.", valueName: "size"))
     var memory: ByteCount?
 
-    @Option(
-        help: ArgumentHelp(
-            "Limit of temporary files, in TMPDIR or /tmp.", valueName: "size"))
+    @Option(help: ArgumentHelp("Limit of temporary files, in TMPDIR or /tmp.", valueName: "size"))
     var temp: ByteCount?
 
     private var options: QueryOptions {
