@@ -61,7 +61,7 @@ struct CopyCommand: ParsableCommand {
         configuration.durability = .process
         let copy = try target.archive(named: self.target, orCreate: configuration)
         try copy.requireEntries()
-        var copying = EntryCopying(from: archive, to: copy)
+        var copying = EntryCopying(source: archive, target: copy)
         for entry in chosen {
             if Interruption.isRequested { break }
             try copying.copy(entry.key, of: entry.sequence)
@@ -107,15 +107,10 @@ private struct EntryCopying {
     let target: Archive
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
-    private var missing = 0
+    fileprivate var missing = 0
     /// Entries stored again after they were found to meet the condition.
-    private var changed = 0
+    fileprivate var changed = 0
     var isIncomplete: Bool { missing > 0 || changed > 0 }
-
-    init(from source: Archive, to target: Archive) {
-        self.source = source
-        self.target = target
-    }
 
     /// `sequence`: copies the entry only if this operation stored it; another value may not meet the condition.
     mutating func copy(_ key: String, of sequence: UInt64?) throws(StorageError) {

@@ -36,9 +36,9 @@ struct DropCommand: ParsableCommand {
         let opened = try store.archive(named: archive)
         // Read after opening for writing, which may rebuild the index of a copied store.
         let (seen, version) = (try Self.amount(of: opened), try opened.version())
-        if !yes, !Confirmation.ask("Remove archive \(archive) with \(seen)? This can't be undone.") {
-            throw CommandFailure("nothing was removed", status: .nothing)
-        }
+        try Confirmation.ask(
+            "Remove archive \(archive) with \(seen)? This can't be undone.", unless: yes,
+            refusal: "nothing was removed")
         // Another process may have opened it during the question.
         if !force { try opened.requireUnused(advice: "pass --force") }
         guard try store.removeArchive(named: archive, ifStill: force ? nil : version) else {

@@ -22,8 +22,6 @@ struct LineScreen: CursesScreen {
         }
     }
 
-    private init(terminal: CursesTerminal) { self.terminal = terminal }
-
     /// The size for the layout; nothing is drawn.
     var size: Size { Size(columns: 160, rows: 30) }
 

@@ -25,7 +25,6 @@ struct PlannedChange: Sendable {
             ).run()
         }
         if selection.dryRun { return try printPlan() }
-        let asks = !selection.yes
         try Confirmation.require(unless: selection.yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
@@ -38,11 +37,11 @@ struct PlannedChange: Sendable {
             try end(plan)
             throw CommandFailure(nothing(archive.name, plan), status: absence)
         }
-        if asks { try warnOfUndo(plan, archive) }
+        if !selection.yes { try warnOfUndo(plan, archive) }
         let amount = Figures.amount(plan.entries, bytes: plan.bytes)
-        if asks, !Confirmation.ask(action.question("\(amount) of \(archive.name)", idle: idle)) {
-            throw CommandFailure(action.refusal, status: .nothing)
-        }
+        try Confirmation.ask(
+            action.question("\(amount) of \(archive.name)", idle: idle), unless: selection.yes,
+            refusal: action.refusal)
         // An interrupted change is reported with its undo command.
         Interruption.collect()
         let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
@@ -72,11 +71,9 @@ struct PlannedChange: Sendable {
     private func empty(_ log: Archive) throws {
         let status = try log.status()
         let amount = Figures.messages(status.entries, bytes: status.diskBytes)
-        if !selection.yes,
-            !Confirmation.ask("Delete all messages of \(log.name), now \(amount)? This can't be undone.")
-        {
-            throw CommandFailure(action.refusal, status: .nothing)
-        }
+        try Confirmation.ask(
+            "Delete all messages of \(log.name), now \(amount)? This can't be undone.",
+            unless: selection.yes, refusal: action.refusal)
         let removed = try log.deleteAllMessages()
         Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
     }

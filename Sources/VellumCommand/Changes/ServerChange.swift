@@ -42,11 +42,9 @@ struct ServerChange {
             }
             throw CommandFailure("\(name) has no such key", status: .nothing)
         }
-        if !selection.yes,
-            !Confirmation.ask(plan.action.question("\(amount) of \(name)", idle: plan.idle))
-        {
-            throw CommandFailure(plan.action.refusal, status: .nothing)
-        }
+        try Confirmation.ask(
+            plan.action.question("\(amount) of \(name)", idle: plan.idle), unless: selection.yes,
+            refusal: plan.action.refusal)
         let carried = try database.changes().carryOut(
             plan.timedAction, on: targets, in: try database.connection.traits().run,
             checkpoint: { _ in !Interruption.isRequested },

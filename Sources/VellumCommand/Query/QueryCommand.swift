@@ -102,23 +102,14 @@ struct QueryCommand: ParsableCommand {
         let progress = QueryProgressLine()
         defer { progress.finish() }
         do {
-            if explain {
-                let report = try explain(plan, source, progress)
-                let explanation = QueryExplanation(plan, report)
-                if json {
-                    try explanation.json.writeLine(to: output)
-                } else {
-                    try output.write(explanation.lines.joined(separator: "\n") + "\n")
-                }
-                try output.flush()
-                try whole?.finish()
-                try warn(report, complainOfLoss)
-            } else {
-                let report = try print(plan, source, progress, to: output)
-                try whole?.finish()
-                try warn(report, complainOfLoss)
-                if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
-            }
+            let report =
+                try explain
+                ? explain(plan, source, progress, to: output) : print(plan, source, progress, to: output)
+            try whole?.finish()
+            for warning in report.warnings { Narration.complain(warning) }
+            let hasLost = try complainOfLoss()
+            if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
+            if report.rows == 0, !explain { throw CommandFailure(nil, status: .nothing) }
         } catch QueryError.cancelled {
             throw CommandFailure.interrupted
         } catch let error as QueryError {
@@ -175,20 +166,22 @@ struct QueryCommand: ParsableCommand {
         return report
     }
 
-    private func warn(_ report: QueryReport, _ complainOfLoss: () throws -> Bool) throws {
-        for warning in report.warnings { Narration.complain(warning) }
-        let hasLost = try complainOfLoss()
-        if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
-    }
-
     private func explain(
-        _ plan: QueryPlan, _ source: some QuerySource, _ progress: QueryProgressLine
+        _ plan: QueryPlan, _ source: some QuerySource, _ progress: QueryProgressLine, to output: OutputWriter
     ) throws -> QueryReport {
         var options = self.options
         options.measuresStages = true
         options.progress = progress.update
-        defer { progress.finish() }
-        return try plan.run(over: source, options: options) { _ in true }
+        let report = try plan.run(over: source, options: options) { _ in true }
+        progress.finish()
+        let explanation = QueryExplanation(plan, report)
+        if json {
+            try explanation.json.writeLine(to: output)
+        } else {
+            try output.write(explanation.lines.joined(separator: "\n") + "\n")
+        }
+        try output.flush()
+        return report
     }
 }
 
