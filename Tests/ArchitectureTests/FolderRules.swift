@@ -10,8 +10,8 @@ enum FolderRules {
     /// The modules that keep these rules.
     static let modules = [
         "CacheAdvance", "Nest", "NestRemote", "StorageEngine", "StoreInspection", "SystemC", "TerminalCurses",
-        "TerminalKit", "ValkeyWire", "Vellum", "VellumLifecycle", "VellumMetrics", "VellumRemote",
-        "VellumTesting", "VellumValkey",
+        "TerminalKit", "ValkeyWire", "Vellum", "VellumCommand", "VellumLifecycle", "VellumMetrics",
+        "VellumRemote", "VellumTesting", "VellumValkey",
     ]
 
     private static let membersOfSwift: Set = [

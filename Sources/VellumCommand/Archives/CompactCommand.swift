@@ -4,8 +4,7 @@ import StoreInspection
 
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact",
-        abstract: "Frees the space of deleted entries now.",
+        commandName: "compact", abstract: "Frees the space of deleted entries now.",
         discussion: """
             Archives free this space automatically over time; this command does it now, while others use the store. Entries \
             that can be undone keep their space unless --give-up-undo is passed. Prints a line per archive: its name, and \

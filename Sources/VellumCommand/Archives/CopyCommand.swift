@@ -4,8 +4,7 @@ import StoreInspection
 
 struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "copy",
-        abstract: "Copies an archive or some of its entries.",
+        commandName: "copy", abstract: "Copies an archive or some of its entries.",
         discussion: """
             A whole archive is copied to a new one, as it is at one moment, with expiry times, owners, times, hits and the \
             LRU order; a log with its messages. No archive of that name may exist.
@@ -51,15 +50,18 @@ struct CopyCommand: ParsableCommand {
         if !isWhole { try archive.requireEntries() }
         // Check the request before creating anything.
         let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
-        let target =
-            try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
+        let target = try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
         defer { target.close() }
-        if isWhole { return try copyAll(from: source, to: target) }
+        if isWhole {
+            return try ArchiveCopying.copy(self.archive, of: source, as: self.target, to: target) { copied in
+                "copied \(copied) from \(self.archive) to \(self.target)"
+            }
+        }
         var configuration = try archive.configuration()
         configuration.durability = .process
         let copy = try target.archive(named: self.target, orCreate: configuration)
         try copy.requireEntries()
-        var copying = EntryCopying(from: archive, to: copy)
+        var copying = EntryCopying(source: archive, target: copy)
         for entry in chosen {
             if Interruption.isRequested { break }
             try copying.copy(entry.key, of: entry.sequence)
@@ -86,9 +88,7 @@ struct CopyCommand: ParsableCommand {
             for key in asked where !found.contains(ExactText(key)) {
                 Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
             }
-            guard !present.isEmpty else {
-                throw CommandFailure(nil, status: try archive.statusOfAbsence())
-            }
+            guard !present.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
             return (present.map { ($0, nil) }, asked.count - present.count)
         }
         let found = try FoundEntries(condition, in: archive).entries
@@ -99,12 +99,6 @@ struct CopyCommand: ParsableCommand {
         }
         return (found.map { ($0.key, $0.sequence) }, 0)
     }
-
-    private func copyAll(from source: Store, to target: Store) throws {
-        try ArchiveCopying.copy(archive, of: source, as: self.target, to: target) { copied in
-            "copied \(copied) from \(archive) to \(self.target)"
-        }
-    }
 }
 
 /// Copies entries of one archive into another. For one thread.
@@ -113,15 +107,10 @@ private struct EntryCopying {
     let target: Archive
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
-    private var missing = 0
+    fileprivate var missing = 0
     /// Entries stored again after they were found to meet the condition.
-    private var changed = 0
+    fileprivate var changed = 0
     var isIncomplete: Bool { missing > 0 || changed > 0 }
-
-    init(from source: Archive, to target: Archive) {
-        self.source = source
-        self.target = target
-    }
 
     /// `sequence`: copies the entry only if this operation stored it; another value may not meet the condition.
     mutating func copy(_ key: String, of sequence: UInt64?) throws(StorageError) {

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop",
-        abstract: "Removes an archive and its contents.",
+        commandName: "drop", abstract: "Removes an archive and its contents.",
         discussion: """
             This can't be undone. Asks on a terminal; elsewhere --yes is required. While another process has the archive \
             open for writing, it is refused with exit code 1, unless --force is passed: that process then gets an error with \
@@ -37,9 +36,9 @@ struct DropCommand: ParsableCommand {
         let opened = try store.archive(named: archive)
         // Read after opening for writing, which may rebuild the index of a copied store.
         let (seen, version) = (try Self.amount(of: opened), try opened.version())
-        if !yes, !Confirmation.ask("Remove archive \(archive) with \(seen)? This can't be undone.") {
-            throw CommandFailure("nothing was removed", status: .nothing)
-        }
+        try Confirmation.ask(
+            "Remove archive \(archive) with \(seen)? This can't be undone.", unless: yes,
+            refusal: "nothing was removed")
         // Another process may have opened it during the question.
         if !force { try opened.requireUnused(advice: "pass --force") }
         guard try store.removeArchive(named: archive, ifStill: force ? nil : version) else {
@@ -62,9 +61,8 @@ struct DropCommand: ParsableCommand {
 
     private static func amount(of archive: Archive) throws -> String {
         let status = try archive.status()
-        guard status.configuration.kind == .log else {
-            return Figures.amount(status.entries, bytes: status.diskBytes)
-        }
-        return Figures.count(status.entries, "message", "messages") + ", " + Figures.bytes(status.diskBytes)
+        return status.configuration.kind == .log
+            ? Figures.messages(status.entries, bytes: status.diskBytes)
+            : Figures.amount(status.entries, bytes: status.diskBytes)
     }
 }

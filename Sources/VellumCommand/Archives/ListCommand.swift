@@ -5,8 +5,7 @@ import StoreInspection
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ls",
-        abstract: "Lists the archives with their sizes, limits and counters.",
+        commandName: "ls", abstract: "Lists the archives with their sizes, limits and counters.",
         discussion: """
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
             diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; memoryBytes \
@@ -23,9 +22,8 @@ struct ListCommand: ParsableCommand {
         Column("archive", title: "ARCHIVE"), Column("kind", title: "KIND", dropped: 6), Column("type"),
         Column("entries", title: "ENTRIES"), Column("memoryBytes", title: "MEMORY", dropped: 4),
         Column("memoryLimit", title: "LIMIT", dropped: 3), Column("diskBytes", title: "DISK"),
-        Column("diskLimit", title: "LIMIT", dropped: 7),
-        Column("footprint", title: "FOOTPRINT", dropped: 5), Column("hits", title: "HITS", dropped: 2),
-        Column("misses", title: "MISSES", dropped: 1),
+        Column("diskLimit", title: "LIMIT", dropped: 7), Column("footprint", title: "FOOTPRINT", dropped: 5),
+        Column("hits", title: "HITS", dropped: 2), Column("misses", title: "MISSES", dropped: 1),
         Column("evictions", title: "EVICTIONS", dropped: 0), Column("expirations"), Column("rejections"),
     ]
 

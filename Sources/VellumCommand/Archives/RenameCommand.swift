@@ -4,8 +4,7 @@ import StoreInspection
 
 struct RenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rename",
-        abstract: "Renames an archive.",
+        commandName: "rename", abstract: "Renames an archive.",
         discussion: """
             Copies the archive with all metadata, then removes the old one, which temporarily takes space for both. Events \
             and undo records are not copied. While another process has the archive open, it is refused with exit code 1. If \
@@ -42,8 +41,7 @@ enum ArchiveCopying {
     ) throws {
         guard try target.hasArchive(named: name) == false else {
             throw CommandFailure(
-                "archive \(TerminalSafe.quoted(name)) already exists in \(target.path)", status: .nothing
-            )
+                "archive \(TerminalSafe.quoted(name)) already exists in \(target.path)", status: .nothing)
         }
         var progress = ProgressBar()
         defer { progress.finish() }

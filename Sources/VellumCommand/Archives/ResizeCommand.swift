@@ -4,8 +4,7 @@ import StoreInspection
 
 struct ResizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resize",
-        abstract: "Changes the limits of an archive.",
+        commandName: "resize", abstract: "Changes the limits of an archive.",
         discussion: """
             Applies to all processes at once. A smaller disk limit evicts the least recently used entries, or a log's oldest \
             messages, at once; that can't be undone. A collection has no disk limit.
@@ -34,8 +33,7 @@ struct ResizeCommand: ParsableCommand {
         let archive = try store.archive(named: archive)
         let old = try archive.configuration()
         let before = try archive.status()
-        try archive.setLimits(
-            disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)
+        try archive.setLimits(disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)
         let after = try archive.status()
         var changes: [String] = []
         if let disk { changes.append("disk limit " + Self.change(old.diskLimit, disk.bytes)) }
@@ -47,8 +45,7 @@ struct ResizeCommand: ParsableCommand {
                 "evicted "
                     + (old.kind == .log
                         ? Figures.count(evicted, "message", "messages")
-                        : Figures.count(evicted, "entry", "entries"))
-                    + ", \(Figures.bytes(bytes))")
+                        : Figures.count(evicted, "entry", "entries")) + ", \(Figures.bytes(bytes))")
         } else {
             changes.append("nothing evicted")
         }

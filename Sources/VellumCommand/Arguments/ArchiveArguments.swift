@@ -39,24 +39,16 @@ struct ArchiveArguments: ParsableArguments {
         return configuration
     }
 
-    /// Opens or creates the archive. Reports a kind or limits that differ from an existing archive's.
-    func archive(named name: String, in store: Store) throws -> Archive {
+    /// Opens or creates the archive for `body`; reports a kind or limits that differ from an existing archive's. Removes a newly
+    /// created archive again if it is still empty after that.
+    func withArchive(named name: String, in store: Store, _ body: (Archive) throws -> Void) throws {
+        let isNew = try !store.hasArchive(named: name)
         let archive = try store.archive(named: name, orCreate: configuration)
         let found = try archive.configuration()
         let differs =
             kind.map { $0 != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
             || memory.map { $0.bytes != found.memoryLimit } ?? false
-        if differs {
-            Narration.complain("archive \"\(name)\" already exists and keeps its kind and limits")
-        }
-        return archive
-    }
-
-    /// Opens or creates the archive for `body`. Removes a newly created archive again if it is still empty after that.
-    func withArchive(named name: String, in store: Store, _ body: (Archive) throws -> Void) throws {
-        let names = try store.archiveNames()
-        let isNew = !names.contains { ExactText($0) == ExactText(name) }
-        let archive = try archive(named: name, in: store)
+        if differs { Narration.complain("archive \"\(name)\" already exists and keeps its kind and limits") }
         defer {
             if isNew, let status = try? archive.status(), status.records == 0, status.attachedProcesses == 1 {
                 try? store.removeArchive(named: name)

@@ -6,10 +6,6 @@ struct CompletionDialect: Sendable {
     private let shell: CompletionShell?
     private let isQuoted: Bool
 
-    static var ofRequest: CompletionDialect {
-        CompletionDialect(CompletionShell.requesting, version: CompletionShell.requestingVersion)
-    }
-
     init(_ shell: CompletionShell?, version: String?) {
         self.shell = shell
         // Up to version 3, fish's script removes quotes and backslashes.

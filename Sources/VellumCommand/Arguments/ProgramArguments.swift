@@ -7,7 +7,9 @@ enum ProgramArguments {
     /// - Throws: with the position of the first argument that isn't UTF-8.
     static func read() throws(CommandFailure) -> [String] {
         var arguments = try all()
-        if let held = heldBack(of: arguments) { arguments.replaceSubrange(held, with: [standIn(held.count)]) }
+        if let held = heldBack(of: arguments) {
+            arguments.replaceSubrange(held, with: ["\0and \(held.count) more"])
+        }
         return arguments
     }
 
@@ -16,8 +18,6 @@ enum ProgramArguments {
         guard word.utf8.first == 0, let all = try? all() else { return nil }
         return heldBack(of: all).map { all[$0] }
     }
-
-    private static func standIn(_ count: Int) -> String { "\0and \(count) more" }
 
     /// The longest run of words without options, except its first `keeping`; nil if it has fewer than `least`.
     static func heldBack(of arguments: [String], keeping: Int = 16, from least: Int = 100) -> Range<Int>? {

@@ -1,6 +1,8 @@
 import ArgumentParser
 
 struct SelectionArguments: ParsableArguments {
+    @OptionGroup var store: StoreArguments
+
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
@@ -18,8 +20,7 @@ struct SelectionArguments: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "The entries that meet this condition, as after find in vellum query.", valueName: "condition")
-    )
+            "The entries that meet this condition, as after find in vellum query.", valueName: "condition"))
     var condition: String?
 
     @Flag(help: "Only print the number of entries and bytes.")
@@ -31,9 +32,7 @@ struct SelectionArguments: ParsableArguments {
     @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
-    @Flag(
-        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
-    )
+    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
     var touch = false
 
     var isEmpty: Bool { keys.isEmpty && !all && owner == nil && condition == nil }

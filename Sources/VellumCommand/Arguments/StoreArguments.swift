@@ -2,13 +2,28 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
+/// An archive of the store.
+struct ArchiveReference: ParsableArguments {
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    /// Opens the archive read-only, without access records.
+    /// - Throws: also if it is a log.
+    func openEntries() throws -> Archive {
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        return archive
+    }
+}
+
 struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
             "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else the one in the settings, else the only store in the caches folder).",
-            valueName: "folder"),
-        completion: .directory)
+            valueName: "folder"), completion: .directory)
     var store: String?
 
     mutating func validate() throws {

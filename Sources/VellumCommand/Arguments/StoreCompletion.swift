@@ -22,7 +22,8 @@ extension CompletionKind {
         _ choices: @escaping @Sendable ([String], String) -> [String]
     ) -> CompletionKind {
         .custom { words, _, prefix in
-            let dialect = CompletionDialect.ofRequest
+            let dialect = CompletionDialect(
+                CompletionShell.requesting, version: CompletionShell.requestingVersion)
             return choices(words.map(dialect.read), dialect.read(prefix)).map(dialect.write)
         }
     }
@@ -63,20 +64,19 @@ struct StoreCompletion: Sendable {
         Self.offered((try? store.archiveNames()) ?? [], prefix)
     }
 
+    private var opened: Archive? { archive.flatMap { try? store.archive(named: $0) } }
+
     func keys(beginning prefix: String) -> [String] {
-        guard let archive, let found = try? store.archive(named: archive) else { return [] }
-        return Self.offered((try? found.keys(KeyQuery(prefix: prefix, limit: Self.most)).keys) ?? [], prefix)
+        let found = try? opened?.keys(KeyQuery(prefix: prefix, limit: Self.most)).keys
+        return Self.offered(found ?? [], prefix)
     }
 
     func owners(beginning prefix: String) -> [String] {
-        guard let archive, let found = try? store.archive(named: archive) else { return [] }
-        return Self.offered(((try? found.owners()) ?? []).compactMap(\.owner), prefix)
+        Self.offered(((try? opened?.owners()) ?? []).compactMap(\.owner), prefix)
     }
 
     /// Properties of the archive's latest values.
-    var sample: PropertySample? {
-        archive.flatMap { try? store.archive(named: $0) }.flatMap { try? PropertySample(of: $0) }
-    }
+    var sample: PropertySample? { opened.flatMap { try? PropertySample(of: $0) } }
 
     /// Leaves out words with control characters: a shell would split them at line ends.
     static func offered(_ words: [String], _ prefix: String) -> [String] {

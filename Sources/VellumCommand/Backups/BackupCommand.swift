@@ -4,8 +4,7 @@ import StoreInspection
 
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup",
-        abstract: "Copies a whole store that is in use.",
+        commandName: "backup", abstract: "Copies a whole store that is in use.",
         discussion: """
             Copies each archive as it is at one moment, with values, expiry times, owners, times, hits and the LRU order, \
             while other processes continue; archives are copied one after another. Events, undo records and values that only \

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff",
-        abstract: "Shows the differences of two archives or two stores.",
+        commandName: "diff", abstract: "Shows the differences of two archives or two stores.",
         discussion: """
             Prints a line per entry: - and the key if only the first has it, + if only the second, ~ if the values' bytes or \
             their encodings differ. Owners, times and expiry times are ignored. Between stores (--with), archives of the \
@@ -67,8 +66,7 @@ struct DiffCommand: ParsableCommand {
         if comparison.unreadable > 0 {
             Narration.complain(
                 "\(Figures.count(comparison.unreadable, "entry or part of a log", "entries or parts of logs")) could not be "
-                    + "compared; run vellum check"
-            )
+                    + "compared; run vellum check")
         }
         for line in comparison.damage { Narration.complain(line) }
         if comparison.unreadable > 0 || !comparison.damage.isEmpty {
@@ -87,13 +85,7 @@ private final class Comparison {
     enum Change: String {
         case removed, added, changed
 
-        var sign: String {
-            switch self {
-            case .removed: "-"
-            case .added: "+"
-            case .changed: "~"
-            }
-        }
+        var sign: String { self == .removed ? "-" : self == .added ? "+" : "~" }
     }
 
     let output: OutputWriter
@@ -259,8 +251,7 @@ private final class Comparison {
 
     private func report(_ change: Change, _ message: LogMessage, _ archive: String) throws(SourceError) {
         try report(
-            change, archive,
-            [("sequence", .count(message.sequence)), ("time", .cell(.time(message.time)))],
+            change, archive, [("sequence", .count(message.sequence)), ("time", .cell(.time(message.time)))],
             text: "\(message.sequence)\t\(Figures.seconds(message.time))")
     }
 

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dump",
-        abstract: "Writes a store, or some of its archives, into one file.",
+        commandName: "dump", abstract: "Writes a store, or some of its archives, into one file.",
         discussion: """
             Each archive is written as it is at one moment, while others use the store: values, expiry times, owners, times, \
             hits, LRU order, kinds and limits; logs with their messages. vellum restore recreates the store on any machine. \
@@ -62,8 +61,7 @@ struct DumpCommand: ParsableCommand {
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore",
-        abstract: "Creates a store from a file that vellum dump wrote.",
+        commandName: "restore", abstract: "Creates a store from a file that vellum dump wrote.",
         discussion: """
             The folder must be new or empty; it gets its name when all files are complete and every value has been verified. \
             Nothing is replaced. Exit code 1 if the file is no dump, ends early or continues after its end; 3 if something \

@@ -7,8 +7,7 @@ import TerminalKit
 
 struct BrowseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "browse",
-        abstract: "Opens the browser.",
+        commandName: "browse", abstract: "Opens the browser.",
         discussion: """
             Shows archives, entries in LRU order and values while other processes use the store. Without a store, lists the \
             stores of the caches folder; PATH may also be a store's folder. The path of a ring file (such as ./MyCache, as \
@@ -27,9 +26,7 @@ struct BrowseCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(
-        help: ArgumentHelp("A store's folder, or a ring file.", valueName: "path"),
-        completion: .file())
+    @Argument(help: ArgumentHelp("A store's folder, or a ring file.", valueName: "path"), completion: .file())
     var file: String?
 
     @Flag(help: "Disable changes.")
@@ -59,8 +56,7 @@ struct BrowseCommand: ParsableCommand {
     @Flag(help: "Print each change as a line, for screen readers.")
     var lines = false
 
-    @Option(
-        help: ArgumentHelp("Record into this new file.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Record into this new file.", valueName: "file"), completion: .file())
     var record: String?
 
     @Option(

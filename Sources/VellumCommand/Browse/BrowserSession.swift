@@ -23,8 +23,7 @@ struct BrowserSession: Sendable {
         do {
             // Opened after the terminal: without a terminal, no file is created.
             recorder = try Recorder(
-                to: GrowingFile(at: recording), size: screen.size,
-                title: "vellum \(store ?? source.folder)")
+                to: GrowingFile(at: recording), size: screen.size, title: "vellum \(store ?? source.folder)")
         } catch {
             screen.close()
             throw error
@@ -61,9 +60,7 @@ struct BrowserSession: Sendable {
         }
         let source = settled(source, state: state)
         return BrowserLoop.run(
-            model(
-                size: screen.size, look: look, surroundings,
-                problems: Configuration.current.problems),
+            model(size: screen.size, look: look, surroundings, problems: Configuration.current.problems),
             source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
             clock: { .now() })
     }
@@ -97,16 +94,14 @@ struct BrowserSession: Sendable {
         var more = keys.problems
         _ = SettledChoices(Configuration.current, problems: &more)
         return Model(
-            size: size, look: look, folder: source.folder, store: store,
-            isReadOnly: isReadOnly, now: .now(),
-            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [],
-            surroundings: surroundings)
+            size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly, now: .now(),
+            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [], surroundings: surroundings)
     }
 }
 
 /// The browser's terminal. For one thread, except ``waker``.
-struct TerminalScreen: BrowserTerminal {
-    private let terminal: CursesTerminal
+struct TerminalScreen: CursesScreen {
+    let terminal: CursesTerminal
 
     /// - Parameter substitute: advice for the error without a terminal; nil: the browser's.
     static func open(substitute: String? = nil) throws(CommandFailure) -> TerminalScreen {
@@ -115,9 +110,7 @@ struct TerminalScreen: BrowserTerminal {
                 terminal: try CursesTerminal(environment: ProcessInfo.processInfo.environment))
         } catch {
             var advice = "without a terminal use \(substitute ?? "browse --size 100x30 --print text")"
-            if substitute == nil, case .unknownType = error {
-                advice = "--lines needs no screen; " + advice
-            }
+            if substitute == nil, case .unknownType = error { advice = "--lines needs no screen; " + advice }
             throw CommandFailure("\(error); \(advice)", status: .usage)
         }
     }
@@ -143,6 +136,19 @@ struct TerminalScreen: BrowserTerminal {
         }
     }
 
+    func capture(mouse: Bool) { terminal.capture(mouse: mouse) }
+
+    func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+        try start(script, arguments)
+    }
+}
+
+/// A screen that shows its output with curses or as lines on the same terminal.
+protocol CursesScreen: BrowserTerminal {
+    var terminal: CursesTerminal { get }
+}
+
+extension CursesScreen {
     var waker: @Sendable () -> Void {
         let waker = terminal.waker
         return { waker.wake() }
@@ -150,9 +156,8 @@ struct TerminalScreen: BrowserTerminal {
 
     func send(_ bytes: [UInt8]) { terminal.send(bytes) }
 
-    func capture(mouse: Bool) { terminal.capture(mouse: mouse) }
-
-    func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+    /// Runs a script and returns its exit status.
+    func start(_ script: String, _ arguments: [String]) throws(SourceError) -> Int32 {
         do throws(TerminalError) {
             return try terminal.run(script: script, arguments: arguments)
         } catch {

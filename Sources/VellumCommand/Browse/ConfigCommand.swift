@@ -6,8 +6,7 @@ import TerminalKit
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config",
-        abstract: "Shows the settings and the origin of each.",
+        commandName: "config", abstract: "Shows the settings and the origin of each.",
         discussion: """
             Settings are in $XDG_CONFIG_HOME/vellum/config.toml, or else in ~/.config/vellum/config.toml. The output is a \
             valid settings file: vellum config > FILE creates one to start with. Options and environment variables override \
@@ -68,13 +67,10 @@ struct ConfigCommand: ParsableCommand {
             times, times.value.rawValue)
         let mouse = configuration.mouse
         add(
-            "Whether the browser uses the mouse; off lets the terminal select text: on, off.", "mouse",
-            mouse,
+            "Whether the browser uses the mouse; off lets the terminal select text: on, off.", "mouse", mouse,
             mouse.value.rawValue)
         let store = configuration.store(option: self.store.store)
-        add(
-            "The default store; without it, the only one in the caches folder.", "store", store,
-            store.value)
+        add("The default store; without it, the only one in the caches folder.", "store", store, store.value)
         lines += [
             "# Keys of the browser. An assigned key is removed from other actions of the same screens.",
             "[\(Configuration.keysTable)]",

@@ -5,8 +5,7 @@ import TerminalKit
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract:
-            "Creates a store, runs a workload on it in a second process, and opens the browser.",
+        abstract: "Creates a store, runs a workload on it in a second process, and opens the browser.",
         discussion: """
             The store is temporary unless --store names one; VELLUM_STORE is ignored. The cache City gets half of the space \
             that its 6,204 cities need, so it evicts. Page holds texts, partly also in memory; Session holds entries that \
@@ -83,17 +82,10 @@ struct DemoCommand: ParsableCommand {
             return
         }
         try session.wait(seconds: seconds)
-        try printFigures(try session.figures())
-        if Interruption.isRequested { throw CommandFailure(nil, status: Interruption.status) }
-    }
-
-    private func printFigures(_ figures: DemoFigures) throws {
         let output = OutputWriter()
-        if json {
-            try JSONTree.cells(figures.members).writeLine(to: output)
-        } else {
-            try output.write(figures.members)
-        }
+        let figures = try session.figures().members
+        try json ? JSONTree.cells(figures).writeLine(to: output) : output.write(figures)
         try output.flush()
+        if Interruption.isRequested { throw CommandFailure(nil, status: Interruption.status) }
     }
 }

@@ -20,8 +20,7 @@ struct KeyAssignments: Sendable {
                 let near = Suggestion.nearest(to: assignment.name, among: ActionID.allCases.map(\.rawValue))
                 object(
                     assignment,
-                    "unknown action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")"
-                )
+                    "unknown action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")")
                 continue
             }
             do throws(KeySpellingError) {

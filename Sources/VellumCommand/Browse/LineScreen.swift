@@ -4,8 +4,8 @@ import TerminalCurses
 import TerminalKit
 
 /// A terminal for screen readers: prints each change as a line. For one thread, except ``waker``.
-struct LineScreen: BrowserTerminal {
-    private let terminal: CursesTerminal
+struct LineScreen: CursesScreen {
+    let terminal: CursesTerminal
     private var speaker = AccessibilityOutput()
     private var typed: AccessibilityOutput.Typing?
     private var hasInput = false
@@ -21,8 +21,6 @@ struct LineScreen: BrowserTerminal {
                 status: .usage)
         }
     }
-
-    private init(terminal: CursesTerminal) { self.terminal = terminal }
 
     /// The size for the layout; nothing is drawn.
     var size: Size { Size(columns: 160, rows: 30) }
@@ -93,21 +91,8 @@ struct LineScreen: BrowserTerminal {
         return .resumed
     }
 
-    var waker: @Sendable () -> Void {
-        let waker = terminal.waker
-        return { waker.wake() }
-    }
-
-    func send(_ bytes: [UInt8]) { terminal.send(bytes) }
-
     mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
         defer { speaker.startAnew() }
-        do throws(TerminalError) {
-            return try terminal.run(script: script, arguments: arguments)
-        } catch {
-            throw SourceError("\(error)")
-        }
+        return try start(script, arguments)
     }
-
-    func close() { terminal.close() }
 }

@@ -3,8 +3,7 @@ import StorageEngine
 
 struct ExpireCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "expire",
-        abstract: "Sets or removes expiry times, or expires entries now.",
+        commandName: "expire", abstract: "Sets or removes expiry times, or expires entries now.",
         discussion: """
             Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is left alone, \
             and with --idle-longer-than also one that is accessed. Can be undone like a deletion, and for the same time: \
@@ -17,13 +16,10 @@ struct ExpireCommand: ParsableCommand {
             Example: vellum expire City --idle-longer-than 1h --dry-run
             """)
 
-    @OptionGroup var store: StoreArguments
-
     @OptionGroup var selection: SelectionArguments
 
     @Option(
-        name: .customLong("in"),
-        help: ArgumentHelp("Set the TTL, from now on.", valueName: "duration"),
+        name: .customLong("in"), help: ArgumentHelp("Set the TTL, from now on.", valueName: "duration"),
         transform: Interval.parse)
     var lifetime: Duration?
 
@@ -44,14 +40,11 @@ struct ExpireCommand: ParsableCommand {
             throw ValidationError("pass one of --in, --now, --never and --idle-longer-than")
         }
         if selection.isEmpty, idleLongerThan == nil {
-            throw ValidationError(
-                "select entries: keys, --owner NAME, --where CONDITION or --all")
+            throw ValidationError("select entries: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 
-    func run() throws {
-        try PlannedChange(store: store, selection: selection, idle: idleLongerThan, action: action).run()
-    }
+    func run() throws { try PlannedChange(selection: selection, idle: idleLongerThan, action: action).run() }
 
     private var action: PlannedAction {
         if let lifetime { return .setLifetime(lifetime) }

@@ -4,13 +4,14 @@ import StoreInspection
 
 /// A change of selected entries: plan, confirmation, execution and the undo hint.
 struct PlannedChange: Sendable {
-    let store: StoreArguments
     let selection: SelectionArguments
     /// Only entries last accessed longer ago than this.
     var idle: Duration?
     let action: PlannedAction
 
     private static let listedKeys = 10
+
+    private var store: StoreArguments { selection.store }
 
     /// The action from now on: entries that are accessed later aren't idle.
     var timedAction: PlannedAction {
@@ -24,7 +25,6 @@ struct PlannedChange: Sendable {
             ).run()
         }
         if selection.dryRun { return try printPlan() }
-        let asks = !selection.yes
         try Confirmation.require(unless: selection.yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
@@ -37,10 +37,11 @@ struct PlannedChange: Sendable {
             try end(plan)
             throw CommandFailure(nothing(archive.name, plan), status: absence)
         }
-        if asks { try warnOfUndo(plan, archive) }
-        if asks, !isConfirmed(plan, archive.name) {
-            throw CommandFailure(action.refusal, status: .nothing)
-        }
+        if !selection.yes { try warnOfUndo(plan, archive) }
+        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
+        try Confirmation.ask(
+            action.question("\(amount) of \(archive.name)", idle: idle), unless: selection.yes,
+            refusal: action.refusal)
         // An interrupted change is reported with its undo command.
         Interruption.collect()
         let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
@@ -69,18 +70,12 @@ struct PlannedChange: Sendable {
 
     private func empty(_ log: Archive) throws {
         let status = try log.status()
-        let amount = Self.messages(status.entries, status.diskBytes)
-        if !selection.yes,
-            !Confirmation.ask("Delete all messages of \(log.name), now \(amount)? This can't be undone.")
-        {
-            throw CommandFailure(action.refusal, status: .nothing)
-        }
+        let amount = Figures.messages(status.entries, bytes: status.diskBytes)
+        try Confirmation.ask(
+            "Delete all messages of \(log.name), now \(amount)? This can't be undone.",
+            unless: selection.yes, refusal: action.refusal)
         let removed = try log.deleteAllMessages()
-        Narration.say("deleted \(Self.messages(removed.entries, removed.bytes))")
-    }
-
-    private static func messages(_ count: Int, _ bytes: UInt64) -> String {
-        Figures.count(count, "message", "messages") + ", " + Figures.bytes(bytes)
+        Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
     }
 
     // MARK: Entries
@@ -102,9 +97,8 @@ struct PlannedChange: Sendable {
             }
             throw CommandFailure(
                 "\(word) is both an option and a key of \(archive.name); for the key put it after --: "
-                    + ShellWord.vellum(
-                        arguments.first ?? "", words, options: options,
-                        store: store.store), status: .usage)
+                    + ShellWord.vellum(arguments.first ?? "", words, options: options, store: store.store),
+                status: .usage)
         }
     }
 
@@ -134,7 +128,8 @@ struct PlannedChange: Sendable {
         let archive = try store.openForLooking().archive(named: selection.archive)
         if try isEmptying(archive) {
             let status = try archive.status()
-            return try OutputWriter.print("would delete \(Self.messages(status.entries, status.diskBytes))\n")
+            let amount = Figures.messages(status.entries, bytes: status.diskBytes)
+            return try OutputWriter.print("would delete \(amount)\n")
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)
@@ -155,11 +150,6 @@ struct PlannedChange: Sendable {
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
         Narration.say("this exceeds the undo budget: it can be undone \(grace)")
-    }
-
-    private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
-        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
-        return Confirmation.ask(action.question("\(amount) of \(name)", idle: idle))
     }
 
     /// Why the plan is empty; nil if missing keys have been reported.

@@ -2,8 +2,7 @@ import ArgumentParser
 
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm",
-        abstract: "Deletes entries.",
+        commandName: "rm", abstract: "Deletes entries.",
         discussion: """
             Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is not deleted. \
             vellum undo restores deleted entries for ten minutes, or until a put or an rm finds the disk full and reuses \
@@ -18,18 +17,13 @@ struct RemoveCommand: ParsableCommand {
             Example: vellum rm City --where 'population < 100000 and @idle > 1h' --dry-run
             """)
 
-    @OptionGroup var store: StoreArguments
-
     @OptionGroup var selection: SelectionArguments
 
     mutating func validate() throws {
         if selection.isEmpty {
-            throw ValidationError(
-                "select entries: keys, --owner NAME, --where CONDITION or --all")
+            throw ValidationError("select entries: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 
-    func run() throws {
-        try PlannedChange(store: store, selection: selection, action: .delete).run()
-    }
+    func run() throws { try PlannedChange(selection: selection, action: .delete).run() }
 }

@@ -35,20 +35,18 @@ struct ServerChange {
             return
         }
         guard !targets.isEmpty else {
-            if case .expireIdle = plan.timedAction, try database.countsUses() {
+            if case .expireIdle = plan.timedAction, try database.connection.traits().countsUses {
                 throw CommandFailure(
                     "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
                     status: .usage)
             }
             throw CommandFailure("\(name) has no such key", status: .nothing)
         }
-        if !selection.yes,
-            !Confirmation.ask(plan.action.question("\(amount) of \(name)", idle: plan.idle))
-        {
-            throw CommandFailure(plan.action.refusal, status: .nothing)
-        }
+        try Confirmation.ask(
+            plan.action.question("\(amount) of \(name)", idle: plan.idle), unless: selection.yes,
+            refusal: plan.action.refusal)
         let carried = try database.changes().carryOut(
-            plan.timedAction, on: targets, in: try database.run(),
+            plan.timedAction, on: targets, in: try database.connection.traits().run,
             checkpoint: { _ in !Interruption.isRequested },
             meeting: try stillMeant(), readsAccesses: try readsAccesses())
         let outcome = carried.outcome
@@ -106,26 +104,11 @@ struct ServerChange {
 
     private func targets() throws -> [Target] {
         if let query = try query() {
-            var options = QueryOptions()
-            options.looksForMistakes = true
-            options.progress = { _ in !Interruption.isRequested }
             var targets: [Target] = []
-            let report: QueryReport
-            do {
-                report = try query.run(
-                    over: try database.query(query, touches: selection.touch), options: options
-                ) { row in
-                    if let facts = row.entry {
-                        add(facts.key, facts.valueBytes, facts.accessed, to: &targets)
-                    }
-                    return !Interruption.isRequested
-                }
-            } catch let error as QueryError {
-                if Interruption.isRequested { return [] }
-                throw CommandFailure(error.description, status: .usage)
+            let source = try database.query(query, touches: selection.touch)
+            let report = try query.choose(from: source) {
+                add($0.key, $0.valueBytes, $0.accessed, to: &targets)
             }
-            for date in report.dates { Narration.say(date) }
-            for warning in report.warnings { Narration.complain(warning) }
             if report.damaged > 0 {
                 throw CommandFailure(
                     "\(Figures.count(report.damaged, "value", "values")) could not be read, so the condition could not be "

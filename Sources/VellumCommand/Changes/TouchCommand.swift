@@ -4,8 +4,7 @@ import StoreInspection
 
 struct TouchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "touch",
-        abstract: "Accesses entries: makes them the most recent, and counts a hit.",
+        commandName: "touch", abstract: "Accesses entries: makes them the most recent, and counts a hit.",
         discussion: """
             Like an access of a program, but without reading a value. --in also sets their TTL. Exit code 1 if an entry \
             doesn't exist, which counts as a miss; 3 if it may have been lost because the log is damaged.
@@ -22,8 +21,7 @@ struct TouchCommand: ParsableCommand {
     var keys: [WordList]
 
     @Option(
-        name: .customLong("in"),
-        help: ArgumentHelp("Set the TTL, from now on.", valueName: "duration"),
+        name: .customLong("in"), help: ArgumentHelp("Set the TTL, from now on.", valueName: "duration"),
         transform: Interval.parse)
     var lifetime: Duration?
 

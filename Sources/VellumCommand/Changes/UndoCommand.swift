@@ -5,8 +5,7 @@ import StoreInspection
 
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo",
-        abstract: "Undoes the last rm or expire.",
+        commandName: "undo", abstract: "Undoes the last rm or expire.",
         discussion: """
             Also undoes actions of the browser and of other processes. Values, expiry times, owners and positions in the LRU \
             order are restored in one step that can't be interrupted (expiry times in parts). Entries that were stored again \
@@ -35,10 +34,7 @@ struct UndoCommand: ParsableCommand {
             Example: vellum undo City --list
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The number of the action (default: the last one).")
     var id: UInt32?
@@ -52,8 +48,7 @@ struct UndoCommand: ParsableCommand {
     @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
-    @Flag(
-        help: "Also on a server that was restarted since the action, and may be a different one.")
+    @Flag(help: "Also on a server that was restarted since the action, and may be a different one.")
     var restarted = false
 
     private static let columns = [
@@ -68,11 +63,11 @@ struct UndoCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let server = try store.server() { return try undo(on: server) }
+        if let server = try reference.store.server() { return try undo(on: server) }
         if list { return try printList() }
-        let store = try store.openForWriting(creating: false)
+        let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
-        let archive = try store.archive(named: archive)
+        let archive = try store.archive(named: reference.archive)
         try archive.requireEntries()
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
@@ -83,12 +78,12 @@ struct UndoCommand: ParsableCommand {
 
     /// Undo records of servers are kept on this machine.
     private func undo(on server: ServerAddress) throws {
-        let changes = try ServerDatabase(server, named: archive).changes()
+        let changes = try ServerDatabase(server, named: reference.archive).changes()
         let actions = try changes.reversible()
         if list {
             try print(actions) { _ in nil }
-            if actions.isEmpty { throw CommandFailure(UndoOutcome.nothing(in: archive), status: .nothing) }
-            return
+            guard actions.isEmpty else { return }
+            throw CommandFailure(nothing(nil), status: .nothing)
         }
         try server.requireWritable(write)
         Interruption.collect()
@@ -103,25 +98,20 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func nothing(_ id: UInt32?) -> String {
-        id.map { "action \($0) of \(archive) can't be undone; undo --list shows those that can" }
-            ?? UndoOutcome.nothing(in: archive)
+        id.map { "action \($0) of \(reference.archive) can't be undone; undo --list shows those that can" }
+            ?? UndoOutcome.nothing(in: reference.archive)
     }
 
     private func end(_ outcome: UndoOutcome, stopped: String? = nil) throws {
         if json { try printJSON(outcome) }
-        report(outcome)
-        if let stopped { throw CommandFailure(stopped, status: .storeFailure) }
-        if !outcome.isComplete {
-            throw CommandFailure(
-                "interrupted: the same command undoes the rest", status: Interruption.status)
-        }
-        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
-    }
-
-    private func report(_ outcome: UndoOutcome) {
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
         let ago = Figures.ago(outcome.action.time, now: .now())
         Narration.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
+        if let stopped { throw CommandFailure(stopped, status: .storeFailure) }
+        if !outcome.isComplete {
+            throw CommandFailure("interrupted: the same command undoes the rest", status: Interruption.status)
+        }
+        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
     private func printJSON(_ outcome: UndoOutcome) throws {
@@ -137,15 +127,13 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func printList() throws {
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         let actions = try archive.reversibleActions()
         var names = ProcessNames()
         try print(actions) { names.name(of: $0, in: archive) }
         let hasLost = try archive.complainOfLoss()
         guard !actions.isEmpty else {
-            throw CommandFailure(
-                UndoOutcome.nothing(in: archive.name), status: hasLost ? .storeFailure : .nothing)
+            throw CommandFailure(nothing(nil), status: hasLost ? .storeFailure : .nothing)
         }
         if hasLost { throw CommandFailure(nil, status: .storeFailure) }
     }
@@ -157,9 +145,8 @@ struct UndoCommand: ParsableCommand {
             try printer.print([
                 .count(UInt64(action.id)), .time(action.time), .text(action.kind.word),
                 .count(UInt64(action.entries)), .bytes(action.bytes),
-                action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)),
-                Cell(name(action.pid)), .deadline(action.end, now: now),
-                Cell(bytes: action.bytesLeft),
+                action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)), Cell(name(action.pid)),
+                .deadline(action.end, now: now), Cell(bytes: action.bytesLeft),
             ])
         }
         try printer.end()

@@ -80,17 +80,23 @@ struct CheckCommand: ParsableCommand {
             let report = try archive.check(most: nil) {
                 progress.update(share: $0, "checking \(TerminalSafe.column(archive.name))")
             }
-            findings.append(Finding(archive.name, report))
+            findings.append(
+                Finding(
+                    name: archive.name, clean: report.clean, entries: report.entries,
+                    valueBytes: report.valueBytes, damaged: report.damaged, salvaged: report.salvaged,
+                    problems: report.problems, remarks: report.remarks))
         } unreadable: { name, error in
-            let finding = Finding(name, error)
+            let finding = Finding.failed(name, error)
             findings.append(finding)
             if !finding.isRead { isUnreadable = true }
         }
         for name in try store.emptyArchiveNames() {
-            findings.append(Finding(name, emptyFolder: store.emptyArchiveProblem(named: name)))
+            let problem = store.emptyArchiveProblem(named: name)
+            findings.append(Finding(name: name, damaged: 1, problems: [problem], isEmptyFolder: true))
         }
         for name in try store.strayFolderNames() {
-            findings.append(Finding(name, stray: store.strayFolderProblem(name)))
+            let problem = store.strayFolderProblem(name)
+            findings.append(Finding(name: name, damaged: 1, problems: [problem], isStray: true))
         }
         return (findings, isUnreadable)
     }
@@ -141,12 +147,12 @@ struct CheckCommand: ParsableCommand {
 
     private struct Finding: Sendable {
         let name: String
-        var clean: Bool
+        var clean = false
         var entries = 0
         var valueBytes: UInt64 = 0
-        var damaged: Int
+        var damaged = 0
         var salvaged = 0
-        var problems: [String]
+        var problems: [String] = []
         var remarks: [String] = []
         var isMended = false
         /// False: nothing is known about damage.
@@ -160,45 +166,15 @@ struct CheckCommand: ParsableCommand {
             return !clean ? "NOT CLEAN" : isMended ? "repaired" : "clean"
         }
 
-        init(_ name: String, _ report: CheckReport) {
-            self.name = name
-            clean = report.clean
-            entries = report.entries
-            valueBytes = report.valueBytes
-            damaged = report.damaged
-            salvaged = report.salvaged
-            problems = report.problems
-            remarks = report.remarks
-        }
-
-        /// An archive that could not be opened or read; damage counts as one place.
-        init(_ name: String, _ error: StorageError) {
-            self.name = name
-            clean = false
+        /// For an archive that could not be opened or read; damage counts as one place.
+        static func failed(_ name: String, _ error: StorageError) -> Finding {
             guard case .corrupted(let path, let offset, let reason) = error else {
-                damaged = 0
-                problems = [error.description]
-                isRead = false
-                return
+                return Finding(name: name, problems: [error.description], isRead: false)
             }
             // The error's own text advises to run a check.
-            damaged = 1
             let place = offset > 0 ? "damaged at byte \(offset)" : "damaged"
-            problems = ["\(path) is \(place): \(reason); vellum check --repair repairs the archive"]
-        }
-
-        init(_ name: String, emptyFolder problem: String) {
-            self.name = name
-            clean = false
-            damaged = 1
-            problems = [problem]
-            isEmptyFolder = true
-        }
-
-        init(_ name: String, stray problem: String) {
-            self.init(name, emptyFolder: problem)
-            isEmptyFolder = false
-            isStray = true
+            let problem = "\(path) is \(place): \(reason); vellum check --repair repairs the archive"
+            return Finding(name: name, damaged: 1, problems: [problem])
         }
 
         mutating func removeFolder(in store: Store) throws(StorageError) {

@@ -4,8 +4,7 @@ import StoreInspection
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract:
-            "Checks this program, the terminal and the stores, and gives advice.",
+        abstract: "Checks this program, the terminal and the stores, and gives advice.",
         discussion: """
             Changes nothing. Prints a line per finding: ok, note or wrong, the subject and the finding; --json prints one \
             array of objects with state, subject, finding and advice. Doesn't verify values; use vellum check for that. Exit \
@@ -19,8 +18,7 @@ struct DoctorCommand: ParsableCommand {
 
     private static let columns = [
         Column("state", title: "STATE"), Column("subject", title: "SUBJECT"),
-        Column("finding", title: "FINDING"),
-        Column("advice"),
+        Column("finding", title: "FINDING"), Column("advice"),
     ]
 
     func run() throws {

@@ -66,7 +66,8 @@ struct Configuration: Sendable {
         if let ground = environment["COLORFGBG"], Self.isLight(ground) {
             theme = Setting(value: .light, origin: .environment("COLORFGBG"))
         }
-        path = ConfigurationFile.standardPath(environment: environment)
+        let folder = StateFile.folder("XDG_CONFIG_HOME", or: ".config", environment: environment)
+        path = folder.map { $0 + "/config.toml" }
         problems = []
         guard let path else {
             isThere = false
@@ -124,9 +125,7 @@ struct Configuration: Sendable {
             }
         default:
             let path = WholeFile.path(typed: text)
-            guard path.hasPrefix("/") else {
-                return object("an absolute path is expected, from / or ~")
-            }
+            guard path.hasPrefix("/") else { return object("an absolute path is expected, from / or ~") }
             store = Setting(value: path, origin: origin)
         }
     }
@@ -157,8 +156,7 @@ struct Configuration: Sendable {
 
     private static func unknown(_ what: String, _ name: String, among names: [String]) -> String {
         let near = Suggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
-        return
-            "unknown \(what)\(near.isEmpty ? "; use \(names.joined(separator: ", "))" : near)"
+        return "unknown \(what)\(near.isEmpty ? "; use \(names.joined(separator: ", "))" : near)"
     }
 
     static func noChoice(_ text: String, among names: [String]) -> String {

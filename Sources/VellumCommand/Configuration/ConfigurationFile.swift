@@ -20,13 +20,6 @@ struct ConfigurationFile: Sendable {
 
     private static let mostBytes = 256 << 10
 
-    /// In `$XDG_CONFIG_HOME` or `~/.config`; nil without a home folder.
-    static func standardPath(environment: [String: String]) -> String? {
-        StateFile.folder("XDG_CONFIG_HOME", or: ".config", environment: environment).map {
-            $0 + "/config.toml"
-        }
-    }
-
     init(path: String) {
         self.path = path
         let file = StateFile(path: path)

@@ -200,8 +200,7 @@ struct ColumnSurvey {
         }
         if let text = column.text {
             if column.number != nil || column.local != nil {
-                return
-                    "\(name) is mixed and stays text: \(text.said) is no number as JSON spells it; "
+                return "\(name) is mixed and stays text: \(text.said) is no number as JSON spells it; "
                     + "\(option("number")) reads the numbers and skips the other rows"
             }
             if column.word != nil {
@@ -210,8 +209,7 @@ struct ColumnSurvey {
             }
             if column.null != nil { return "\(name) is text; its nulls become the text null" }
             guard column.container != nil else { return noteOfQuotes(column, name) }
-            return
-                "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
+            return "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
                 + "\(option("text")) makes all text"
         }
         if let note = noteOfDecision(column, name) { return note + "; " + option("text") + " makes all text" }

@@ -53,7 +53,6 @@ struct DelimitedDialect: Sendable {
     ]
 
     static func name(of delimiter: UInt8) -> String {
-        byName.first { $0.byte == delimiter }?.name
-            ?? TerminalSafe.quoted(String(UnicodeScalar(delimiter)))
+        byName.first { $0.byte == delimiter }?.name ?? TerminalSafe.quoted(String(UnicodeScalar(delimiter)))
     }
 }

@@ -227,7 +227,7 @@ struct DelimitedReader: RecordReader {
             guard Self.isUTF8(content) else {
                 return ("column \"\(columns[column])\" is not valid UTF-8", nil)
             }
-            writeName(of: column, into: &writer)
+            writer.write(isTextOnly ? .text(columns[column]) : ByteText.value(of: columns[column]))
             if dialect.quoting == .escapes, content.first == UInt8(ascii: "\"") {
                 if kinds[column] == .text, let text = FieldValue.escapedText(in: content, of: table) {
                     writer.write(text)
@@ -246,11 +246,6 @@ struct DelimitedReader: RecordReader {
             }
         }
         return (nil, quoted)
-    }
-
-    private func writeName(of column: Int, into writer: inout CBORWriter) {
-        let name = columns[column]
-        writer.write(isTextOnly ? .text(name) : ByteText.value(of: name))
     }
 
     /// Returns the expected type if the field doesn't fit.

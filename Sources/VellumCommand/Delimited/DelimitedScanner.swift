@@ -112,7 +112,11 @@ struct DelimitedScanner {
                 }
             }
             input.consume(unread.count)
-            guard text.count <= Self.longestRow else { throw tooLong() }
+            guard text.count <= Self.longestRow else {
+                throw CommandFailure(
+                    "\(input.name):\(rowLine): this row exceeds 1 GiB, the limit of a value; field \(fields.count + 1) "
+                        + "may have an unclosed quote", status: .nothing)
+            }
             guard try input.fill() else { break }
         }
         if isEmpty || Interruption.isRequested { return nil }
@@ -123,12 +127,6 @@ struct DelimitedScanner {
                     + "is never closed")
         }
         return finish(state, fieldStart, fault)
-    }
-
-    private func tooLong() -> CommandFailure {
-        CommandFailure(
-            "\(input.name):\(rowLine): this row exceeds 1 GiB, the limit of a value; field \(fields.count + 1) "
-                + "may have an unclosed quote", status: .nothing)
     }
 
     @inline(__always)

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench",
-        abstract: "Measures a store on this machine, in about ten seconds.",
+        commandName: "bench", abstract: "Measures a store on this machine, in about ten seconds.",
         discussion: """
             Uses a temporary store in the temporary folder (TMPDIR), or with --in on the file system of a folder. One \
             thread, values of --value bytes, keys of 12 bytes. Columns: work, count, seconds, operations per second; --json \

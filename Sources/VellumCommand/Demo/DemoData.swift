@@ -29,7 +29,11 @@ struct DemoData: Sendable {
 
     /// Reads an NDJSON file of cities, or the embedded one. All lines must be well-formed.
     init(path: String?) throws(CommandFailure) {
-        let input = try path.map(InputBuffer.init(path:)) ?? Self.embedded
+        let input =
+            try path.map(InputBuffer.init(path:))
+            ?? InputBuffer(
+                sample: Array(UnsafeBufferPointer(start: demo_cities, count: demo_cities_size)),
+                name: "the program")
         var reader = ValueReader(input)
         var writer = CBORWriter()
         var taken: Set<String> = []
@@ -51,11 +55,5 @@ struct DemoData: Sendable {
         guard !keys.isEmpty else {
             throw CommandFailure("\(input.name) holds no cities", status: .storeFailure)
         }
-    }
-
-    private static var embedded: InputBuffer {
-        InputBuffer(
-            sample: Array(UnsafeBufferPointer(start: demo_cities, count: demo_cities_size)),
-            name: "the program")
     }
 }

@@ -39,8 +39,7 @@ struct DemoJournal {
         }
         if nextFigures.map({ now >= $0 }) ?? true { nextFigures = now + Self.figuresInterval }
         let told = Deed.allCases.filter { latest[$0.rawValue] != nil }
-        guard now >= next, let deed = told.randomElement(using: &generator),
-            let place = latest[deed.rawValue]
+        guard now >= next, let deed = told.randomElement(using: &generator), let place = latest[deed.rawValue]
         else { return }
         latest[deed.rawValue] = nil
         next = now + Double.random(in: Self.pause, using: &generator)
@@ -50,8 +49,7 @@ struct DemoJournal {
     private var figures: String {
         let lookUps = counts[Deed.found.rawValue] + counts[Deed.missed.rawValue]
         let share = lookUps == 0 ? 0 : 100 * Double(counts[Deed.found.rawValue]) / Double(lookUps)
-        return
-            "health   \(Figures.count(lookUps, "look-up", "look-ups")) in \(Int(Self.figuresInterval)) s, "
+        return "health   \(Figures.count(lookUps, "look-up", "look-ups")) in \(Int(Self.figuresInterval)) s, "
             + "\(Figures.fixed(share, digits: 1)) % of them answered by the cache"
     }
 

@@ -5,10 +5,9 @@ enum DemoPhase: CaseIterable, Sendable {
     /// Nil: until the scan is complete.
     var seconds: Double? {
         switch self {
-        case .steady, .calm, .recovery: 20
+        case .steady, .calm, .recovery, .tight: 20
         case .scan: nil
         case .burst: 10
-        case .tight: 20
         }
     }
 

@@ -28,8 +28,7 @@ struct Workload {
         for kind in DemoArchive.worked { archives[kind] = try store.archive(named: kind.rawValue) }
         self.archives = archives
         cities = try store.archive(named: DemoArchive.cities.rawValue)
-        journal = DemoJournal(
-            try store.archive(named: DemoArchive.journal.rawValue), data, seed: seed)
+        journal = DemoJournal(try store.archive(named: DemoArchive.journal.rawValue), data, seed: seed)
         memory = DemoMemory(
             try store.archive(named: DemoArchive.pages.rawValue), limit: DemoArchive.pageMemory)
         self.data = data
@@ -129,8 +128,7 @@ struct Workload {
     }
 
     private func record(_ place: Int) throws(StorageError) -> Int {
-        try put(
-            data.values[place], data.keys[place], in: .cities, .cbor, data.attributes(of: place))
+        try put(data.values[place], data.keys[place], in: .cities, .cbor, data.attributes(of: place))
     }
 
     private mutating func usePage(_ place: Int) throws(StorageError) -> Int {

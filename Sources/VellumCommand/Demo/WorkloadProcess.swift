@@ -43,9 +43,7 @@ final class WorkloadProcess {
     func end() {
         if leash >= 0 { close(leash) }
         leash = -1
-        while !isWaitedFor {
-            isWaitedFor = waitpid(pid, nil, 0) == pid || errno != EINTR
-        }
+        while !isWaitedFor { isWaitedFor = waitpid(pid, nil, 0) == pid || errno != EINTR }
     }
 
     deinit { end() }

@@ -4,8 +4,7 @@ import StorageEngine
 
 struct AppendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "append",
-        abstract: "Appends messages to a log.",
+        commandName: "append", abstract: "Appends messages to a log.",
         discussion: """
             A log is a ring: at its limit, the oldest messages are dropped. Without a message on the command line, each line \
             of standard input becomes a message as soon as it is complete; --whole makes all input one message. --disk \
@@ -32,8 +31,7 @@ struct AppendCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Create a missing log with this limit of message bytes, such as 1MB.",
-            valueName: "size"))
+            "Create a missing log with this limit of message bytes, such as 1MB.", valueName: "size"))
     var disk: ByteCount?
 
     @Flag(help: "For a new ring file: keep old messages, and refuse new ones once it is full.")
@@ -41,12 +39,9 @@ struct AppendCommand: ParsableCommand {
 
     mutating func validate() throws {
         if keepOld, disk == nil || RingFilePath(log, store: store) == nil {
-            throw ValidationError(
-                "--keep-old is for a new ring file: a path with a slash, and --disk")
+            throw ValidationError("--keep-old is for a new ring file: a path with a slash, and --disk")
         }
-        if whole, message != nil {
-            throw ValidationError("--whole and a message exclude each other")
-        }
+        if whole, message != nil { throw ValidationError("--whole and a message exclude each other") }
     }
 
     func run() throws {
@@ -110,20 +105,11 @@ struct AppendCommand: ParsableCommand {
             }
             refused += 1
         }
-        // Don't search the same bytes again.
-        var searched = 0
         while true {
-            let unread = input.unread
-            if let end = unread[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                try append(UnsafeRawBufferPointer(rebasing: unread[..<end]))
-                input.consume(end + 1)
-                searched = 0
-            } else {
-                searched = unread.count
-                guard try input.fill() else { break }
-            }
+            let (length, isWhole) = try input.lineLength()
+            if isWhole || length > 0 { try append(UnsafeRawBufferPointer(rebasing: input.unread[..<length])) }
+            guard isWhole else { return refused }
+            input.consume(length + 1)
         }
-        if !input.unread.isEmpty { try append(input.unread) }
-        return refused
     }
 }

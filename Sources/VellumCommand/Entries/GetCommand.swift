@@ -7,17 +7,13 @@ import StoreInspection
 
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get",
-        abstract: "Prints the value of an entry.",
+        commandName: "get", abstract: "Prints the value of an entry.",
         discussion: """
             Documents (CBOR, JSON, property lists) are printed as indented JSON, texts unchanged, other bytes in \
             hexadecimal. Doesn't count as an access.
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The entry's key.", completion: .keys)
     var key: String
@@ -47,11 +43,12 @@ struct GetCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let server = try store.server() {
-            let database = try ServerDatabase(server, named: archive)
+        if let server = try reference.store.server() {
+            let database = try ServerDatabase(server, named: reference.archive)
             guard let (facts, value) = try database.value(of: key) else {
                 throw CommandFailure(
-                    "no key \(TerminalSafe.quoted(key)) in \(archive) of \(server)", status: .nothing)
+                    "no key \(TerminalSafe.quoted(key)) in \(reference.archive) of \(server)",
+                    status: .nothing)
             }
             if let reason = try database.objectionToReading() { Narration.complain(reason) }
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
@@ -63,8 +60,7 @@ struct GetCommand: ParsableCommand {
             if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }
             return
         }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         let found = try archive.metadata(key)
         let isPrinted = try found.map { metadata in
             var metadata = metadata
@@ -105,7 +101,10 @@ struct GetCommand: ParsableCommand {
                 try (meta ? MetadataColumns.entry(members, value: json) : json).writeLine(to: output)
             }
         } else {
-            if meta { try printMetadata(members, to: output) }
+            if meta {
+                try output.write(members)
+                try output.write("\n")
+            }
             if hex {
                 try HexText.dump(bytes, to: output)
             } else {
@@ -141,13 +140,6 @@ struct GetCommand: ParsableCommand {
         for problem in [value.problem, repetition].compactMap(\.self) {
             Narration.complain("\(TerminalSafe.quoted(key)): \(problem)")
         }
-    }
-
-    private func printMetadata(
-        _ members: [(name: String, value: Cell)], to output: OutputWriter
-    ) throws {
-        try output.write(members)
-        try output.write("\n")
     }
 
     private func printPretty(

@@ -5,9 +5,7 @@ import StoreInspection
 
 struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "groups",
-        abstract:
-            "Shows the disk usage of an archive by key prefix or by a property.",
+        commandName: "groups", abstract: "Shows the disk usage of an archive by key prefix or by a property.",
         discussion: """
             A group shares the beginning of its keys up to the next separator, by default the most frequent one of : / | . # \
             - _ and space. Keys without one form a group. --prefix divides one group further. --by groups by owner, kind (of \
@@ -39,10 +37,7 @@ struct GroupsCommand: ParsableCommand {
         var defaultValueDescription: String { "prefix" }
     }
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Option(
         help: ArgumentHelp(
@@ -51,16 +46,13 @@ struct GroupsCommand: ParsableCommand {
     var by = By.prefix
 
     @Option(
-        help: ArgumentHelp(
-            "Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
+        help: ArgumentHelp("Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
     var prefix = ""
 
-    @Option(
-        help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
+    @Option(help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
     var separator: String?
 
-    @Option(
-        help: "Sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
+    @Option(help: "Sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
     var order = GroupColumn.bytes
 
     @Flag(help: "Reverse the order.")
@@ -82,18 +74,18 @@ struct GroupsCommand: ParsableCommand {
         }
         if case .property(let property) = by, property.isMany {
             throw ValidationError(
-                "an entry has several values of \(property); vellum query \(archive) 'count by \(property)' counts them"
+                "an entry has several values of \(property); vellum query \(reference.archive) 'count by \(property)' counts them"
             )
         }
     }
 
     func run() throws {
-        if let server = try store.server() {
+        if let server = try reference.store.server() {
             if by == .owner || by == .kind {
                 throw ValidationError("keys of a server are grouped --by prefix, @type or a property")
             }
             Interruption.collect()
-            let listing = try ServerDatabase(server, named: archive).listing()
+            let listing = try ServerDatabase(server, named: reference.archive).listing()
             if case .property(let property) = by, let objection = try listing.objection(to: [property]) {
                 throw CommandFailure(objection, status: .usage)
             }
@@ -104,8 +96,7 @@ struct GroupsCommand: ParsableCommand {
                         + "count as an access of each key)", status: .storeFailure)
             }
         }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         try print(StoredListing(archive)) { try complain($0, archive) }
     }
 
@@ -124,9 +115,8 @@ struct GroupsCommand: ParsableCommand {
         var printer = RowPrinter(
             [
                 Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"),
-                Column("bytes", title: "BYTES"),
-                Column("share", title: "SHARE"), Column("hits", title: "HITS", dropped: 1),
-                Column("accessed", title: "ACCESSED", dropped: 2),
+                Column("bytes", title: "BYTES"), Column("share", title: "SHARE"),
+                Column("hits", title: "HITS", dropped: 1), Column("accessed", title: "ACCESSED", dropped: 2),
             ], json: json ? .jsonLines : nil)
         let order = groups.sorted(by: order, descending: (order != .group) != reverse)
         for number in order.prefix(limit ?? .max) {
@@ -134,8 +124,7 @@ struct GroupsCommand: ParsableCommand {
             try printer.print([
                 name(of: group), .count(UInt64(group.entries)), .bytes(group.bytes),
                 .ratio(groups.bytes == 0 ? 0 : Double(group.bytes) / Double(groups.bytes)),
-                .count(group.hits),
-                Cell(group.accessed),
+                .count(group.hits), Cell(group.accessed),
             ])
         }
         try printer.end()

@@ -5,8 +5,7 @@ import StoreInspection
 
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys",
-        abstract: "Lists the entries of an archive with their metadata.",
+        commandName: "keys", abstract: "Lists the entries of an archive with their metadata.",
         discussion: """
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, rank. \
             Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe, an entry is a line: control \
@@ -18,10 +17,7 @@ struct KeysCommand: ParsableCommand {
             Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Option(
         help: ArgumentHelp(
@@ -59,9 +55,10 @@ struct KeysCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let server = try store.server() { return try list(try ServerDatabase(server, named: archive)) }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        if let server = try reference.store.server() {
+            return try list(ServerDatabase(server, named: reference.archive))
+        }
+        let archive = try reference.openEntries()
         let listing = try StoredListing(archive)
         let entries = listing.list
         var printer = RowPrinter(MetadataColumns.columns, json: json ? .jsonLines : nil)
@@ -87,7 +84,8 @@ struct KeysCommand: ParsableCommand {
                 if try entries.isDamaged(at: index) { missing += 1 }
                 continue
             }
-            if let owner, !isSame(metadata.owner, owner) { continue }
+            // Compare bytes: two spellings of an accent are two owners.
+            if let owner, metadata.owner?.utf8.elementsEqual(owner.utf8) != true { continue }
             isAnyMeant = true
             guard left > 0 else { break }
             try printer.print(MetadataColumns.cells(metadata, now: now))
@@ -136,13 +134,8 @@ struct KeysCommand: ParsableCommand {
         try printer.end()
         try Interruption.check()
         if pattern != nil, left == limit ?? .max, limit != 0 {
-            throw CommandFailure("\(archive) has no key that matches", status: .nothing)
+            throw CommandFailure("\(reference.archive) has no key that matches", status: .nothing)
         }
-    }
-
-    /// Compares bytes: two spellings of an accent are two owners.
-    private func isSame(_ name: String?, _ owner: String) -> Bool {
-        name.map { $0.utf8.elementsEqual(owner.utf8) } ?? false
     }
 }
 

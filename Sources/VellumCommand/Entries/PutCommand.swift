@@ -5,8 +5,7 @@ import StoreInspection
 
 struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "put",
-        abstract: "Stores a JSON document as CBOR, a text, or bytes.",
+        commandName: "put", abstract: "Stores a JSON document as CBOR, a text, or bytes.",
         discussion: """
             Creates the store and the archive if they don't exist. A cache evicts its least recently used entries for a new \
             one; a value larger than the archive's limit is refused and evicts nothing. TTL and owner of an existing entry \

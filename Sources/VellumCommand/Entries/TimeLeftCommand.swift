@@ -4,8 +4,7 @@ import StoreInspection
 
 struct TimeLeftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ttl",
-        abstract: "Prints the remaining TTL of an entry.",
+        commandName: "ttl", abstract: "Prints the remaining TTL of an entry.",
         discussion: """
             In a pipe, seconds with fractions, or never; on a terminal 4m12s. --json prints one object: key, ttl in seconds \
             or null, expires. Exit code 1 if the entry doesn't exist. vellum expire changes the TTL.
@@ -13,10 +12,7 @@ struct TimeLeftCommand: ParsableCommand {
             Example: vellum ttl Session abc123
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The key.", completion: .keys)
     var key: String
@@ -25,8 +21,7 @@ struct TimeLeftCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         guard let metadata = try archive.metadata(key) else {
             throw CommandFailure(
                 "no entry \(TerminalSafe.quoted(key)) in archive \"\(archive.name)\"",

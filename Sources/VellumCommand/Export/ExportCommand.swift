@@ -19,10 +19,7 @@ struct ExportCommand: ParsableCommand {
             against this, but an import doesn't restore its texts.
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The file to write; - or nothing: standard output.", completion: .file())
     var file = "-"
@@ -36,8 +33,7 @@ struct ExportCommand: ParsableCommand {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only entries that meet this condition, as after find in vellum query.",
-            valueName: "condition"))
+            "Only entries that meet this condition, as after find in vellum query.", valueName: "condition"))
     var condition: String?
 
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
@@ -49,9 +45,7 @@ struct ExportCommand: ParsableCommand {
     )
     var lossless = false
 
-    @Flag(
-        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
-    )
+    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
     var touch = false
 
     @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would execute as formulas.")
@@ -68,54 +62,56 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         Interruption.collect()
-        if let server = try store.server() { return try export(ServerDatabase(server, named: archive)) }
+        if let server = try reference.store.server() {
+            return try export(ServerDatabase(server, named: reference.archive))
+        }
         guard !lossless else {
             throw CommandFailure("--lossless is for servers; use dump for an archive", status: .usage)
         }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
-        let whole = try WholeFile.toWrite(file, force: force)
-        defer { whole?.discard() }
-        let format = try format ?? FileFormat.toWrite(file)
-        let output = whole?.output ?? OutputWriter()
-        let chosen = try condition.map { Set(try FoundEntries($0, in: archive).entries.map(\.sequence)) }
-        let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys, only: chosen)
-        let outcome: Exporter.Outcome
-        switch format {
-        case .ndjson, .json: outcome = try exporter.writeJSON(isArray: format == .json)
-        case .csv: outcome = try exporter.writeTable(spreadsheet ? .spreadsheet : .commas)
-        case .tsv: outcome = try exporter.writeTable(.tabs)
+        let archive = try reference.openEntries()
+        try write("entry", "entries") { format, output in
+            let chosen = try condition.map { Set(try FoundEntries($0, in: archive).entries.map(\.sequence)) }
+            let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys, only: chosen)
+            switch format {
+            case .ndjson, .json: return try exporter.writeJSON(isArray: format == .json)
+            case .csv: return try exporter.writeTable(spreadsheet ? .spreadsheet : .commas)
+            case .tsv: return try exporter.writeTable(.tabs)
+            }
+        } hasLost: {
+            try archive.complainOfLoss()
         }
-        try output.flush()
-        try whole?.finish()
-        if whole != nil {
-            Narration.say("exported \(Figures.count(outcome.exported, "entry", "entries")) to \(file)")
-        }
-        try end(outcome, hasLost: try archive.complainOfLoss())
     }
 
     private func export(_ database: ServerDatabase) throws {
+        try write("key", "keys") { format, output in
+            guard format == .ndjson || format == .json && !lossless else {
+                throw CommandFailure(
+                    "a server's keys are exported as ndjson or json (--lossless: ndjson); query --csv writes tables",
+                    status: .usage)
+            }
+            let export = ServerExport(
+                database: database, output: output, wrapsKeys: withKeys, isLossless: lossless, touches: touch)
+            return try export.run(condition, isArray: format == .json)
+        } hasLost: {
+            false
+        }
+    }
+
+    private func write(
+        _ entry: String, _ entries: String, _ body: (FileFormat, OutputWriter) throws -> Exporter.Outcome,
+        hasLost: () throws -> Bool
+    ) throws {
         let whole = try WholeFile.toWrite(file, force: force)
         defer { whole?.discard() }
         let format = try format ?? FileFormat.toWrite(file)
-        guard format == .ndjson || format == .json && !lossless else {
-            throw CommandFailure(
-                "a server's keys are exported as ndjson or json (--lossless: ndjson); query --csv writes tables",
-                status: .usage)
-        }
         let output = whole?.output ?? OutputWriter()
-        let export = ServerExport(
-            database: database, output: output, wrapsKeys: withKeys, isLossless: lossless, touches: touch)
-        let outcome = try export.run(condition, isArray: format == .json)
+        let outcome = try body(format, output)
         try output.flush()
         try whole?.finish()
         if whole != nil {
-            Narration.say("exported \(Figures.count(outcome.exported, "key", "keys")) to \(file)")
+            Narration.say("exported \(Figures.count(outcome.exported, entry, entries)) to \(file)")
         }
-        try end(outcome, hasLost: false)
-    }
-
-    private func end(_ outcome: Exporter.Outcome, hasLost: Bool) throws {
+        let hasLost = try hasLost()
         if outcome.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         let isNoneFound = condition != nil && outcome.exported == 0
         if isNoneFound || outcome.skipped > 0 || outcome.missed > 0 {

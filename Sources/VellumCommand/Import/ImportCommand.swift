@@ -6,8 +6,7 @@ import StoreInspection
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import",
-        abstract: "Stores the objects of a file: NDJSON, a JSON array, CSV or TSV.",
+        commandName: "import", abstract: "Stores the objects of a file: NDJSON, a JSON array, CSV or TSV.",
         discussion: """
             An object's key is its property --key: a string, or an integer in its JSON spelling. Of objects with the same \
             key, the last one is kept. Creates the store and the archive if they don't exist.
@@ -37,8 +36,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The property that holds the key (required without --lossless).",
-            valueName: "property"),
+            "The property that holds the key (required without --lossless).", valueName: "property"),
         completion: .importedProperties)
     var key: String?
 
@@ -49,8 +47,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The file's format (default: by its name or first byte).",
-            valueName: "ndjson|json|csv|tsv"))
+            "The file's format (default: by its name or first byte).", valueName: "ndjson|json|csv|tsv"))
     var format: FileFormat?
 
     @Flag(help: "CSV and TSV: read every field as text.")
@@ -81,15 +78,11 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var settings: ArchiveArguments
 
     mutating func validate() throws {
-        if text, !types.isEmpty {
-            throw ValidationError("--text and --types exclude each other")
-        }
+        if text, !types.isEmpty { throw ValidationError("--text and --types exclude each other") }
         if lossless, key != nil || value != nil || entry.expires != nil {
             throw ValidationError("--lossless excludes --key, --value and --expires")
         }
-        if key == nil, !lossless {
-            throw ValidationError("pass --key with the property that holds the key")
-        }
+        if key == nil, !lossless { throw ValidationError("pass --key with the property that holds the key") }
     }
 
     func run() throws {
@@ -111,8 +104,7 @@ struct ImportCommand: ParsableCommand {
         }
         let types = types.flatMap(\.kinds)
         var reader = try format.reader(
-            of: input, isTextOnly: text, delimited.options,
-            wanted: [key].compactMap { $0.map(column) })
+            of: input, isTextOnly: text, delimited.options, wanted: [key].compactMap { $0.map(column) })
         if var table = reader as? DelimitedReader {
             if let remark = table.remark { Narration.say(remark) }
             try checkColumns(table.columns, input.name)
@@ -206,9 +198,7 @@ struct ImportCommand: ParsableCommand {
     private func column(_ property: String) -> String { text ? property : ByteText.spelling(of: property) }
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
-        guard !columns.isEmpty else {
-            return Narration.say("\(file) is empty: it has no header row")
-        }
+        guard !columns.isEmpty else { return Narration.say("\(file) is empty: it has no header row") }
         for name in [key, value].compactMap({ $0.map(column) })
         where !columns.contains(where: { ExactText($0) == ExactText(name) }) {
             throw CommandFailure(

@@ -12,8 +12,7 @@ extension Importer.Outcome {
         ].reduce(0) { $0 + Int(clamping: $1) }
         let new = min(imported, max(0, after.entries - before.entries + gone))
         let replaced = imported - new
-        let records =
-            Figures.count(imported, "record", "records") + ", " + Figures.bytes(bytes)
+        let records = Figures.count(imported, "record", "records") + ", " + Figures.bytes(bytes)
         var text =
             "imported \(replaced == 0 ? Figures.amount(imported, bytes: bytes) : records) into \(archive) in "
             + "\(Figures.fixed(seconds, digits: 2)) s"

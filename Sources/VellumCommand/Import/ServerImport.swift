@@ -38,8 +38,7 @@ final class ServerImport {
             let reason = try database.connection.set(
                 KeyName.bytes(name), to: json,
                 milliseconds: lifetime.map { max(1, Int64(min($0 / .milliseconds(1), 1e15))) },
-                replaces: replaces,
-                in: database.number)
+                replaces: replaces, in: database.number)
             return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: json.count)
         }
         guard case .key(let text) = KeyProperty("dump").find(in: object),

@@ -11,9 +11,11 @@ struct ValueReader: RecordReader {
     init(_ input: InputBuffer) { self.input = input }
 
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
-        consumePending()
+        line += input.unread[..<pending].count { $0 == UInt8(ascii: "\n") }
+        input.consume(pending)
+        pending = 0
         guard let first = try input.skipWhitespace(&line) else { return nil }
-        let (length, isWhole) = try lineLength(from: 0)
+        let (length, isWhole) = try input.lineLength()
         // An interrupted read may return half a line.
         if !isWhole, Interruption.isRequested { return nil }
         pending = length
@@ -25,57 +27,21 @@ struct ValueReader: RecordReader {
     }
 
     private mutating func longValue(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
-        let end = try endOfValue()
-        pending = end.place
-        switch end {
-        case .cut:
-            return Interruption.isRequested
-                ? nil : .cut(line: line, reason: "the input ends within the value that begins here")
-        case .whole, .broken:
+        let isCut: Bool
+        (pending, isCut) = try endOfValue()
+        guard isCut else {
             return transcode(
-                UnsafeRawBufferPointer(rebasing: input.unread[..<end.place]), line: line, into: &writer)
+                UnsafeRawBufferPointer(rebasing: input.unread[..<pending]), line: line, into: &writer)
         }
-    }
-
-    private mutating func consumePending() {
-        line += input.unread[..<pending].count { $0 == UInt8(ascii: "\n") }
-        input.consume(pending)
-        pending = 0
-    }
-
-    /// Bytes to the line feed after `start`, or to the end of the input.
-    private func lineLength(from start: Int) throws(CommandFailure) -> (length: Int, isWhole: Bool) {
-        // Don't search the same bytes again in the next chunk.
-        var searched = start
-        while true {
-            let unread = input.unread
-            if searched < unread.count, let base = unread.baseAddress,
-                let found = memchr(base + searched, 0x0a, unread.count - searched)
-            {
-                return (UnsafeRawPointer(found) - base, true)
-            }
-            searched = unread.count
-            guard try input.fill() else { return (searched, false) }
-        }
+        return Interruption.isRequested
+            ? nil : .cut(line: line, reason: "the input ends within the value that begins here")
     }
 
     // MARK: Values over several lines
 
-    private enum End {
-        case whole(Int)
-        /// Invalid JSON; a value may begin at this offset.
-        case broken(Int)
-        case cut(Int)
-
-        var place: Int {
-            switch self {
-            case .whole(let place), .broken(let place), .cut(let place): place
-            }
-        }
-    }
-
-    /// The end of the object or array at the first unread byte.
-    private func endOfValue() throws(CommandFailure) -> End {
+    /// The end of the object or array at the first unread byte; after invalid JSON, where a value may begin. `isCut`: the input
+    /// ends before.
+    private func endOfValue() throws(CommandFailure) -> (place: Int, isCut: Bool) {
         var scan = BracketScan()
         var place = 0
         var lineStart = 0
@@ -85,16 +51,16 @@ struct ValueReader: RecordReader {
                 let byte = unread[place]
                 switch scan.step(byte) {
                 case .inside: break
-                case .end: return .whole(place + 1)
+                case .end: return (place + 1, false)
                 case .fault:
                     let beginsLine = unread[lineStart..<place].allSatisfy(JSONSyntax.isWhitespace)
-                    if lineStart > 0, beginsLine { return .broken(lineStart) }
-                    return .broken(try lineLength(from: place).length)
+                    if lineStart > 0, beginsLine { return (lineStart, false) }
+                    return (try input.lineLength(from: place).length, false)
                 }
                 place += 1
                 if byte == UInt8(ascii: "\n") { lineStart = place }
             }
-            guard try input.fill() else { return .cut(place) }
+            guard try input.fill() else { return (place, true) }
         }
     }
 }

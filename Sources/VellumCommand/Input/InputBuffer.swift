@@ -34,9 +34,7 @@ final class InputBuffer {
         memory = .allocate(byteCount: Self.chunkBytes, alignment: 1)
         let kind = isKnown ? FileKind(status) : nil
         if kind == .regular { size = UInt64(status.st_size) }
-        if kind == .folder {
-            throw CommandFailure("\(name) is a folder, not a file", status: .usage)
-        }
+        if kind == .folder { throw CommandFailure("\(name) is a folder, not a file", status: .usage) }
     }
 
     init(sample: [UInt8], name: String) {
@@ -64,9 +62,7 @@ final class InputBuffer {
         while !Interruption.isRequested {
             let count = read(descriptor, memory.baseAddress! + end, memory.count - end)
             if count > 0 {
-                if copy >= 0 {
-                    try remember(UnsafeRawBufferPointer(rebasing: memory[end..<end + count]))
-                }
+                if copy >= 0 { try remember(UnsafeRawBufferPointer(rebasing: memory[end..<end + count])) }
                 end += count
                 bytesRead += UInt64(count)
                 return true
@@ -95,9 +91,7 @@ final class InputBuffer {
         }
         guard end == memory.count else { return }
         guard memory.count < Self.longestRecord else {
-            throw CommandFailure(
-                "\(name): a record exceeds 2 GiB; a value has at most 1 GiB",
-                status: .usage)
+            throw CommandFailure("\(name): a record exceeds 2 GiB; a value has at most 1 GiB", status: .usage)
         }
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 1)
         larger.copyMemory(from: unread)

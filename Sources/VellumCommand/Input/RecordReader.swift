@@ -39,4 +39,20 @@ extension InputBuffer {
             guard try fill() else { return nil }
         }
     }
+
+    /// Bytes to the line feed after `start`, or to the end of the
+    func lineLength(from start: Int = 0) throws(CommandFailure) -> (length: Int, isWhole: Bool) {
+        // Don't search the same bytes again in the next chunk.
+        var searched = start
+        while true {
+            let unread = unread
+            if searched < unread.count, let base = unread.baseAddress,
+                let found = memchr(base + searched, 0x0a, unread.count - searched)
+            {
+                return (UnsafeRawPointer(found) - base, true)
+            }
+            searched = unread.count
+            guard try fill() else { return (searched, false) }
+        }
+    }
 }

@@ -101,8 +101,7 @@ struct KeyStory: Sendable {
                     (standing?.holders ?? []).map {
                         .object([("pid", .count($0.pid)), ("name", .text($0.name))])
                     })
-            ),
-            ("events", .array(history.events.map { .cells(cells(of: $0)) })),
+            ), ("events", .array(history.events.map { .cells(cells(of: $0)) })),
             ("reachesBackTo", .cell(Cell(history.reachesBackTo))), ("isCutOff", .flag(history.isCutOff)),
         ])
     }

@@ -116,8 +116,7 @@ struct StatsCommand: ParsableCommand {
         var next = MonotonicClock.seconds()
         var before: [ExactText: TimedSample] = [:]
         var rows = RowPrinter(
-            live: TimedRates.columns, layout: .fitting(output, json: json ? .jsonLines : nil),
-            output: output)
+            live: TimedRates.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
         var untitled = 0
         while true {
             try store.requirePlace()

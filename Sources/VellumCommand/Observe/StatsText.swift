@@ -17,8 +17,7 @@ enum StatsText {
     static func write(_ sample: ArchiveSample, to output: OutputWriter) throws(SourceError) {
         let status = sample.status
         let configuration = status.configuration
-        let notation =
-            status.latestEncoding?.label.map { ", values as \($0)" } ?? ""
+        let notation = status.latestEncoding?.label.map { ", values as \($0)" } ?? ""
         let type = (configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)") + notation
         try output.write(TerminalText.sanitized("\(status.name): a \(configuration.kind)\(type)") + "\n")
         let processes = sample.living.isEmpty ? [("processes", "none has it open for writing")] : []

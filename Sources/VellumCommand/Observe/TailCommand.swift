@@ -4,8 +4,7 @@ import StoreInspection
 
 struct TailCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tail",
-        abstract: "Prints the last messages of a log; --follow prints new ones too.",
+        commandName: "tail", abstract: "Prints the last messages of a log; --follow prints new ones too.",
         discussion: """
             In a pipe: number, time in seconds since 1970 and text, separated by tabs. --json prints an object per line: \
             sequence, time, and text, or data in base64 if the message isn't UTF-8. Leaves no access record. Numbers \
@@ -44,8 +43,7 @@ struct TailCommand: ParsableCommand {
     }
 
     func printer(to output: OutputWriter) -> MessagePrinter {
-        MessagePrinter(
-            layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
+        MessagePrinter(layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
     }
 
     func run() throws {

@@ -3,8 +3,7 @@ import StoreInspection
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch",
-        abstract: "Follows the events of one archive or of all, a line per event.",
+        commandName: "watch", abstract: "Follows the events of one archive or of all, a line per event.",
         discussion: """
             Runs until ctrl+c, or until the output is closed. Without an archive, includes archives created later. Accesses \
             are no events. Events: record, update, promotion, eviction, expiry, delete, rejection, deadline, restore, \

@@ -4,8 +4,7 @@ import StoreInspection
 
 struct WhyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why",
-        abstract: "Shows the history of a key.",
+        commandName: "why", abstract: "Shows the history of a key.",
         discussion: """
             Shows whether the key has an entry, which processes hold it in memory, and its events among the archive's last \
             2,048; accesses are no events. Exit code 1 if nothing is known of the key.
@@ -18,10 +17,7 @@ struct WhyCommand: ParsableCommand {
             Example: vellum why City 1642911
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The key.", completion: .keys)
     var key: String
@@ -30,8 +26,7 @@ struct WhyCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         let story = try KeyStory(archive, key: key)
         let output = OutputWriter()
         if json {
@@ -43,9 +38,7 @@ struct WhyCommand: ParsableCommand {
         }
         try output.flush()
         if !story.isKnown {
-            let reach = story.history.reachesBackTo.map {
-                "; events reach back to \(Figures.date($0))"
-            }
+            let reach = story.history.reachesBackTo.map { "; events reach back to \(Figures.date($0))" }
             throw CommandFailure(
                 "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
                 status: try archive.statusOfAbsence())

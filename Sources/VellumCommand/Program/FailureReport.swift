@@ -14,8 +14,7 @@ enum FailureReport {
             var message = error.description
             if case .storeNotFound(let path) = error { message = Suggestion.absence(ofStore: path) }
             Narration.complain(
-                message + (error.ringFileHint ?? "")
-                    + (Configuration.current.hint(for: error) ?? "")
+                message + (error.ringFileHint ?? "") + (Configuration.current.hint(for: error) ?? "")
                     + (Suggestion.archive(for: error) ?? ""))
             return error.exitStatus
         case let error as RingFileError:
@@ -27,8 +26,7 @@ enum FailureReport {
         case let error as SourceError:
             Narration.complain(error.description)
             return .storeFailure
-        default:
-            return reportParsing(error)
+        default: return reportParsing(error)
         }
     }
 

@@ -40,7 +40,7 @@ final class LineEditor {
         var typed = ""
         while true {
             // Pasted text arrives faster than it could be drawn.
-            if !isMoreWaiting {
+            if wait(0) <= 0 {
                 insert(&typed)
                 draw(shell)
             }
@@ -198,8 +198,7 @@ final class LineEditor {
     /// The next events; nil if the terminal is closed. Reads single bytes: later ones may be for the command.
     private func nextEvents() -> [InputEvent]? {
         while true {
-            var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&waiting, 1, decoder.deadline.map(CursesTerminal.wait(until:)) ?? -1)
+            let ready = wait(decoder.deadline.map(CursesTerminal.wait(until:)) ?? -1)
             if ready < 0, errno != EINTR { return nil }
             if ready == 0 { return decoder.flush() }
             guard ready > 0 else { continue }
@@ -210,9 +209,10 @@ final class LineEditor {
         }
     }
 
-    private var isMoreWaiting: Bool {
+    /// Waits for input; -1 milliseconds wait without a limit. Returns the result of `poll`.
+    private func wait(_ milliseconds: Int32) -> Int32 {
         var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        return poll(&waiting, 1, 0) > 0
+        return poll(&waiting, 1, milliseconds)
     }
 
     private func window() -> Size {

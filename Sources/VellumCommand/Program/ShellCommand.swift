@@ -3,8 +3,7 @@ import TerminalKit
 
 struct ShellCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "shell",
-        abstract: "Runs queries and commands at a prompt.",
+        commandName: "shell", abstract: "Runs queries and commands at a prompt.",
         discussion: """
             A line that begins with a stage, such as find or count, is a query over the current archive, as for vellum \
             query; a line that ends with | continues in the next one. use ARCHIVE selects the archive. Any other line is a \
@@ -100,23 +99,13 @@ private final class ScriptLines {
     }
 
     private func one() throws(CommandFailure) -> String? {
-        var looked = 0
-        while true {
-            if let end = input.unread[looked...].firstIndex(of: UInt8(ascii: "\n")) {
-                return try take(end, 1)
-            }
-            looked = input.unread.count
-            guard try input.fill() else { break }
-        }
-        return input.unread.isEmpty ? nil : try take(input.unread.count, 0)
-    }
-
-    private func take(_ count: Int, _ end: Int) throws(CommandFailure) -> String {
+        let (length, isWhole) = try input.lineLength()
+        guard isWhole || length > 0 else { return nil }
         number += 1
-        guard let text = String(validating: input.unread[..<count], as: UTF8.self) else {
+        guard let text = String(validating: input.unread[..<length], as: UTF8.self) else {
             throw CommandFailure("line \(number) of the input isn't UTF-8 text", status: .usage)
         }
-        input.consume(count + end)
+        input.consume(length + (isWhole ? 1 : 0))
         return text.last == "\r" ? String(text.dropLast()) : text
     }
 }

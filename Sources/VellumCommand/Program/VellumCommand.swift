@@ -10,8 +10,7 @@ import VellumValkey
 @main
 struct VellumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vellum",
-        abstract: "Inspects and edits Vellum stores while other processes use them.",
+        commandName: "vellum", abstract: "Inspects and edits Vellum stores while other processes use them.",
         discussion: """
             Without a command, opens the browser.
 

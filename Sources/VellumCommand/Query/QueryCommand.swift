@@ -6,8 +6,7 @@ import StoreInspection
 
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "query",
-        abstract: "Finds, sorts and aggregates entries of an archive.",
+        commandName: "query", abstract: "Finds, sorts and aggregates entries of an archive.",
         discussion: """
             Stages are separated by |, and each processes the rows of the one before: find CONDITION, sort PROPERTY [desc], \
             …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | FIGURE, …, or \
@@ -31,10 +30,7 @@ struct QueryCommand: ParsableCommand {
             Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, population'
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The query; nothing: all entries.")
     var pipeline = ""
@@ -55,19 +51,13 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print how the query was executed instead of its rows; with --json as one object.")
     var explain = false
 
-    @Flag(
-        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
-    )
+    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
     var touch = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Memory limit, beyond which temporary files are used.", valueName: "size"))
+    @Option(help: ArgumentHelp("Memory limit, beyond which temporary files are used.", valueName: "size"))
     var memory: ByteCount?
 
-    @Option(
-        help: ArgumentHelp(
-            "Limit of temporary files, in TMPDIR or /tmp.", valueName: "size"))
+    @Option(help: ArgumentHelp("Limit of temporary files, in TMPDIR or /tmp.", valueName: "size"))
     var temp: ByteCount?
 
     private var options: QueryOptions {
@@ -92,13 +82,12 @@ struct QueryCommand: ParsableCommand {
 
     func run() throws {
         let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
-        if let server = try store.server() {
-            let database = try ServerDatabase(server, named: archive)
+        if let server = try reference.store.server() {
+            let database = try ServerDatabase(server, named: reference.archive)
             let plan = touch ? plan : try database.withoutAccesses(plan)
             return try run(plan, over: try database.query(plan, touches: touch)) { false }
         }
-        let archive = try store.openForLooking().archive(named: archive)
-        try archive.requireEntries()
+        let archive = try reference.openEntries()
         try run(plan, over: archive) { try archive.complainOfLoss() }
     }
 
@@ -113,23 +102,14 @@ struct QueryCommand: ParsableCommand {
         let progress = QueryProgressLine()
         defer { progress.finish() }
         do {
-            if explain {
-                let report = try explain(plan, source, progress)
-                let explanation = QueryExplanation(plan, report)
-                if json {
-                    try explanation.json.writeLine(to: output)
-                } else {
-                    try output.write(explanation.lines.joined(separator: "\n") + "\n")
-                }
-                try output.flush()
-                try whole?.finish()
-                try warn(report, complainOfLoss)
-            } else {
-                let report = try print(plan, source, progress, to: output)
-                try whole?.finish()
-                try warn(report, complainOfLoss)
-                if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
-            }
+            let report =
+                try explain
+                ? explain(plan, source, progress, to: output) : print(plan, source, progress, to: output)
+            try whole?.finish()
+            for warning in report.warnings { Narration.complain(warning) }
+            let hasLost = try complainOfLoss()
+            if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
+            if report.rows == 0, !explain { throw CommandFailure(nil, status: .nothing) }
         } catch QueryError.cancelled {
             throw CommandFailure.interrupted
         } catch let error as QueryError {
@@ -186,20 +166,22 @@ struct QueryCommand: ParsableCommand {
         return report
     }
 
-    private func warn(_ report: QueryReport, _ complainOfLoss: () throws -> Bool) throws {
-        for warning in report.warnings { Narration.complain(warning) }
-        let hasLost = try complainOfLoss()
-        if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
-    }
-
     private func explain(
-        _ plan: QueryPlan, _ source: some QuerySource, _ progress: QueryProgressLine
+        _ plan: QueryPlan, _ source: some QuerySource, _ progress: QueryProgressLine, to output: OutputWriter
     ) throws -> QueryReport {
         var options = self.options
         options.measuresStages = true
         options.progress = progress.update
-        defer { progress.finish() }
-        return try plan.run(over: source, options: options) { _ in true }
+        let report = try plan.run(over: source, options: options) { _ in true }
+        progress.finish()
+        let explanation = QueryExplanation(plan, report)
+        if json {
+            try explanation.json.writeLine(to: output)
+        } else {
+            try output.write(explanation.lines.joined(separator: "\n") + "\n")
+        }
+        try output.flush()
+        return report
     }
 }
 

@@ -18,4 +18,9 @@ enum Confirmation {
         guard let answer = readLine()?.lowercased() else { return false }
         return answer == "y" || answer == "yes"
     }
+
+    /// - Throws: `refusal` without a confirmation.
+    static func ask(_ question: String, unless isConfirmed: Bool, refusal: String) throws(CommandFailure) {
+        guard isConfirmed || ask(question) else { throw CommandFailure(refusal, status: .nothing) }
+    }
 }

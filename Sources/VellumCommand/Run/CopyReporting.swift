@@ -4,8 +4,7 @@ import StoreInspection
 /// Reports of `backup`, `dump`, `copy` and `rename`.
 extension BackupReport {
     var amount: String {
-        Figures.amount(
-            archives.reduce(0) { $0 + $1.entries }, bytes: archives.reduce(0) { $0 + $1.bytes })
+        Figures.amount(archives.reduce(0) { $0 + $1.entries }, bytes: archives.reduce(0) { $0 + $1.bytes })
     }
 
     func complainOfDamage() {

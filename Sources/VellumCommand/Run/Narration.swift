@@ -23,18 +23,11 @@ enum Narration {
         text.withUTF8 { content in
             var rest = UnsafeRawBufferPointer(content)
             while !rest.isEmpty {
-                let written = Self.write(rest)
+                let written = writeSome(rest)
                 // An error of standard error can't be reported.
                 guard written > 0 else { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
-        }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-        while true {
-            let written = systemWrite(STDERR_FILENO, bytes)
-            if written >= 0 || errno != EINTR { return written }
         }
     }
 
@@ -46,6 +39,10 @@ enum Narration {
     }
 }
 
-private func systemWrite(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(file, bytes.baseAddress, bytes.count)
+/// Returns the number of written bytes, or -1.
+private func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int {
+    while true {
+        let written = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+        if written >= 0 || errno != EINTR { return written }
+    }
 }

@@ -47,8 +47,7 @@ struct ProgressBar {
             let filled = Int(share * Double(Self.cells))
             let bar =
                 "[" + String(repeating: "#", count: filled)
-                + String(repeating: ".", count: Self.cells - filled)
-                + "]"
+                + String(repeating: ".", count: Self.cells - filled) + "]"
             let percent = "\(Int(share * 100)) %"
             lines = ["\(bar) \(percent)  \(figures)", "\(percent)  \(figures)", percent]
             // Earlier estimates would jump.

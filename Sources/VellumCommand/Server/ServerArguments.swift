@@ -31,8 +31,7 @@ extension ServerAddress {
         if try (connection ?? ServerConnection(self)).isOnThisMachine() { return }
         let reason =
             isLocal
-            ? "may not run on this machine (tunnel, proxy, TLS or container)"
-            : "isn't on this machine"
+            ? "may not run on this machine (tunnel, proxy, TLS or container)" : "isn't on this machine"
         throw CommandFailure(
             "\(self) \(reason), so it is read-only; pass --write to change it", status: .usage)
     }

@@ -13,8 +13,7 @@ struct ServerDatabase {
     init(_ server: ServerAddress, named name: String) throws(CommandFailure) {
         guard let number = ServerFigures.number(ofDatabase: name) ?? Int(name), number >= 0 else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(name)) is not a database of a server: use db0, db1 …", status: .usage
-            )
+                "\(TerminalSafe.quoted(name)) is not a database of a server: use db0, db1 …", status: .usage)
         }
         (self.server, self.number) = (server, number)
         connection = ServerConnection(server, staysWithServer: true)
@@ -39,8 +38,6 @@ struct ServerDatabase {
             facts.frequency.map { .count(UInt64($0)) } ?? .absent,
         ]
     }
-
-    func countsUses() throws -> Bool { try connection.traits().countsUses }
 
     private static let block = 16
 
@@ -143,19 +140,13 @@ struct ServerDatabase {
                 "\(reason); --touch reads the values, and metadata such as @key, @type and @size need none",
                 status: .usage)
         }
-        return try ServerQuery(connection, database: number, for: plan.pipeline) {
-            !Interruption.isRequested
-        }
+        return try ServerQuery(connection, database: number, for: plan.pipeline) { !Interruption.isRequested }
     }
-
-    /// The server's run ID at the first answer.
-    func run() throws -> String { try connection.traits().run }
 
     func changes() throws -> ServerChanges {
         guard let folder = ServerAddress.undoFolder else {
             throw CommandFailure(
-                "there is no folder for undo records: neither XDG_STATE_HOME nor HOME is set",
-                status: .usage)
+                "there is no folder for undo records: neither XDG_STATE_HOME nor HOME is set", status: .usage)
         }
         return ServerChanges(server, database: number, undoFolder: folder)
     }

@@ -20,6 +20,12 @@ extension Archive {
     }
 }
 
+extension Figures {
+    static func messages(_ count: Int, bytes: UInt64) -> String {
+        Figures.count(count, "message", "messages") + ", " + Figures.bytes(bytes)
+    }
+}
+
 extension Narration {
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
