@@ -84,6 +84,7 @@ struct ActionTests {
                 "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."
             ),
             ("jj<enter>z", "z (Groups) works only on: archives, entries. ? lists the keys."),
+            ("w", "w (Write) works only on: entries, value, query, messages. ? lists the keys."),
         ]) func unassignedKeysAreExplained(keys: String, said: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
@@ -198,7 +199,8 @@ struct ActionTests {
             ("j<enter>", "evict", "V"), ("", "evict", "L"), ("E", "evict", "T"), ("j<enter>", "grep", "/"),
             ("j<enter>", "search", "/"),
             ("j<enter>", "reload", "R"), ("j<enter>", "describe", "enter, l"),
-            ("j<enter>", "exit", "q, ctrl+c"),
+            ("j<enter>", "exit", "q, ctrl+c"), ("j<enter>", "missing", "b"), ("j<enter>", "why", "b"),
+            ("j<enter>", "evicted", "b"),
         ]) func paletteKnowsSynonyms(keys: String, word: String, key: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys + ":" + word)
@@ -206,11 +208,51 @@ struct ActionTests {
         #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
     }
 
+    @Test("a key that is missing has a history")
+    func historyOfMissingKey() throws {
+        let source = Fixture.source()
+        source.happen(.eviction, "Oslo", archive: "City", bytes: 197, pid: 4121, at: Fixture.start)
+        var browser = try Fixture.browser(source, columns: 99, keys: "j<enter>/Oslo<enter>")
+        #expect(browser.text.contains("b shows what happened to that key"), "\(browser.text)")
+        browser.press(try Key.script("b"))
+        #expect(browser.text.contains("Key history of Oslo"), "\(browser.text)")
+        #expect(browser.boxWords.contains("evicted"), "\(browser.text)")
+    }
+
+    @Test("n goes to the next match of a filter or condition, and creates an entry without one")
+    func nextMatchOfFilter() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/an<enter>n")
+        #expect(browser.model.cursorKey == "Tirana" && !browser.text.contains("key of the new entry"))
+        browser.press(try Key.script("n"))
+        #expect(browser.model.cursorKey == "Tirana" && browser.model.said != nil, "\(browser.text)")
+        browser.press(try Key.script("<esc>Wpopulation > 2000000<enter>gn"))
+        #expect(browser.model.cursorRow == 1 && !browser.text.contains("key of the new entry"))
+        browser.press(try Key.script("<esc>n"))
+        #expect(browser.text.contains("key of the new entry"), "\(browser.text)")
+    }
+
+    @Test("marked entries that were removed are counted")
+    func removedMarksAreCounted() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>mm")
+        #expect(!browser.lines[1].contains("removed"), "\(browser.text)")
+        source.remove("Jakarta", archive: "City")
+        for _ in 0..<12 {
+            clock.advance(1)
+            browser.refresh()
+        }
+        #expect(browser.lines[1].contains("2 marked") && browser.lines[1].contains(", 1 removed since"))
+        browser.press(try Key.script("/Bandung<enter>"))
+        #expect(!browser.lines[1].contains("hidden"), "\(browser.lines[1])")
+    }
+
     @Test(
         "the palette names the screens of an action that is not available here",
         arguments: [
             (":persist", "x Expire: only on entries, groups, value, query."),
             ("E:groups", "z Groups: only on archives, entries."),
+            ("j<enter>:span", "s Span: only on events, processes, graphs."),
         ]) func paletteNamesOtherScreens(keys: String, words: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)

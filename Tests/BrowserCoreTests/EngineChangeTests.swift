@@ -87,13 +87,16 @@ struct EngineChangeTests {
         #expect(some.boxWords.contains("nothing to release"), "\(some.boxWords)")
     }
 
-    @Test("limits to edit have the units of the screen")
+    @Test("limits to edit are those of the screen, and unchanged if they are not edited")
     func limitsAreSpelledAsShown() throws {
         try archive.setLimits(disk: 400_000, memory: 4_194_305)
         var browser = try browser("L")
-        #expect(browser.text.contains("disk 400 kB memory 4194305B"), "\(browser.text)")
-        browser.press([Key(.enter)])
-        #expect(browser.boxWords.contains("disk limit: 400 kB, unchanged"), "\(browser.text)")
+        #expect(browser.text.contains("disk 400 kB memory 4.19 MB"), "\(browser.text)")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.boxWords.contains("memory limit: 4.19 MB, unchanged"), "\(browser.text)")
+        browser.press(try Key.script("<esc>L<ctrl+u>disk 500 kB memory 4.19 MB<enter>y"))
+        #expect(try archive.configuration().diskLimit == 500_000)
+        #expect(try archive.configuration().memoryLimit == 4_194_305)
     }
 
     @Test("a size alone is the disk limit")
@@ -178,6 +181,7 @@ struct EngineChangeTests {
     {
         let browser = try browser("L<ctrl+u>\(typed)<enter>")
         #expect(browser.text.contains(said), "\(browser.text)")
+        #expect(browser.lines.contains { $0.contains("Limits of City: \(typed)") }, "\(browser.text)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
 
@@ -185,7 +189,9 @@ struct EngineChangeTests {
     func collectionHasNoDiskLimit() throws {
         try store.removeArchive(named: "City")
         _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(kind: .collection))
-        let browser = try browser("L<ctrl+u>disk 5 MB<enter>")
+        var browser = try browser("L")
+        #expect(browser.text.contains("Limits of City: memory none"), "\(browser.text)")
+        browser.press(try Key.script("<ctrl+u>disk 5 MB<enter>"))
         #expect(browser.text.contains("a collection never evicts") && !browser.text.contains("Resize City?"))
     }
 

@@ -162,6 +162,19 @@ struct EngineSourceTests {
         #expect(!browser.text.contains("hidden"), "\(browser.text)")
     }
 
+    @Test("a file name of rows writes the listed entries, another one the value", arguments: ["csv", "raw"])
+    func writesListedEntries(ending: String) throws {
+        let (store, _) = try fill(path)
+        defer { store.close() }
+        let file = folder.path + "/out." + ending
+        var browser = try browser(store: path, keys: "<enter>/city 4<enter>w<ctrl+u>\(file)")
+        #expect(browser.text.contains("writes 11 entries") == (ending == "csv"), "\(browser.text)")
+        browser.press([Key(.enter)])
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == (ending == "csv" ? 12 : 1), "\(lines)")
+        #expect(lines.last?.hasPrefix(ending == "csv" ? "city 4" : "{") == true, "\(lines)")
+    }
+
     @Test func deletesAndShowsCost() throws {
         let (store, archive) = try fill(path)
         defer { store.close() }

@@ -56,6 +56,13 @@ struct GraphTests {
         #expect(lines.contains { $0.contains("City") && $0.contains("hit 1m 0.0%") }, "\(lines)")
     }
 
+    @Test("the scale of a graph ends shortly above its largest value")
+    func scaleIsTight() throws {
+        var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "jT")
+        for _ in 0..<20 { source.pass(1, hits: 1_050, misses: 50, clock, &browser) }
+        #expect(browser.text.contains("1,200/s") && !browser.text.contains("2,000/s"), "\(browser.text)")
+    }
+
     @Test("the sparkline of a ratio is scaled from 0 to 100 %")
     func sparklineIsAbsolute() throws {
         var browser = try Fixture.browser(source, columns: 160, rows: 40, clock: clock, keys: "j")

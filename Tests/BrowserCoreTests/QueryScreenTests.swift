@@ -55,8 +55,8 @@ struct QueryScreenTests {
         _ = speaker.lines(browser.model, browser.frame)
         browser.press(try Key.script("find number > 100<enter>"))
         let said = speaker.lines(browser.model, browser.frame)
-        #expect(said.contains { $0.contains("No entry of Place matches.") }, "\(said)")
-        #expect(speaker.typing?.text == "find number > 100")
+        #expect(said.contains { $0.contains("No entry of Place matches") }, "\(said)")
+        #expect(speaker.typing == nil, "keys are still inserted into the query")
         #expect(speaker.lines(browser.model, browser.frame).isEmpty)
     }
 

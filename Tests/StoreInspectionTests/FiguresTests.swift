@@ -12,6 +12,13 @@ struct FiguresTests {
         #expect(Figures.bytes(number) == text)
     }
 
+    @Test(
+        "elapsed times of a second or more are in seconds",
+        arguments: [(420, "0.42 ms"), (999_000, "999 ms"), (3_240_000, "3.24 s"), (30_800_000, "30.8 s")])
+    func elapsed(microseconds: Int, text: String) {
+        #expect(Figures.elapsed(.microseconds(microseconds)) == text)
+    }
+
     @Test func bytesInAnotherUnit() {
         #expect(Figures.share(1_920_000, of: 2_000_000) == "1.92 of 2 MB")
         #expect(Figures.share(417_000, of: 2_000_000) == "0.42 of 2 MB")

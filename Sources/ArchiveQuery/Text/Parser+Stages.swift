@@ -34,7 +34,7 @@ extension Parser {
         case "skip":
             return [.skip(try afterName { (parser) throws(QuerySyntaxError) in try parser.rowCount() })]
         case "select":
-            return [.select(try afterName { (parser) throws(QuerySyntaxError) in try parser.columns() })]
+            return [.select(try afterName { (parser) throws(QuerySyntaxError) in try parser.selection() })]
         case "distinct":
             return [.distinct(try afterName { (parser) throws(QuerySyntaxError) in try parser.columns() })]
         case "group", "group-by": return try group()
@@ -113,6 +113,14 @@ extension Parser {
     private mutating func columns() throws(QuerySyntaxError) -> [QueryColumn] {
         var columns: [QueryColumn] = []
         repeat { columns.append(try column()) } while accept(.comma) && !isFigure
+        return columns
+    }
+
+    private mutating func selection() throws(QuerySyntaxError) -> [QueryColumn] {
+        let columns = isFigure ? [] : try columns()
+        guard !isFigure else {
+            throw failure(advice: "aggregates stand behind group by: group by a | avg b, count")
+        }
         return columns
     }
 

@@ -3,6 +3,9 @@ import TerminalKit
 
 package enum Screen: String, Sendable, Hashable, CaseIterable {
     case stores, archives, entries, groups, value, query, messages, monitor
+
+    /// The name in messages.
+    var title: String { self == .monitor ? "events, processes, graphs" : rawValue }
 }
 
 /// Actions by their names in key assignments and documents.
@@ -240,7 +243,8 @@ package enum ActionTable {
         action(
             .pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue.union([.messages])),
         action(.pipe, "Pipe", "Pipe the value to a command.", ["|"], withValue.union([.messages])),
-        action(.write, "Write", "Write the value or marked entries.", ["w"], [.entries, .value]),
+        action(
+            .write, "Write", "Write the value, or the shown or marked entries.", ["w"], [.entries, .value]),
         action(.editValue, "Edit value", "Edit the value in $EDITOR.", ["e"], withValue, .destructive),
         action(.newEntry, "New entry", "Add an entry with $EDITOR.", ["n"], [.entries], .destructive),
     ]
@@ -280,7 +284,8 @@ package enum ActionTable {
         .frequency: "facet histogram top", .query: "select sql", .export: "dump save", .askEvery: "watch",
         .monitor: "log tail watch", .processes: "clients ps", .graphs: "chart evict stats",
         .alarm: "alert threshold",
-        .history: "audit describe log why", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
+        .history: "audit describe evicted log missing why", .sortByIdle: "lru", .sortByExpires: "ttl",
+        .columns: "fields",
         .wrap: "fold long lines",
         .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
         .expire: "evict persist touch ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",

@@ -155,15 +155,16 @@ extension Browser {
         }
         if model.isTyping { return model.parts.press(&model, key) }
         if isRefusedText(&model, key) { return [] }
-        guard let action = model.keyMap.action(for: key, in: model.screen) else {
+        guard let assigned = model.keyMap.action(for: key, in: model.screen) else {
             sayWhyNothing(&model, key)
             return []
         }
-        if action.id.isAboutRows, model.screen == .entries, model.entries?.isReplaced == true {
+        if assigned.id.isAboutRows, model.screen == .entries, model.entries?.isReplaced == true {
             model.say("\(key)\(Model.awaited)", seconds: 3)
             return []
         }
-        let id = model.parts.action(for: key, action.id, model)
+        let id = model.parts.action(for: key, assigned.id, model)
+        let action = model.keyMap.action(id) ?? assigned
         if id == .quit {
             // The key is for the dialog that would open soon.
             if let job = model.job, job.leadsToQuestion { return stop(&model, job) }

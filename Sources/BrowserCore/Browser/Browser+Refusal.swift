@@ -89,7 +89,10 @@ extension Browser {
         if model.screen == .messages, action.id == .undo || action.id == .undoList {
             return model.say(lostMessages, seconds: 4)
         }
-        let screens = Screen.allCases.filter(action.contexts.contains).map(\.rawValue).joined(separator: ", ")
+        let writing = [ActionID.write, .export]
+        let same = writing.contains(action.id) ? writing.compactMap(model.keyMap.action) : [action]
+        let screens = Screen.allCases.filter { screen in same.contains { $0.contexts.contains(screen) } }
+            .map(\.title).joined(separator: ", ")
         model.say("\(key) (\(action.title)) works only on: \(screens). \(help)", seconds: 3)
     }
 

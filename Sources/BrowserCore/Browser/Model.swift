@@ -349,7 +349,10 @@ struct Prompt: Sendable {
         case archive(ActionID, ArchiveAddress)
     }
 
-    func remark(_ model: Model) -> String { note ?? (isOfScreen ? model.parts.promptNote(model) : "") }
+    func remark(_ model: Model) -> String {
+        if case .write = purpose { return Browser.fileNote(field.text, model) }
+        return note ?? (isOfScreen ? model.parts.promptNote(model) : "")
+    }
 
     var isOfScreen: Bool {
         switch purpose {

@@ -67,7 +67,9 @@ struct StatusView {
                 figures = TextWidth.truncate(figures, to: free, ellipsis: look.glyphs.ellipsis)
             }
             let needed = TextWidth.width(of: figures) + 1
-            let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 8
+            // A mistake is shown on another line if the text would be cut.
+            let least = prompt.said == nil ? 8 : max(8, TextWidth.width(of: prompt.field.text) + 1)
+            let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= least
             let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)
             prompt.field.draw(into: &frame, in: field, look: look)
             let style = look[prompt.said == nil ? .dim : .warning]

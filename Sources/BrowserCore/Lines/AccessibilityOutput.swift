@@ -77,8 +77,8 @@ package struct AccessibilityOutput: Sendable {
 
     private mutating func sayPlace(_ model: Model, _ frame: Frame) -> [String] {
         var lines: [String] = []
-        let path = model.parts.path(model).filter { $0 != model.screen.rawValue }
-        let place = model.screen.rawValue + (path.isEmpty ? "" : ": " + path.joined(separator: " "))
+        let path = model.parts.path(model).filter { $0 != model.screenName }
+        let place = model.screenName + (path.isEmpty ? "" : ": " + path.joined(separator: " "))
         if place != heading {
             heading = place
             (row, page, order, found, infoIsDue) = ("", [], "", "", true)

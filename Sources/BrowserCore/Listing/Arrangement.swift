@@ -89,8 +89,9 @@ package struct Arranged: Sendable {
     package var remembered: Result<ChosenColumns?, SourceError>?
     /// Keys of ``ArrangementRequest/shown`` that were removed.
     package var vanished: Set<ExactText>
-    /// Marked entries without a row.
+    /// Marked entries without a row, and those that were removed.
     var hiddenMarks = 0
+    var goneMarks = 0
     var isNew = true
     /// Seconds of work, which limit how often it is repeated.
     package var cost: Double

@@ -28,6 +28,9 @@ enum Legend {
             return [
                 Line(String(glyphs.marked), "Marked: included in the next delete or expiry."),
                 Line(String(glyphs.descending), "Evicted next, to free 1% of the limit."),
+                Line(
+                    "next 1%",
+                    "Number of entries evicted to free 1% of the limit; next: for one average entry."),
                 Line("x", "Removed since the list was read."),
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),

@@ -115,7 +115,7 @@ enum OverlayView {
             model.keyMap.search(list.field.text, in: $0).first
         }.first
         guard let found, let key = found.keys.first else { return "No matching action." }
-        let screens = Screen.allCases.filter(found.contexts.contains).map(\.rawValue)
+        let screens = Screen.allCases.filter(found.contexts.contains).map(\.title)
         return "\(key) \(found.title): only on \(screens.joined(separator: ", "))."
     }
 

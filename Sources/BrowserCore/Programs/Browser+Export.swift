@@ -54,7 +54,8 @@ extension Browser {
 
     /// Writes the rows to a file. Replacing a file needs confirmation.
     static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
-        guard !path.isEmpty, let export = model.parts.export(model), let archive = model.archiveInView
+        guard !path.isEmpty, let export = model.parts.export(model) ?? EntriesScreen.listExport(model),
+            let archive = model.archiveInView
         else { return [] }
         let target = filePath(path, model)
         let ticket = model.ticket()

@@ -127,8 +127,18 @@ extension Browser {
             keys: [("enter", "Write"), ("esc", "Cancel")])
         prompt.field.isSuggestion = true
         prompt.purpose = .write(entry)
-        prompt.note = "  .json writes JSON, other names the stored bytes"
         model.prompt = prompt
+    }
+
+    /// What a file of that name gets from the prompt.
+    static func fileNote(_ name: String, _ model: Model) -> String {
+        guard let list = EntriesScreen.listExport(model)?.amount else {
+            return "  .json writes JSON, other names the stored bytes"
+        }
+        if FileFormat(fileName: name) != nil { return "  writes \(list)" }
+        return name.hasSuffix(".json")
+            ? "  writes the value as JSON; .csv or .ndjson: \(list)"
+            : "  writes the stored value; .json: as JSON; .csv or .ndjson: \(list)"
     }
 
     private static func isDocument(_ model: Model) -> Bool {
@@ -212,7 +222,9 @@ extension Browser {
         case .saveQuery(let query): return QueryScreen.save(&model, query, named: text)
         case .export: return export(&model, to: text)
         case .pipe(let input): return pipe(&model, input, to: text)
-        case .write(let entry): return write(&model, entry, to: text)
+        case .write(let entry):
+            return FileFormat(fileName: text) != nil && EntriesScreen.listExport(model) != nil
+                ? export(&model, to: text) : write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)
         case .archive(let id, let archive): return ArchivesScreen.ended(&model, prompt, id, archive)
         case .alarm(let metric, let archive): return setAlarm(&model, prompt, metric, of: archive)

@@ -51,6 +51,8 @@ public struct UndoBudget: Sendable, Hashable {
     public var valuesLeft: UInt64
     /// Unused part of ``room``.
     public var roomLeft: UInt64
+    /// Bytes that can be written until an action beyond the budget can't be undone.
+    package var exceededBytes: UInt64 = 64 << 10
 
     /// Whether removing this number of entries would fit into the rest: an estimate with some fifty bytes for each key.
     public func holds(entries: Int, valueBytes: UInt64) -> Bool {

@@ -84,8 +84,7 @@ extension ArchiveSection {
     }
 
     private func bound(_ line: ChangingUndoLine) {
-        let room = max(UndoWindow.leastBytes, (engine.diskLimit ?? index.valueBytes) / 20)
-        line.endBytes = line.lastAppended &+ room
+        line.endBytes = line.lastAppended &+ UndoWindow(engine).exceededBytes
     }
 
     /// After a replay, decides again which actions fit into the budget, oldest first.

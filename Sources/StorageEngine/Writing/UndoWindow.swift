@@ -41,16 +41,17 @@ struct UndoWindow: ArchiveOperation {
     }
 
     static let microseconds: Int64 = 600_000_000
-    static let leastBytes: UInt64 = 64 << 10
     static let tombstoneSlotBytes: UInt64 = 128
 
     /// The undo budget in addition to the limit: a whole archive's values, unless keys and overhead need far more space.
     var undoLimits: UndoCost {
-        // A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
-        let tombstoned = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
-        let limit = min(
-            engine.diskLimit ?? index.valueBytes &+ tombstoned, ArchiveConfiguration.maximumDiskLimit)
+        let limit = min(limit, ArchiveConfiguration.maximumDiskLimit)
         return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
+    }
+
+    /// A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
+    private var limit: UInt64 {
+        engine.diskLimit ?? index.undo.lines.reduce(index.valueBytes) { $0 &+ $1.pendingBytes }
     }
 
     var undoCost: UndoCost {
@@ -63,8 +64,11 @@ struct UndoWindow: ArchiveOperation {
         return UndoBudget(
             values: limits.values, room: limits.room,
             valuesLeft: limits.values - min(limits.values, used.values),
-            roomLeft: limits.room - min(limits.room, used.room))
+            roomLeft: limits.room - min(limits.room, used.room), exceededBytes: exceededBytes)
     }
+
+    /// Bytes that may be written until an action beyond the budget can't be undone.
+    var exceededBytes: UInt64 { max(64 << 10, limit / 20) }
 
     /// Bytes that may be written until a change of expiry times can't be undone: it keeps the log from its first frame on.
     var deadlineBytes: UInt64 { min(undoLimits.values, undoLimits.room) }

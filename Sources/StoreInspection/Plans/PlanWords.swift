@@ -60,8 +60,7 @@ extension PlannedAction {
     package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
         if isOfDeadlines { return min(budget.values, budget.room) }
-        if budget.holds(entries: entries, valueBytes: bytes) { return nil }
-        return max(64 << 10, (status.configuration.diskLimit ?? status.diskBytes) / 20)
+        return budget.holds(entries: entries, valueBytes: bytes) ? nil : budget.exceededBytes
     }
 
     package static func grace(room: UInt64?) -> String {

@@ -115,10 +115,12 @@ package enum Figures {
 
     private static let year = 31_557_600.0
 
-    /// An elapsed time: `0.42 ms`, `12 s`.
+    /// An elapsed time in milliseconds or, from a second on, in seconds: `0.42 ms`, `3.24 s`, `30.8 s`.
     package static func elapsed(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
-        if milliseconds >= 10_000 { return decimal(milliseconds / 1000, digits: 1) + " s" }
+        if milliseconds >= 999.5 {
+            return decimal(milliseconds / 1000, digits: milliseconds < 9_995 ? 2 : 1) + " s"
+        }
         return decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0) + " ms"
     }
 

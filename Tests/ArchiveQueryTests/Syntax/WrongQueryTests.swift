@@ -48,6 +48,14 @@ import Testing
     }
 
     @Test(
+        "an aggregate in a select is explained",
+        arguments: [("group by tag | select tag, count, avg n", 34..<37), ("select sum n", 7..<10)])
+    func aggregatesInSelect(text: String, range: Range<Int>) throws {
+        let error = try #require(errors(text).first)
+        #expect(error.range == range && error.advice?.contains("group by a | avg b") == true, "\(error)")
+    }
+
+    @Test(
         "a text that is no date is refused where a date is compared",
         arguments: [
             (#"@created < "2026-13-45""#, 11..<23), (#"@expires in [2026-01-01, "x"]"#, 25..<28),

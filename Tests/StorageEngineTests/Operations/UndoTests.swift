@@ -118,6 +118,18 @@ import Testing
         }
     }
 
+    @Test("a large delete in a collection leaves as many bytes as the budget states before it")
+    func exceededBudgetOfCollection() throws {
+        try with(limit: nil) { archive, _, _ in
+            let value = [UInt8](repeating: 1, count: 600)
+            for number in 0..<100_000 { try archive.put(value, forKey: "key \(number)") }
+            let budget = try archive.undoBudget()
+            #expect(!budget.holds(entries: 100_000, valueBytes: 60_000_000))
+            #expect(budget.exceededBytes == 3_000_000)
+            #expect(try archive.deleteAllReversibly().action?.bytesLeft == 3_000_000)
+        }
+    }
+
     @Test("a key stored again stays out of an undo", arguments: [false, true], [false, true])
     func storedAgain(removingIndex: Bool, isReclaimed: Bool) throws {
         try with(limit: 200_000) { opened, folder, _ in

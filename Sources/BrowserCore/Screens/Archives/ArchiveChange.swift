@@ -13,7 +13,8 @@ package enum ArchiveChange: Sendable, Hashable {
     case clear
     case drop
 
-    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
+    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit (of a collection, that of memory). One that
+    /// isn't given, or as ``text(_:)`` rounds it, is kept.
     /// - Throws: also for a size without a unit, and for a disk limit of a collection.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]
@@ -21,14 +22,17 @@ package enum ArchiveChange: Sendable, Hashable {
         for place in words.indices.dropFirst().reversed() where Self.isUnit(words[place]) {
             words[place - 1] += words.remove(at: place)
         }
-        if words.count == 1, SizeText.bytes(words[0]) != nil { words.insert("disk", at: 0) }
+        if words.count == 1, SizeText.bytes(words[0]) != nil {
+            words.insert(archive.kind == .collection ? "memory" : "disk", at: 0)
+        }
         guard !words.isEmpty, words.count.isMultiple(of: 2) else {
             throw SourceError("write pairs, as in disk 20 MB memory none")
         }
         for place in stride(from: 0, to: words.count, by: 2) {
             let (name, size) = (words[place].lowercased(), words[place + 1])
-            guard limits[name] != nil else { throw SourceError("\(name) is neither disk nor memory") }
-            let bytes = size.last?.isLetter == true ? SizeText.bytes(size) : nil
+            guard let old = limits[name] else { throw SourceError("\(name) is neither disk nor memory") }
+            var bytes = size.last?.isLetter == true ? SizeText.bytes(size) : nil
+            if let old, bytes == SizeText.bytes(Figures.bytes(old)) { bytes = old }
             guard bytes.map({ $0 > 0 }) ?? (size == "none") else {
                 throw SourceError("\(size) is not a size: write 20 MB, 2 GiB or none")
             }
@@ -44,13 +48,11 @@ package enum ArchiveChange: Sendable, Hashable {
         word.first?.isLetter == true && SizeText.bytes("1" + word) != nil
     }
 
-    /// Limits as ``init(limits:of:)`` parses them, exactly.
-    static func text(disk: UInt64?, memory: UInt64?) -> String {
-        func exact(_ bytes: UInt64) -> String {
-            let text = Figures.bytes(bytes)
-            return SizeText.bytes(text) == bytes ? text : SizeText.text(bytes)
-        }
-        return "disk \(disk.map(exact) ?? "none") memory \(memory.map(exact) ?? "none")"
+    /// The limits that an archive of this kind can have, as ``init(limits:of:)`` parses them and the screen rounds them.
+    static func text(_ archive: ArchiveSample) -> String {
+        let memory = "memory \(archive.memoryLimit.map(Figures.bytes) ?? "none")"
+        if archive.kind == .collection { return memory }
+        return "disk \(archive.diskLimit.map(Figures.bytes) ?? "none") \(memory)"
     }
 
     /// Bytes of values beyond the new disk limit.
@@ -168,8 +170,7 @@ extension ArchivesScreen {
         switch id {
         case .resizeArchive:
             prompt.label = "Limits of \(name): "
-            let text = ArchiveChange.text(disk: sample.diskLimit, memory: sample.memoryLimit)
-            prompt.field = TextField(text)
+            prompt.field = TextField(ArchiveChange.text(sample))
         case .renameArchive: prompt.label = "New name of \(name): "
         default:
             let change = id == .dropArchive ? ArchiveChange.drop : .compact

@@ -36,7 +36,12 @@ extension EntriesScreen {
             let follows = model.entries?.follows == true
             model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
-        case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
+        case .history: return entries.askedKey.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
+        case .findNext:
+            if entries.cursor + 1 < entries.count { return move(&model, to: entries.cursor + 1) }
+            model.say(
+                entries.count == 0
+                    ? "Nothing matches the filter." : "No further match: the list has only matching entries.")
         case .nextVictim:
             let effects = Browser.refresh(&model, isForced: true)
             let ticket = model.entries?.ticket
@@ -285,7 +290,7 @@ extension EntriesScreen {
         flash(arranged.rows.entries.values, in: &entries, isFirst: old == nil, now: now)
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
-        entries.hiddenMarks = arranged.hiddenMarks
+        (entries.hiddenMarks, entries.goneMarks) = (arranged.hiddenMarks, arranged.goneMarks)
         entries.ghosts = []
         entries.problem = nil
         entries.rowsTicket = nil

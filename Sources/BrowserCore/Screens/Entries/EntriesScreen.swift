@@ -72,12 +72,28 @@ enum EntriesScreen: ScreenParts {
                 "keys", [entries.archive.name],
                 options: ["--order", column.rawValue] + (isReversed ? ["--reverse"] : []))
         }
+        let pipeline = pipeline(entries)
+        var words =
+            pipeline.stages.isEmpty
+            ? CommandLine.Words("keys", [entries.archive.name])
+            : CommandLine.Words("query", [entries.archive.name, pipeline.description])
+        if let unsaid = entries.group, unsaid.predicate == nil {
+            words.remark =
+                "Lists more entries than the screen: no condition can express \(unsaid.description)."
+        } else if entries.filter.unicodeScalars.contains(where: { !$0.isASCII }) {
+            words.remark = "The command finds whole characters; the screen also parts of them."
+        }
+        return words
+    }
+
+    /// The query of the listed entries, in their order.
+    private static func pipeline(_ entries: EntriesState) -> QueryPipeline {
+        let order = entries.order
         var stages: [PipelineStage] = []
         if !entries.filter.isEmpty {
             stages.append(.find(matching(entries.filter)))
         }
-        let group = entries.group?.predicate
-        if let group { stages.append(.find(group)) }
+        if let group = entries.group?.predicate { stages.append(.find(group)) }
         if let condition = entries.condition { stages.append(.find(condition.predicate)) }
         let basis =
             order.property
@@ -86,17 +102,20 @@ enum EntriesScreen: ScreenParts {
         if let basis, order != .recency, order != .found {
             stages.append(.sort([QuerySortKey(basis, isDescending: order.descending)]))
         }
-        var words =
-            stages.isEmpty
-            ? CommandLine.Words("keys", [entries.archive.name])
-            : CommandLine.Words("query", [entries.archive.name, QueryPipeline(stages).description])
-        if let unsaid = entries.group, group == nil {
-            words.remark =
-                "Lists more entries than the screen: no condition can express \(unsaid.description)."
-        } else if entries.filter.unicodeScalars.contains(where: { !$0.isASCII }) {
-            words.remark = "The command finds whole characters; the screen also parts of them."
+        return QueryPipeline(stages)
+    }
+
+    /// The listed entries as rows of a file; nil if there are none, or no query can express them.
+    static func listExport(_ model: Model) -> RowExport? {
+        guard model.screen == .entries, let entries = model.entries, entries.count > 0,
+            entries.group == nil || entries.group?.predicate != nil
+        else { return nil }
+        let request = QueryRequest(pipeline(entries), in: entries.archive)
+        return RowExport(
+            amount: Figures.count(total(entries, model), "entry", "entries"), noun: ("entry", "entries")
+        ) { (context, path, replaces) throws(SourceError) in
+            try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
         }
-        return words
     }
 
     /// The predicate of a filter: the text as typed, or with its escapes decoded.
@@ -171,6 +190,15 @@ enum EntriesScreen: ScreenParts {
     }
 
     // MARK: Actions
+
+    /// Within matches, a key that is also that of the next match doesn't create an entry.
+    static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
+        guard id == .newEntry, let entries = model.entries,
+            !entries.filter.isEmpty || entries.condition != nil,
+            model.keyMap.action(.findNext)?.keys.contains(key) == true
+        else { return id }
+        return .findNext
+    }
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         isForced ? rearrange(&model, takingListing: true, isForced: true) : []

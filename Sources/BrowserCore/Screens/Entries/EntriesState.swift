@@ -29,10 +29,11 @@ struct EntriesState: Sendable {
     /// Whether the cursor stays at the top row: until it moves or an action uses its row.
     var follows = true
     var marks = Marks() {
-        didSet { if marks.isEmpty { hiddenMarks = 0 } }
+        didSet { if marks.isEmpty { (hiddenMarks, goneMarks) = (0, 0) } }
     }
-    /// Marked entries without a row.
+    /// Marked entries without a row, and those that were removed.
     var hiddenMarks = 0
+    var goneMarks = 0
     var marking: Int?
     var firstColumn = 0
     var hiddenColumns: Set<String> = []
@@ -61,6 +62,11 @@ struct EntriesState: Sendable {
     init(archive: ArchiveAddress) { self.archive = archive }
 
     var count: Int { arrangement?.count ?? 0 }
+    /// The selected key or, if no key contains the filter, the filter's text.
+    var askedKey: String? {
+        if count > 0 || condition != nil || group != nil || filter.isEmpty { return key }
+        return showsWhatIsAsked ? TerminalText.unescaped(filter) ?? filter : nil
+    }
     /// Whether the rows have the requested filter, condition and group.
     var showsWhatIsAsked: Bool {
         guard let arrangement else { return false }

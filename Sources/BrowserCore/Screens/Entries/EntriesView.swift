@@ -150,7 +150,11 @@ enum EntriesView {
                 model.keyMap.action(.newEntry) == nil
                 ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
             if let group = entries.group, filter.isEmpty { return "No entries of \(group.description)." }
-            return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)
+            if filter.isEmpty { return "No entries\(new)." }
+            let why =
+                entries.askedKey == nil || model.isOfServer
+                ? "" : " \(Browser.keyName(model, .history)) shows what happened to that key."
+            return Browser.noMatch("key", filter, model) + why
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
         let remark = entries.unknownNames(in: condition).map { ": \($0)" } ?? ";"
@@ -290,6 +294,7 @@ enum EntriesView {
             var figures =
                 "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
             if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
+            if entries.goneMarks > 0 { figures += ", \(Figures.count(entries.goneMarks)) removed since" }
             left += [Span("  "), Span(" \(look.glyphs.marked) \(figures) ", look[.marked])]
         }
         if let group = entries.group { left.append(Span("  of \(group.description)", look[.accent])) }

@@ -72,7 +72,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         var scale = 1.0
         while scale * 10 <= most { scale *= 10 }
         while scale > most { scale /= 10 }
-        return [1, 2, 5, 10].map { $0 * scale }.first { $0 >= most } ?? most
+        return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map { $0 * scale }.first { $0 >= most } ?? most
     }
 
     /// The sum of the archives' limits; nil if one has no limit.

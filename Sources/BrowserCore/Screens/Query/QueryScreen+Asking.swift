@@ -260,7 +260,7 @@ extension QueryScreen {
             query.cursor = row.map { query.view.place(of: $0) } ?? (isSame ? query.cursor : 0)
             // The next query is being typed; its letters must not act on the rows.
             let isWriting = query.field.text != query.asked
-            query.isTyping = query.isTyping && (answer.rows.isEmpty || isWriting)
+            query.isTyping = query.isTyping && isWriting
         case .failure(let error):
             query.problem = error.description
             outcome = error.description
