@@ -223,6 +223,34 @@ struct ServerScreensTests {
         #expect(byKey.rows.entries[0]?.key == "hash")
     }
 
+    @Test(
+        "V lists the keys that the policy evicts first",
+        arguments: [
+            ("allkeys-lru", "old"), ("volatile-lru", "later"), ("volatile-ttl", "soon"),
+            ("allkeys-random", nil),
+            ("noeviction", nil),
+        ] as [(String, String?)])
+    func likelyVictims(policy: String, first: String?) async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", policy])
+        try served.ask("SET", "old", "1")
+        try served.ask("SET", "later", "1", "EX", "900")
+        try await Task.sleep(for: .milliseconds(2100))
+        try served.ask("SET", "soon", "1", "EX", "300")
+        try served.ask("SET", "new", "1")
+        try served.ask("TOUCH", policy == "allkeys-lru" ? "later" : "old")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>V"))
+        #expect(browser.model.said != nil)
+        #expect(
+            browser.frame.plainText.contains("likely victims") == (first != nil), "\(browser.frame.plainText)"
+        )
+        if let first {
+            #expect(browser.model.cursorKey == first, "\(browser.frame.plainText)")
+            browser.press([.character("V")])
+            #expect(browser.model.cursorKey != first)
+        }
+    }
+
     @Test("the monitor shows clients and slow commands")
     func monitor() async throws {
         let served = try await Served(["--slowlog-log-slower-than", "0"])

@@ -38,6 +38,7 @@ extension EntriesScreen {
         case .preview: model.entries?.showsPreview.toggle()
         case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
         case .nextVictim:
+            if let effects = showLikelyVictims(&model) { return effects }
             let effects = Browser.refresh(&model, isForced: true)
             let ticket = model.entries?.ticket
             model.entries?.victimTicket = ticket
@@ -64,6 +65,22 @@ extension EntriesScreen {
         return []
     }
 
+    /// Lists the keys of a server in the order of its policy, or moves to the next one. Nil: it isn't a server, or has no such order.
+    private static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
+        guard let server = model.archives.figures?.server, let order = server.evictionOrder,
+            var entries = model.entries
+        else { return nil }
+        let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : entries.condition
+        if entries.order == order.keys, entries.condition == condition {
+            return Browser.move(&model, by: 1)
+        }
+        (entries.order, entries.condition) = (order.keys, condition)
+        (entries.cursor, entries.top, entries.key) = (0, 0, nil)
+        model.entries = entries
+        model.say("\(server.policy) evicts the \(order.first) of some sampled keys, likely the first rows.")
+        return rearrange(&model, takingListing: false, isForced: true)
+    }
+
     /// Why no victim is known.
     private static func noVictim(_ archive: ArchiveAddress, _ listing: any EntryListing, _ model: Model)
         -> String
@@ -71,8 +88,9 @@ extension EntriesScreen {
         if let server = model.archives.figures?.server {
             let limit = server.memoryLimit == nil ? "no maxmemory" : "the policy \(server.policy)"
             let evicts = server.memoryLimit != nil && server.policy != "noeviction"
-            return (evicts ? "The next victim is unknown" : "Nothing is evicted")
-                + ": the server has \(limit)."
+            return evicts
+                ? "Each key is equally likely to be evicted: the server has \(limit)."
+                : "Nothing is evicted: the server has \(limit)."
         }
         let sample = model.sample(archive)
         let used = sample?.diskLimit.map {

@@ -314,6 +314,9 @@ enum EntriesView {
             Span($0, look[.warning])
         }
         var right: [Span] = []
+        if let server = model.archives.figures?.server, order == server.evictionOrder?.keys {
+            right.append(Span("likely victims of \(server.policy) first ", look[.dying]))
+        }
         // An older list's victims may be evicted already.
         if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
             let count = Figures.count(arrangement.victims.count)
