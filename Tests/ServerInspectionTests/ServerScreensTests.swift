@@ -203,6 +203,57 @@ struct ServerScreensTests {
         #expect(text.contains("idle") && !text.contains("hits"), "\(text)")
     }
 
+    @Test("a stopped list continues, and the keys found so far are listed")
+    func continuedList() async throws {
+        let served = try await Served()
+        for number in 0..<3000 { try served.ask("SET", "key \(number)", "1") }
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        let stopped = try source.listing(in: archive, holding: "") { $0 < 1000 }
+        #expect(stopped == nil)
+        let part = try source.recentEntries(500, in: archive)
+        #expect((1000..<3000).contains(part.count))
+        var first: Int?
+        let whole = try source.listing(in: archive, holding: "") { found in
+            first = first ?? found
+            return true
+        }
+        #expect(first == part.count)
+        #expect(try Set((0..<3000).compactMap { try whole?.key(at: $0) }).count == 3000)
+        #expect(try source.recentEntries(500, in: archive).count == 500)
+    }
+
+    @Test("the pace full and an idle server take larger steps", arguments: ["full", "polite"])
+    func pace(pace: String) async throws {
+        let served = try await Served()
+        for number in 0..<5000 { try served.ask("SET", "key \(number)", "1") }
+        // The server's average rate of commands still includes these.
+        if pace == "polite" { try await Task.sleep(for: .seconds(2)) }
+        let address = try ServerAddress(served.address.description + "?pace=" + pace)
+        #expect(address.description == served.address.description)
+        let listing = try ServerListing(ServerConnection(address), database: 0)
+        #expect(listing?.count == 5000)
+        #expect(try calls("scan", served) < 60)
+    }
+
+    @Test("marking sparse rows asks for their keys alone")
+    func sparseTargets() async throws {
+        let served = try await Served()
+        for number in 0..<2000 { try served.ask("SET", "key \(number)", "1") }
+        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        let places = stride(from: 0, to: 2000, by: 20).map { $0 }
+        let targets = try #require(CollectedTargets(listing, places) { _ in true }).targets
+        #expect(try targets.map(\.key) == places.map { try listing.key(at: $0) })
+        #expect(try calls("type", served) == places.count)
+    }
+
+    private func calls(_ command: String, _ served: Served) throws -> UInt64 {
+        let statistics = RESPFields(lines: try served.ask("INFO", "commandstats"))
+        let fields = RESPFields(
+            statistics["cmdstat_" + command] ?? "", with: "=", separatedBy: { $0 == "," })
+        return fields.number("calls") ?? 0
+    }
+
     @Test("sorting by size reads the facts of all keys")
     func sorting() async throws {
         let served = try await Served()

@@ -176,19 +176,9 @@ extension EntriesScreen {
             effects.append(.stop(ticket: ticket))
         }
         let ticket = model.ticket()
-        var request = ArrangementRequest(
-            in: entries.archive, order: entries.order, filter: entries.filter)
-        request.group = entries.group
-        request.condition = entries.condition
-        request.columns = entries.properties
-        request.marks = entries.marks
-        request.expected = model.sample(entries.archive)?.entries ?? 0
+        var request = request(entries, model)
         request.base =
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
-        request.anchor = entries.follows ? nil : entries.key
-        request.anchorRow = entries.follows ? 0 : entries.cursor
-        request.visible = model.layout.page
-        request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
         // Rows that another filter hides are not removed.
         if !isForced, entries.ghosts.isEmpty, entries.showsWhatIsAsked {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
@@ -201,24 +191,41 @@ extension EntriesScreen {
         entries.ticket = ticket
         model.entries = entries
         if isForced {
-            var title = entries.arrangement == nil || entries.showsWhatIsAsked ? "reading" : "filtering"
+            let isReading = entries.arrangement?.isPart ?? true || entries.showsWhatIsAsked
+            var title = isReading ? "reading" : "filtering"
             if let shown = entries.arrangement, shown.order != entries.order {
                 title = "sorting by \(entries.order.name)"
             }
             model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
-        if entries.arrangement == nil, request.isWholeInOrder,
-            let sample = model.sample(entries.archive),
-            sample.entries >= (model.isOfServer ? ListBuilder.largeOfServer : ListBuilder.large)
-        {
-            effects.append(showFirst(request, ticket: ticket))
+        let large = model.isOfServer ? ListBuilder.largeOfServer : ListBuilder.large
+        if entries.arrangement.map(\.isPart) ?? (request.expected >= large) {
+            effects += showFirst(model)
         }
         return effects + [arrange(request, ticket: ticket)]
     }
 
-    /// Shows the first rows of a large archive until the request ends.
-    private static func showFirst(_ request: ArrangementRequest, ticket: Int) -> Effect {
-        .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
+    private static func request(_ entries: EntriesState, _ model: Model) -> ArrangementRequest {
+        var request = ArrangementRequest(
+            in: entries.archive, order: entries.order, filter: entries.filter)
+        request.group = entries.group
+        request.condition = entries.condition
+        request.columns = entries.properties
+        request.marks = entries.marks
+        request.expected = model.sample(entries.archive)?.entries ?? 0
+        request.anchor = entries.follows ? nil : entries.key
+        request.anchorRow = entries.follows ? 0 : entries.cursor
+        request.visible = model.layout.page
+        request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
+        return request
+    }
+
+    /// Shows the first rows of a large archive, with the filter, until the request ends.
+    static func showFirst(_ model: Model) -> [Effect] {
+        guard let entries = model.entries, let ticket = entries.ticket,
+            case let request = request(entries, model), request.isInOrder
+        else { return [] }
+        return .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
             try ListBuilder(source: context.source, clock: context.clock).arrangeFirst(request)
         } then: { model, result in
             // The request reports errors.
