@@ -311,6 +311,17 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("vellum-browser"))
         browser.press(try Key.script("<esc>E"))
         #expect(browser.frame.plainText.contains("HSET hash name Ada"), "\(browser.frame.plainText)")
+        try served.ask("EVAL", "for number = 1, 10000000 do end", "0")
+        try served.ask("PING")
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        browser.press([.character("s")])
+        let rows = browser.frame.plainText.split(separator: "\n")
+        let eval = try #require(rows.firstIndex { $0.contains("EVAL") })
+        #expect(eval < rows.firstIndex { $0.contains("HSET") } ?? .max)
+        browser.press(try Key.script("/hset<enter>"))
+        let found = browser.frame.plainText
+        #expect(found.contains("HSET hash name Ada") && !found.contains("EVAL"), "\(found)")
     }
 
     @Test("an unreachable server is reported, and the list stays")
