@@ -11,11 +11,13 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerScreensTests {
-    private func browser(_ served: Served, isReadOnly: Bool = false) -> HeadlessBrowser {
+    private func browser(
+        _ served: Served, isReadOnly: Bool = false, size: Size = Size(columns: 130, rows: 32)
+    ) -> HeadlessBrowser {
         let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
         return HeadlessBrowser(
             Model(
-                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
+                size: size, look: Look(theme: Theme(.dark, depth: .mono)),
                 store: served.address.description, isReadOnly: isReadOnly, now: .now()),
             source: source, clock: { .now() })
     }
@@ -39,6 +41,15 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("1 of 7 entries"))
         browser.press(try Key.script("<esc><esc>"))
         #expect(browser.frame.plainText.contains("db2"))
+    }
+
+    @Test("the first screen of 80 columns has graphs of hits, operations and memory side by side")
+    func graphsOfNarrowScreen() async throws {
+        let served = try await Served()
+        let text = browser(served, size: Size(columns: 80, rows: 24)).frame.plainText
+        let titles = text.split(separator: "\n").first { $0.contains("hit, last") }
+        #expect(titles?.contains("operations") == true && titles?.contains("memory") == true, "\(text)")
+        #expect(text.contains("policy"))
     }
 
     @Test("a value whose read counts as an access is only read after enter")
