@@ -30,6 +30,8 @@ package final class ServerConnection: Sendable {
     private struct Load {
         var moment: ContinuousClock.Instant
         var sent: Int
+        /// Commands that the server has processed.
+        var total: UInt64
         var isBusy: Bool
     }
 
@@ -44,10 +46,16 @@ package final class ServerConnection: Sendable {
         // A new connection would lose the watched keys. The server's rate includes the commands of this one.
         let answer = try? exchange(
             [RESPCommand("INFO", "stats")], in: nil, isRepeatable: false, isContinued: true)
-        let reported = answer.flatMap { RESPFields(lines: $0[0]).number("instantaneous_ops_per_sec") }
-        let own = known.map { Double(sent - $0.sent) / max(0.5, (now - $0.moment) / .seconds(1)) } ?? 0
-        let isBusy = reported.map { Double($0) - own > ServerConnection.busy } ?? true
-        state.withLock { $0.load = Load(moment: now, sent: sent, isBusy: isBusy) }
+        let info = answer.map { RESPFields(lines: $0[0]) }
+        let total = info?.number("total_commands_processed") ?? 0
+        var rate = info?.number("instantaneous_ops_per_sec").map { Double($0) }
+        // The server's rate still includes own commands of the last seconds, which the difference of totals doesn't.
+        if let known, now - known.moment < .seconds(10), total >= known.total, rate != nil {
+            let others = Double(total - known.total) - Double(sent - known.sent)
+            rate = others / ((now - known.moment) / .seconds(1))
+        }
+        let isBusy = rate.map { $0 > ServerConnection.busy } ?? true
+        state.withLock { $0.load = Load(moment: now, sent: sent, total: total, isBusy: isBusy) }
         return isBusy
     }
 
@@ -65,7 +73,7 @@ package final class ServerConnection: Sendable {
         return answer
     }
 
-    /// Factor of the smallest number of keys in each of many requests: ten, some millisecond of the server's time, if the pace is `full`
+    /// Factor of the smallest number of keys in each of many requests: ten, about a millisecond of the server's time, if the pace is `full`
     /// or the last paced request found no other clients. Fewer requests also wait less for the network.
     var stepFactor: Int {
         let isIdle = state.withLock { state in
