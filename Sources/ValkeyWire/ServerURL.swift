@@ -11,6 +11,8 @@ package struct ServerURL: Sendable, Hashable {
     /// Whether the connection is encrypted.
     package let isSecure: Bool
     package private(set) var encryption = ServerEncryption()
+    /// Whether many requests are sent without pauses for the server's other clients (`?pace=full`).
+    package private(set) var isUnpaced = false
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
 
@@ -18,7 +20,7 @@ package struct ServerURL: Sendable, Hashable {
     package static func isURL(_ text: String) -> Bool { text.prefixMatch(of: /[A-Za-z]+:\/\//) != nil }
 
     /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, or with `valkeys://` for TLS also
-    ///   `?roots=FILE&certificate=FILE&key=FILE&serverName=NAME`. `redis` means the same as `valkey`, and %XX a byte.
+    ///   `?roots=FILE&certificate=FILE&key=FILE&serverName=NAME`, and with each `?pace=full` or `polite`. `redis` means the same as `valkey`, and %XX a byte.
     package init(_ url: String) throws(ServerURLError) {
         guard let scheme = ServerURL.schemes.first(where: { url.lowercased().hasPrefix($0) }) else {
             throw ServerURLError("it doesn't begin with \(ServerURL.schemes.joined(separator: ", "))")
@@ -35,10 +37,13 @@ package struct ServerURL: Sendable, Hashable {
             rest = rest[rest.index(after: at)...]
         }
         if let mark = rest.firstIndex(of: "?") {
-            guard isSecure else {
-                throw ServerURLError("? is only for addresses that begin with valkeys://")
+            let pairs = rest[rest.index(after: mark)...].split(separator: "&")
+            let others = pairs.filter { $0 != "pace=full" && $0 != "pace=polite" }
+            guard isSecure || others.isEmpty && !pairs.isEmpty else {
+                throw ServerURLError("? is only for valkeys://, except ?pace=full or ?pace=polite")
             }
-            encryption = try ServerURL.encryption(rest[rest.index(after: mark)...])
+            isUnpaced = pairs.contains("pace=full")
+            encryption = try ServerURL.encryption(others)
             rest = rest[..<mark]
         }
         if let slash = rest.firstIndex(of: "/") {
@@ -74,9 +79,9 @@ package struct ServerURL: Sendable, Hashable {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }
 
-    private static func encryption(_ text: Substring) throws(ServerURLError) -> ServerEncryption {
+    private static func encryption(_ pairs: [Substring]) throws(ServerURLError) -> ServerEncryption {
         var found = ServerEncryption()
-        for pair in text.split(separator: "&") {
+        for pair in pairs {
             let words = decoded(pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false))
             guard let words, words.count == 2, let part = ServerEncryption.parts[words[0]] else {
                 throw ServerURLError(

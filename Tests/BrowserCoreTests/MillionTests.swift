@@ -212,6 +212,22 @@ struct MillionTests {
         #expect(test.text.contains("1,000,000 entries"), "\(test.text)")
     }
 
+    @Test("a filter typed while the first rows are shown shows their matches at once")
+    func filterOfFirstRows() throws {
+        let source = Source(count: 1_000_000)
+        var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
+        test.settle(source)
+        let asked = test.press(Key(.enter), source, settling: false)
+        _ = test.answer(asked[0], source)
+        test.settle(source)
+        _ = test.press(.character("/"), source, settling: false)
+        let filtered = test.press(.character("7"), source, settling: false)
+        #expect(filtered.map(\.description.first) == ["s", "f", "a"])
+        _ = test.answer(filtered[1], source)
+        #expect(test.model.cursorKey == "user:7")
+        #expect(test.text.contains("of the most recent 2,000 of 1,000,000 entries"), "\(test.text)")
+    }
+
     @Test("a filter typed while the first rows are shown is answered once")
     func filterDuringFirstRows() throws {
         let source = Source(count: 1_000_000)

@@ -123,6 +123,24 @@ struct ServerKeysTests {
         #expect(try served.connection.value(of: Array("none".utf8), type: "string", in: 0) == nil)
     }
 
+    @Test("fields of a large hash are sorted, and a stream has the times of its IDs")
+    func orderOfElements() async throws {
+        let served = try await Served()
+        for number in 0..<1000 { try served.ask("HSET", "hash", "f\(number)", "\(number)") }
+        func value(_ key: String, _ type: String) throws -> ServerValue {
+            try #require(try served.connection.value(of: Array(key.utf8), type: type, in: 0))
+        }
+        let hash = try value("hash", "hash")
+        let json = String(
+            decoding: try RecognizedValue(hash.bytes, encoding: hash.encoding).json(.compact), as: UTF8.self)
+        let pairs = (0..<1000).map { (name: "f\($0)", value: $0) }.sorted { $0.name < $1.name }
+        #expect(json == "{" + pairs.map { "\"\($0.name)\":\"\($0.value)\"" }.joined(separator: ",") + "}")
+        try served.ask("XADD", "stream", "7-1", "a", "1")
+        #expect(try value("stream", "stream").origin == nil)
+        try served.ask("XADD", "stream", "1700000000000-0", "a", "1")
+        #expect(try value("stream", "stream").origin?.contains("2023-11-1") == true)
+    }
+
     @Test("a stream's entry with a repeated field is a list of pairs")
     func repeatedFields() async throws {
         let served = try await Served()

@@ -11,11 +11,13 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerScreensTests {
-    private func browser(_ served: Served, isReadOnly: Bool = false) -> HeadlessBrowser {
+    private func browser(
+        _ served: Served, isReadOnly: Bool = false, size: Size = Size(columns: 130, rows: 32)
+    ) -> HeadlessBrowser {
         let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
         return HeadlessBrowser(
             Model(
-                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
+                size: size, look: Look(theme: Theme(.dark, depth: .mono)),
                 store: served.address.description, isReadOnly: isReadOnly, now: .now()),
             source: source, clock: { .now() })
     }
@@ -39,6 +41,15 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("1 of 7 entries"))
         browser.press(try Key.script("<esc><esc>"))
         #expect(browser.frame.plainText.contains("db2"))
+    }
+
+    @Test("the first screen of 80 columns has graphs of hits, operations and memory side by side")
+    func graphsOfNarrowScreen() async throws {
+        let served = try await Served()
+        let text = browser(served, size: Size(columns: 80, rows: 24)).frame.plainText
+        let titles = text.split(separator: "\n").first { $0.contains("hit, last") }
+        #expect(titles?.contains("operations") == true && titles?.contains("memory") == true, "\(text)")
+        #expect(text.contains("policy"))
     }
 
     @Test("a value whose read counts as an access is only read after enter")
@@ -190,6 +201,57 @@ struct ServerScreensTests {
         #expect(text.contains("idle") && !text.contains("hits"), "\(text)")
     }
 
+    @Test("a stopped list continues, and the keys found so far are listed")
+    func continuedList() async throws {
+        let served = try await Served()
+        for number in 0..<3000 { try served.ask("SET", "key \(number)", "1") }
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        let stopped = try source.listing(in: archive, holding: "") { $0 < 1000 }
+        #expect(stopped == nil)
+        let part = try source.recentEntries(500, in: archive)
+        #expect((1000..<3000).contains(part.count))
+        var first: Int?
+        let whole = try source.listing(in: archive, holding: "") { found in
+            first = first ?? found
+            return true
+        }
+        #expect(first == part.count)
+        #expect(try Set((0..<3000).compactMap { try whole?.key(at: $0) }).count == 3000)
+        #expect(try source.recentEntries(500, in: archive).count == 500)
+    }
+
+    @Test("the pace full and an idle server take larger steps", arguments: ["full", "polite"])
+    func pace(pace: String) async throws {
+        let served = try await Served()
+        for number in 0..<5000 { try served.ask("SET", "key \(number)", "1") }
+        // The server's average rate of commands still includes these.
+        if pace == "polite" { try await Task.sleep(for: .seconds(2)) }
+        let address = try ServerAddress(served.address.description + "?pace=" + pace)
+        #expect(address.description == served.address.description)
+        let listing = try ServerListing(ServerConnection(address), database: 0)
+        #expect(listing?.count == 5000)
+        #expect(try calls("scan", served) < 60)
+    }
+
+    @Test("marking sparse rows asks for their keys alone")
+    func sparseTargets() async throws {
+        let served = try await Served()
+        for number in 0..<2000 { try served.ask("SET", "key \(number)", "1") }
+        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        let places = stride(from: 0, to: 2000, by: 20).map { $0 }
+        let targets = try #require(CollectedTargets(listing, places) { _ in true }).targets
+        #expect(try targets.map(\.key) == places.map { try listing.key(at: $0) })
+        #expect(try calls("type", served) == places.count)
+    }
+
+    private func calls(_ command: String, _ served: Served) throws -> UInt64 {
+        let statistics = RESPFields(lines: try served.ask("INFO", "commandstats"))
+        let fields = RESPFields(
+            statistics["cmdstat_" + command] ?? "", with: "=", separatedBy: { $0 == "," })
+        return fields.number("calls") ?? 0
+    }
+
     @Test("sorting by size reads the facts of all keys")
     func sorting() async throws {
         let served = try await Served()
@@ -210,6 +272,34 @@ struct ServerScreensTests {
         #expect(byKey.rows.entries[0]?.key == "hash")
     }
 
+    @Test(
+        "V lists the keys that the policy evicts first",
+        arguments: [
+            ("allkeys-lru", "old"), ("volatile-lru", "later"), ("volatile-ttl", "soon"),
+            ("allkeys-random", nil),
+            ("noeviction", nil),
+        ] as [(String, String?)])
+    func likelyVictims(policy: String, first: String?) async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", policy])
+        try served.ask("SET", "old", "1")
+        try served.ask("SET", "later", "1", "EX", "900")
+        try await Task.sleep(for: .milliseconds(2100))
+        try served.ask("SET", "soon", "1", "EX", "300")
+        try served.ask("SET", "new", "1")
+        try served.ask("TOUCH", policy == "allkeys-lru" ? "later" : "old")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>V"))
+        #expect(browser.model.said != nil)
+        #expect(
+            browser.frame.plainText.contains("likely victims") == (first != nil), "\(browser.frame.plainText)"
+        )
+        if let first {
+            #expect(browser.model.cursorKey == first, "\(browser.frame.plainText)")
+            browser.press([.character("V")])
+            #expect(browser.model.cursorKey != first)
+        }
+    }
+
     @Test("the monitor shows clients and slow commands")
     func monitor() async throws {
         let served = try await Served(["--slowlog-log-slower-than", "0"])
@@ -219,6 +309,17 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("vellum-browser"))
         browser.press(try Key.script("<esc>E"))
         #expect(browser.frame.plainText.contains("HSET hash name Ada"), "\(browser.frame.plainText)")
+        try served.ask("EVAL", "for number = 1, 10000000 do end", "0")
+        try served.ask("PING")
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        browser.press([.character("s")])
+        let rows = browser.frame.plainText.split(separator: "\n")
+        let eval = try #require(rows.firstIndex { $0.contains("EVAL") })
+        #expect(eval < rows.firstIndex { $0.contains("HSET") } ?? .max)
+        browser.press(try Key.script("/hset<enter>"))
+        let found = browser.frame.plainText
+        #expect(found.contains("HSET hash name Ada") && !found.contains("EVAL"), "\(found)")
     }
 
     @Test("an unreachable server is reported, and the list stays")

@@ -15,6 +15,15 @@ import ValkeyWire
         #expect(try ServerURL("valkeys://h").encryption.words == "")
     }
 
+    @Test("the pace is no part of the name") func pace() throws {
+        let full = try ServerURL("valkey://h:7000/2?pace=full")
+        #expect(full.isUnpaced && full.port == 7000 && full.database == 2)
+        #expect(full.description == "valkey://h:7000")
+        #expect(try !ServerURL("valkey://h?pace=polite").isUnpaced)
+        let secure = try ServerURL("valkeys://h?roots=a&pace=full")
+        #expect(secure.isUnpaced && secure.encryption.roots == "a")
+    }
+
     @Test("signs are not digits") func signs() {
         for text in ["valkey://:a%+1b@h", "valkey://h:+6379", "valkey://h/+0", "valkey://h/-0"] {
             #expect(throws: ServerURLError.self) { try ServerURL(text) }
@@ -26,6 +35,7 @@ import ValkeyWire
 
     @Test(arguments: [
         "valkey://h?roots=a", "valkeys://h?roots", "valkeys://h?color=red", "valkeys://h?roots=%zz",
+        "valkey://h?", "valkey://h?pace=fast", "valkeys://h?pace=fast",
     ])
     func invalidOptions(text: String) {
         let error = #expect(throws: ServerURLError.self) { try ServerURL(text) }

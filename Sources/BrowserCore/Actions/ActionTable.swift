@@ -151,7 +151,7 @@ package enum ActionTable {
         action(.monitor, "Events", "Show all events, with filters.", ["E"], all, .footer),
         action(.processes, "Processes", "Show the processes that use the store.", ["P"], all),
         action(.graphs, "Graphs", "Show graphs over minutes to hours.", ["T"], all),
-        action(.span, "Span", "Change the time span of the graphs.", ["s"], [.monitor], .footer),
+        action(.span, "Span", "Change the span, or sort the table.", ["s"], [.monitor], .footer),
         action(
             .earlier, "Earlier", "Read the previous column; also left.",
             ["<", Key(.left, modifiers: .shift)], [.monitor], .footer),
@@ -283,7 +283,7 @@ package enum ActionTable {
         .nextVictim: "evict lru", .mode: "hex raw", .preview: "peek", .groups: "du prefix usage",
         .frequency: "facet histogram top", .query: "select sql", .export: "dump save", .askEvery: "watch",
         .monitor: "log tail watch", .processes: "clients ps", .graphs: "chart evict stats",
-        .alarm: "alert threshold",
+        .alarm: "alert threshold", .span: "sort",
         .history: "audit describe evicted log missing why", .sortByIdle: "lru", .sortByExpires: "ttl",
         .columns: "fields",
         .wrap: "fold long lines",

@@ -66,9 +66,8 @@ package struct ArrangementRequest: Sendable {
     /// Marked entries, to count those without a row.
     var marks = Marks()
 
-    var isWholeInOrder: Bool {
-        (order == .recency || order == .found) && filter.isEmpty && group == nil && condition == nil
-    }
+    /// Whether the first entries of a listing are the first rows.
+    var isInOrder: Bool { (order == .recency || order == .found) && group == nil && condition == nil }
 
     package init(in archive: ArchiveAddress, order: EntryOrder = .recency, filter: String = "") {
         self.archive = archive

@@ -102,15 +102,18 @@ package struct ListBuilder {
     static let largeOfServer = 2_000
     private static let first = 2_000
 
-    /// Arranges the most recent entries, to be shown while all are listed.
+    /// Arranges the most recent entries, or those that a scan has found so far, to be shown while all are listed.
     func arrangeFirst(_ request: ArrangementRequest) throws(SourceError) -> Arranged {
         let start = clock()
         let listing = try source.recentEntries(ListBuilder.first, in: request.archive)
         let all = Positions.all(listing.count)
+        let found = SearchText(request.filter).map { pattern in
+            listing.entries(matching: pattern, among: all) { _ in }.found
+        }
         let arrangement = Arrangement(
-            listing: listing, order: request.order, filter: "", group: nil, condition: nil, sorted: all,
-            members: all,
-            unread: .init(), rows: all, rowBytes: listing.valueBytes, victims: 0..<0, made: start,
+            listing: listing, order: request.order, filter: request.filter, group: nil, condition: nil,
+            sorted: all, members: all, unread: .init(), rows: found.map(Positions.some) ?? all,
+            rowBytes: listing.valueBytes, victims: 0..<0, made: start,
             isPart: true)
         let (remembered, columns) = columns(of: request)
         let present = PresentRows(

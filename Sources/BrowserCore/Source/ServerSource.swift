@@ -19,8 +19,17 @@ package final class ServerSource: QueriedSource {
         var value: (key: String, archive: ArchiveAddress, SeenValue)?
         /// The server's run at the last list or query. Only keys of this run are changed.
         var run: String?
+        /// The scan under way, or stopped at `end`, which the next list continues.
+        var scan: (database: Int, keys: ListingScan, end: Timestamp?)?
         /// Keys whose values may be read although that counts as an access.
         var allowed: Set<EntryAddress> = []
+
+        /// The scan of a database, unless it was stopped long ago.
+        func scan(of database: Int) -> ListingScan? {
+            guard let scan, scan.database == database else { return nil }
+            let isRecent = scan.end.map { abs(Timestamp.now().seconds(since: $0)) < ServerSource.continued }
+            return isRecent == false ? nil : scan.keys
+        }
     }
 
     private struct SeenValue {
@@ -32,6 +41,8 @@ package final class ServerSource: QueriedSource {
 
     /// Seconds between reads of `INFO`.
     private static let fresh = 1.0
+    /// Seconds after which a stopped scan isn't continued.
+    private static let continued = 5.0
 
     /// - Parameter remembers: stores history and choices.
     package init(_ address: ServerAddress, remembers: EngineSource, undoFolder: String?) {
@@ -124,9 +135,21 @@ package final class ServerSource: QueriedSource {
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? {
         try noteRun()
-        return try ServerListing(
-            connection, database: database(archive),
-            matching: text.isEmpty ? nil : ServerScan.pattern(holding: text), while: goesOn)
+        let number = try database(archive)
+        if !text.isEmpty {
+            return try ServerListing(
+                connection, database: number, matching: ServerScan.pattern(holding: text), while: goesOn)
+        }
+        let scan = state.withLock { state in
+            let scan = state.scan(of: number) ?? ListingScan(connection, database: number)
+            state.scan = (number, scan, nil)
+            return scan
+        }
+        var end: Timestamp?
+        defer { state.withLock { $0.scan = end.map { (number, scan, $0) } } }
+        let listing = try ServerListing(continuing: scan, while: goesOn)
+        if listing == nil { end = .now() }
+        return listing
     }
 
     private func noteRun() throws(SourceError) {
@@ -144,7 +167,11 @@ package final class ServerSource: QueriedSource {
     package func recentEntries(
         _ most: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> any EntryListing {
-        let listing = try ServerListing(connection, database: database(archive), most: most, isPaced: false)
+        let number = try database(archive)
+        if let scan = state.withLock({ $0.scan(of: number) }), scan.count >= most {
+            return ServerListing(found: scan)
+        }
+        let listing = try ServerListing(connection, database: number, most: most, isPaced: false)
         guard let listing else { throw SourceError("the scan was stopped") }
         return listing
     }

@@ -36,6 +36,21 @@ package struct ServerFigures: Sendable, Hashable {
         package var name: String { "db\(number)" }
     }
 
+    /// The order in which the policy prefers keys for eviction, and a description of its first ones; nil: the server evicts none, or
+    /// at random. The server samples some keys (`maxmemory-samples`), so the first ones are only the most likely.
+    package var evictionOrder: (keys: EntryOrder, first: String)? {
+        guard memoryLimit != nil else { return nil }
+        return switch policy {
+        case "allkeys-lru", "volatile-lru": (EntryOrder(.idle, descending: true), "longest idle")
+        case "allkeys-lfu", "volatile-lfu": (EntryOrder(.hits, descending: false), "least frequently used")
+        case "volatile-ttl": (EntryOrder(.expires), "soonest to expire")
+        default: nil
+        }
+    }
+
+    /// Whether only keys with an expiry time are evicted.
+    package var evictsOnlyExpiring: Bool { policy.hasPrefix("volatile-") }
+
     package static func number(ofDatabase name: String) -> Int? {
         name.hasPrefix("db") ? Int(name.dropFirst(2)).flatMap { $0 >= 0 ? $0 : nil } : nil
     }

@@ -2,6 +2,32 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
+/// A scan that lists the keys of a database, and continues after a stop. Safe from any thread.
+package final class ListingScan: Sendable {
+    fileprivate let connection: ServerConnection
+    fileprivate let database: Int
+    private let state: Guarded<(scan: ServerScan, keys: KeyTable)>
+
+    package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
+        (self.connection, self.database) = (connection, database)
+        state = Guarded((ServerScan(connection, database: database, matching: pattern), KeyTable()))
+    }
+
+    /// Number of keys found so far.
+    package var count: Int { state.withLock { $0.keys.count } }
+
+    fileprivate var found: (keys: KeyTable, isAtEnd: Bool) {
+        state.withLock { ($0.keys, $0.scan.isAtEnd) }
+    }
+
+    /// Returns false at the end.
+    fileprivate func advance(most: Int) throws(SourceError) -> Bool {
+        try state.withLock { (state) throws(SourceError) in
+            try state.scan.next(&state.keys, most: most) != nil
+        }
+    }
+}
+
 /// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
 /// ``learnFigures(of:_:)``. Safe from any thread.
 package final class ServerListing: EntryListing {
@@ -61,7 +87,7 @@ package final class ServerListing: EntryListing {
 
     /// Maximum number of keys, which take some 100 MB.
     package static let most = 2_000_000
-    /// Keys in a request for rows that are shown, and in other requests, which must not delay other clients.
+    /// Keys in a request for rows that are shown, and the fewest in other requests, which must not delay other clients.
     private static let block = 64
     private static let smallBlock = 16
     private static let mostRecent = 4096
@@ -73,20 +99,35 @@ package final class ServerListing: EntryListing {
     ///   - most: maximum number of keys.
     ///   - isPaced: whether the scan pauses for other clients.
     ///   - goesOn: gets the number of keys found so far, and returns whether to continue.
-    package init?(
+    package convenience init?(
         _ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil,
         most: Int = ServerListing.most, isPaced: Bool = true, while goesOn: (Int) -> Bool = { _ in true }
     ) throws(SourceError) {
-        (self.connection, self.database) = (connection, database)
-        var scan = ServerScan(connection, database: database, matching: pattern)
-        var keys = KeyTable()
-        while keys.count < most, goesOn(keys.count) {
-            func next() throws(SourceError) -> [[UInt8]]? { try scan.next(&keys, most: most) }
-            if (isPaced ? try connection.paced(try next()) : try next()) == nil { break }
+        let scan = ListingScan(connection, database: database, matching: pattern)
+        try self.init(continuing: scan, most: most, isPaced: isPaced, while: goesOn)
+    }
+
+    /// Continues a scan; nil: stopped.
+    package convenience init?(
+        continuing scan: ListingScan, most: Int = ServerListing.most, isPaced: Bool = true,
+        while goesOn: (Int) -> Bool
+    ) throws(SourceError) {
+        let connection = scan.connection
+        while case let count = scan.count, count < most, goesOn(count) {
+            let isAdvanced =
+                isPaced
+                ? try connection.paced(try scan.advance(most: most)) : try scan.advance(most: most)
+            if !isAdvanced { break }
         }
-        isCut = !scan.isAtEnd
-        if isCut, keys.count < most { return nil }
-        self.keys = keys
+        self.init(found: scan)
+        if isCut, count < most { return nil }
+    }
+
+    /// Lists the keys that a scan has found so far.
+    package init(found scan: ListingScan) {
+        (connection, database) = (scan.connection, scan.database)
+        let (keys, isAtEnd) = scan.found
+        (self.keys, isCut) = (keys, !isAtEnd)
     }
 
     package var isByRecency: Bool { false }
@@ -138,7 +179,12 @@ package final class ServerListing: EntryListing {
     package func prepare(_ indices: [Int]) throws(SourceError) {
         state.withLock { state in (state.recent, state.asked) = ([:], .now()) }
         for start in stride(from: 0, to: indices.count, by: ServerListing.block) {
-            try learn(Array(indices[start..<min(start + ServerListing.block, indices.count)]))
+            let block = Array(indices[start..<min(start + ServerListing.block, indices.count)])
+            if indices.count < CollectedTargets.block {
+                try learn(block)
+            } else {
+                try connection.paced(try learn(block))
+            }
         }
     }
 
@@ -169,9 +215,11 @@ package final class ServerListing: EntryListing {
         var learnt = state.withLock { $0.learnt } ?? Learnt(count: count)
         let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
         let unknown = Array(all.filter { !learnt.knows($0) })
-        for start in stride(from: 0, to: unknown.count, by: ServerListing.smallBlock) {
-            guard goesOn(Double(start) / Double(unknown.count)) else { return false }
-            let block = unknown[start..<min(start + ServerListing.smallBlock, unknown.count)]
+        var rest = unknown[...]
+        while !rest.isEmpty {
+            guard goesOn(1 - Double(rest.count) / Double(unknown.count)) else { return false }
+            let block = rest.prefix(ServerListing.smallBlock * connection.stepFactor)
+            rest = rest.dropFirst(block.count)
             let found = try connection.paced(
                 try connection.facts(of: block.map { Array(keys[$0]) }, in: database))
             let now = Timestamp.now()

@@ -148,7 +148,7 @@ final class ServerCursor: QueryCursor {
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            let keys = [present] + waiting.prefix(ServerCursor.block - 1)
+            let keys = [present] + waiting.prefix(ServerCursor.block * connection.stepFactor - 1)
             let found = try read(try connection.facts(of: keys, in: database))
             facts = Dictionary(zip(keys, found)) { first, _ in first }
         }

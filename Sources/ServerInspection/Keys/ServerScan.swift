@@ -4,8 +4,8 @@ import ValkeyWire
 
 /// Iterates over a database's keys with `SCAN`. Finds each key that exists during the whole scan, perhaps twice; may find
 /// or miss keys that are added or deleted during it. For one thread.
-package struct ServerScan {
-    /// Hash table buckets in a step, some 70 microseconds of the server's time.
+package struct ServerScan: Sendable {
+    /// Hash table buckets in the smallest step, some 70 microseconds of the server's time.
     private static let step = 50
 
     private let connection: ServerConnection
@@ -34,7 +34,8 @@ package struct ServerScan {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
-        let answer = try connection.ask(command + "COUNT" + ServerScan.step, in: database)
+        let answer = try connection.ask(
+            command + "COUNT" + ServerScan.step * connection.stepFactor, in: database)
         // A cursor is only valid on its server.
         let server = try connection.serverNumber()
         guard server == self.server ?? server else { throw connection.anotherServer }

@@ -12,7 +12,7 @@ package struct ServerValue: Sendable, Hashable {
     package var shown: Int
     /// The owner of a near cache's object.
     package var owner: String?
-    /// A description of a near cache's object, or of its damage.
+    /// A description of a near cache's object, or of its damage; the times of a stream's first and last entry.
     package var origin: String?
     /// Whether a near cache's object is damaged; `bytes` then has the raw string.
     package var isUnreadable = false
@@ -184,13 +184,15 @@ private struct ValueReading {
         return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
     }
 
-    /// Reads a set, or a hash with two answers for each element.
+    /// Reads a set, or a hash with two answers for each element. Elements that several steps have read are sorted by name, because
+    /// the server keeps no order of them.
     mutating func elements(
         _ length: String, scan: String, of width: Int
     ) throws(SourceError) -> ServerValue? {
         guard let total = try self.length(length) else { return nil }
         // A scan may return an element twice.
         var (found, cursor, progress) = (KeyTable(), "0", ScanProgress(connection, scan))
+        var starts: [Int] = []
         repeat {
             let before = found.count
             let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
@@ -200,10 +202,16 @@ private struct ValueReading {
             cursor = String(decoding: next, as: UTF8.self)
             for place in stride(from: 0, through: answers.count - width, by: width) {
                 guard let name = answers[place].blob, found.insert(name) else { continue }
+                starts.append(items.count)
                 for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
             }
             try progress.note(found.count - before) { total }
         } while cursor != "0" && !isEnough
+        if steps > 1 {
+            let order = starts.indices.sorted { found[$0].lexicographicallyPrecedes(found[$1]) }
+            starts.append(items.count)
+            items = order.flatMap { items[starts[$0]..<starts[$0 + 1]] }
+        }
         return value(width == 1 ? .array([]) : .map(CBORMap()), of: total, shown: found.count)
     }
 
@@ -252,6 +260,7 @@ private struct ValueReading {
             return try ask("EXISTS").number == 1 ? value(.map(CBORMap()), of: 0, shown: 0) : nil
         }
         var (shown, start) = (0, "-")
+        var times: (first: Timestamp, last: Timestamp)?
         reading: while !isEnough {
             let (before, count) = (shown, next(after: shown))
             let answer = try nextStep("XRANGE", [start, "+", "COUNT", "\(count)"]).elements ?? []
@@ -259,12 +268,23 @@ private struct ValueReading {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
                 items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
                 shown += 1
+                if let time = ValueReading.time(ofID: id) { times = (times?.first ?? time, time) }
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
             }
             if answer.count < count || shown == before { break }
         }
-        return value(.map(CBORMap()), of: total, shown: shown)
+        var value = self.value(.map(CBORMap()), of: total, shown: shown)
+        value.origin = times.map { "added \(Figures.date($0.first)) to \(Figures.date($0.last))" }
+        return value
+    }
+
+    /// The time in the ID of a stream's entry; nil if it is no time since the year 2000.
+    private static func time(ofID id: String) -> Timestamp? {
+        id.split(separator: "-").first.flatMap { Int64($0) }.flatMap { milliseconds in
+            milliseconds < 946_684_800_000
+                ? nil : Timestamp(microseconds: 0).adding(milliseconds: milliseconds)
+        }
     }
 
     /// The fields of a stream's entry: a map, or a list of pairs if a name repeats.

@@ -6,12 +6,21 @@ package struct CollectedTargets: Sendable {
     /// Number of unreadable entries, which are left out.
     private var unreadable = 0
 
+    /// Entries that are prefetched at once: more than a screen shows.
+    package static let block = 256
+
     /// Reads the entries at these places; nil if `progress`, which gets the share done, stopped it.
     package init?(_ listing: any EntryListing, _ places: some Collection<Int>, _ progress: (Double) -> Bool) {
         let count = places.count
         targets.reserveCapacity(count)
+        var unread = places[...]
         for (number, index) in places.enumerated() {
-            if number % 1024 == 0, !progress(Double(number) / Double(count)) { return nil }
+            if number % CollectedTargets.block == 0 {
+                guard progress(Double(number) / Double(count)) else { return nil }
+                // On failure each entry is read alone.
+                try? listing.prepare(Array(unread.prefix(CollectedTargets.block)))
+                unread = unread.dropFirst(CollectedTargets.block)
+            }
             do throws(SourceError) {
                 if let entry = try listing.entry(at: index) { targets.append(entry.target) }
             } catch {

@@ -41,7 +41,9 @@ struct ArchivePane {
             drawFigures(into: &frame, in: figures, look: look)
             drawGraphs(into: &frame, in: rest.inset(left: 3), look: look)
         } else {
-            let (figures, rest) = inner.split(top: min(inner.rows, ArchivePane.figuresRows))
+            // A server has a line of memory and four of counters.
+            let most = server == nil ? ArchivePane.figuresRows : 5 + warnings.count
+            let (figures, rest) = inner.split(top: min(inner.rows, most))
             drawFigures(into: &frame, in: figures, look: look)
             if rest.rows >= 3 { drawGraphs(into: &frame, in: rest.inset(top: 1), look: look) }
         }
@@ -59,7 +61,7 @@ struct ArchivePane {
         if let uncertainty { rows.insert(uncertainty, at: 0) }
         rows.insert(contentsOf: warnings.map { ($0.name, $0.words) }, at: 0)
         for (index, row) in rows.enumerated() {
-            let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
+            let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : server == nil ? 2 : 1))
             let role = index < warnings.count ? warnings[index].role : nil
             frame.write(row.name, at: line.origin, style: look[role ?? .dim], within: line)
             let value = line.split(left: 11).rest
@@ -99,16 +101,23 @@ struct ArchivePane {
 
     private func drawGraphs(into frame: inout Frame, in rect: Rect, look: Look) {
         let histories = [history].compactMap { $0 }
+        // Where a server's graphs don't fit one below the other, they are side by side.
+        let across = server != nil && rect.rows < 9 && rect.columns >= ArchivePane.figuresColumns ? 3 : 1
+        let width = (rect.columns - across + 1) / across
         let times = GraphsView.Times(
-            rect.columns - TimeGraph.scaleColumns, seconds: 0, until: GraphsView.end(histories, now))
+            width - TimeGraph.scaleColumns, seconds: 0, until: GraphsView.end(histories, now))
         let columns = times.columns(of: histories)
-        let metrics = Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 3)))
+        let metrics =
+            across == 1
+            ? Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 3)))
+            : [.hitRatio, .operations, .memory]
         let recent = RecentHits(histories)
         for (place, metric) in metrics.enumerated() {
             let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
             var graph = metric.graph(columns, times, limit: nil, now: value, look)
-            let top = rect.rows * place / metrics.count
-            let rows = rect.rows * (place + 1) / metrics.count - top
+            let top = across > 1 ? 0 : rect.rows * place / metrics.count
+            let end = across > 1 ? rect.rows : rect.rows * (place + 1) / metrics.count
+            let column = across > 1 ? place * (width + 1) : 0
             let words =
                 metric == .hitRatio
                 ? "hit, last \(recent.window) \(recent.ratio.map(Figures.percent) ?? "-")"
@@ -117,7 +126,8 @@ struct ArchivePane {
             graph.facts = [Span("bars: \(metric.statistic(times.step))", look[.dim])]
             graph.draw(
                 into: &frame,
-                in: Rect(column: rect.column, row: rect.row + top, columns: rect.columns, rows: rows),
+                in: Rect(
+                    column: rect.column + column, row: rect.row + top, columns: width, rows: end - top),
                 look: look)
         }
     }

@@ -4,7 +4,10 @@ import StoreInspection
 extension EntriesScreen {
     /// Lists the entries again if they changed, unless the rows are frozen.
     static func figuresCame(_ model: inout Model) -> [Effect] {
-        guard let entries = model.entries, entries.ticket == nil, case .live = model.pace else { return [] }
+        guard let entries = model.entries, case .live = model.pace else { return [] }
+        if entries.ticket != nil {
+            return entries.arrangement?.isPart == true && !entries.filter.isEmpty ? showFirst(model) : []
+        }
         guard let sample = model.sample(entries.archive) else {
             if model.archives.figures != nil, model.archives.problem == nil {
                 model.entries?.problem = "Archive \(entries.archive.name) was removed."

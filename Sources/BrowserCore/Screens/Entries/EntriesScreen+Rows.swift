@@ -43,6 +43,7 @@ extension EntriesScreen {
                 entries.count == 0
                     ? "Nothing matches the filter." : "No further match: the list has only matching entries.")
         case .nextVictim:
+            if let effects = showLikelyVictims(&model) { return effects }
             let effects = Browser.refresh(&model, isForced: true)
             let ticket = model.entries?.ticket
             model.entries?.victimTicket = ticket
@@ -69,6 +70,22 @@ extension EntriesScreen {
         return []
     }
 
+    /// Lists the keys of a server in the order of its policy, or moves to the next one. Nil: it isn't a server, or has no such order.
+    private static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
+        guard let server = model.archives.figures?.server, let order = server.evictionOrder,
+            var entries = model.entries
+        else { return nil }
+        let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : entries.condition
+        if entries.order == order.keys, entries.condition == condition {
+            return Browser.move(&model, by: 1)
+        }
+        (entries.order, entries.condition) = (order.keys, condition)
+        (entries.cursor, entries.top, entries.key) = (0, 0, nil)
+        model.entries = entries
+        model.say("\(server.policy) evicts the \(order.first) of some sampled keys, likely the first rows.")
+        return rearrange(&model, takingListing: false, isForced: true)
+    }
+
     /// Why no victim is known.
     private static func noVictim(_ archive: ArchiveAddress, _ listing: any EntryListing, _ model: Model)
         -> String
@@ -76,8 +93,9 @@ extension EntriesScreen {
         if let server = model.archives.figures?.server {
             let limit = server.memoryLimit == nil ? "no maxmemory" : "the policy \(server.policy)"
             let evicts = server.memoryLimit != nil && server.policy != "noeviction"
-            return (evicts ? "The next victim is unknown" : "Nothing is evicted")
-                + ": the server has \(limit)."
+            return evicts
+                ? "Each key is equally likely to be evicted: the server has \(limit)."
+                : "Nothing is evicted: the server has \(limit)."
         }
         let sample = model.sample(archive)
         let used = sample?.diskLimit.map {
@@ -163,19 +181,9 @@ extension EntriesScreen {
             effects.append(.stop(ticket: ticket))
         }
         let ticket = model.ticket()
-        var request = ArrangementRequest(
-            in: entries.archive, order: entries.order, filter: entries.filter)
-        request.group = entries.group
-        request.condition = entries.condition
-        request.columns = entries.properties
-        request.marks = entries.marks
-        request.expected = model.sample(entries.archive)?.entries ?? 0
+        var request = request(entries, model)
         request.base =
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
-        request.anchor = entries.follows ? nil : entries.key
-        request.anchorRow = entries.follows ? 0 : entries.cursor
-        request.visible = model.layout.page
-        request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
         // Rows that another filter hides are not removed.
         if !isForced, entries.ghosts.isEmpty, entries.showsWhatIsAsked {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
@@ -188,24 +196,41 @@ extension EntriesScreen {
         entries.ticket = ticket
         model.entries = entries
         if isForced {
-            var title = entries.arrangement == nil || entries.showsWhatIsAsked ? "reading" : "filtering"
+            let isReading = entries.arrangement?.isPart ?? true || entries.showsWhatIsAsked
+            var title = isReading ? "reading" : "filtering"
             if let shown = entries.arrangement, shown.order != entries.order {
                 title = "sorting by \(entries.order.name)"
             }
             model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
-        if entries.arrangement == nil, request.isWholeInOrder,
-            let sample = model.sample(entries.archive),
-            sample.entries >= (model.isOfServer ? ListBuilder.largeOfServer : ListBuilder.large)
-        {
-            effects.append(showFirst(request, ticket: ticket))
+        let large = model.isOfServer ? ListBuilder.largeOfServer : ListBuilder.large
+        if entries.arrangement.map(\.isPart) ?? (request.expected >= large) {
+            effects += showFirst(model)
         }
         return effects + [arrange(request, ticket: ticket)]
     }
 
-    /// Shows the first rows of a large archive until the request ends.
-    private static func showFirst(_ request: ArrangementRequest, ticket: Int) -> Effect {
-        .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
+    private static func request(_ entries: EntriesState, _ model: Model) -> ArrangementRequest {
+        var request = ArrangementRequest(
+            in: entries.archive, order: entries.order, filter: entries.filter)
+        request.group = entries.group
+        request.condition = entries.condition
+        request.columns = entries.properties
+        request.marks = entries.marks
+        request.expected = model.sample(entries.archive)?.entries ?? 0
+        request.anchor = entries.follows ? nil : entries.key
+        request.anchorRow = entries.follows ? 0 : entries.cursor
+        request.visible = model.layout.page
+        request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
+        return request
+    }
+
+    /// Shows the first rows of a large archive, with the filter, until the request ends.
+    static func showFirst(_ model: Model) -> [Effect] {
+        guard let entries = model.entries, let ticket = entries.ticket,
+            case let request = request(entries, model), request.isInOrder
+        else { return [] }
+        return .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
             try ListBuilder(source: context.source, clock: context.clock).arrangeFirst(request)
         } then: { model, result in
             // The request reports errors.

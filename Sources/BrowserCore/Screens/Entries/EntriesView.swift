@@ -144,6 +144,7 @@ enum EntriesView {
         if TitleView.isArchiveRemoved(model) {
             return "\(entries.archive.name) was removed; \(Browser.keyName(model, .clear)) goes back."
         }
+        if arrangement.isPart { return "Reading \(entries.archive.name)" }
         let filter = arrangement.filter
         guard let condition = arrangement.condition else {
             let new =
@@ -239,8 +240,9 @@ enum EntriesView {
         let sample = model.sample(entries.archive)
         let present = sample.map { Figures.count($0.entries, "entry", "entries") }
         if arrangement.isPart {
-            let count = Figures.count(arrangement.count)
-            return (model.isOfServer ? "first \(count)" : "most recent \(count)")
+            let count = Figures.count(arrangement.listing.count)
+            return (arrangement.filter.isEmpty ? "" : "\(Figures.count(arrangement.count)) of the ")
+                + (model.isOfServer ? "first \(count)" : "most recent \(count)")
                 + (present.map { " of \($0)" } ?? "")
         }
         // The figures of all entries are those of the archive now, which the rows may precede.
@@ -319,6 +321,9 @@ enum EntriesView {
             Span($0, look[.warning])
         }
         var right: [Span] = []
+        if let server = model.archives.figures?.server, order == server.evictionOrder?.keys {
+            right.append(Span("likely victims of \(server.policy) first ", look[.dying]))
+        }
         // An older list's victims may be evicted already.
         if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
             let count = Figures.count(arrangement.victims.count)

@@ -86,6 +86,7 @@ enum MonitorScreen: ScreenParts {
         if part == .graphs {
             return ![.filter, .eventKind, .nextEventKind, .history, .entry, .follow].contains(id)
         }
+        if model.isOfServer, id == .span || id == .filter { return true }
         if ofGraphs.contains(id) { return false }
         if part == .events, !model.isOfServer {
             return event(model) != nil || ![.open, .entry, .history].contains(id)
@@ -127,6 +128,7 @@ enum MonitorScreen: ScreenParts {
             let span = GraphsView.spans.next(after: monitor.span)
             model.monitor?.span = span
             model.archives.span = span
+        case .span: ServerTables.sort(&model)
         case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
         case .later where monitor.part == .graphs: read(&model, monitor, step: 1)
         case .history: return subject(&model).map { Browser.showHistory(of: $0.key, in: $0.archive) } ?? []
@@ -143,6 +145,9 @@ enum MonitorScreen: ScreenParts {
         case .eventArchive:
             let names: [ExactText?] = [nil] + model.archives.archives.map { ExactText($0.name) }
             setFilter(&model) { $0.archive = names.next(after: $0.archive.map(ExactText.init))?.text }
+        case .filter where ServerTables.areShown(model):
+            let searched = monitor.part == .events ? "command or client" : "address, name or command"
+            model.prompt = .filtering(monitor.filter.text, placeholder: "part of a \(searched)")
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = .filtering(
@@ -205,7 +210,7 @@ enum MonitorScreen: ScreenParts {
             model.monitor?.moment = nil
             return []
         }
-        guard let monitor = model.monitor, monitor.part == .events,
+        guard let monitor = model.monitor, monitor.part == .events || ServerTables.areShown(model),
             monitor.filter.kind != nil || !monitor.filter.text.isEmpty
         else { return back(&model) }
         setFilter(&model) {

@@ -35,6 +35,8 @@ struct MonitorState: Sendable {
     var activityRead: Timestamp?
     var activityProblem: String?
     var isActivityPending = false
+    /// Whether the slow log is sorted by duration instead of time, and clients by memory instead of number; the largest first.
+    var sortsByCost = false
 
     init(part: Part, origin: Screen, archive: String?) {
         self.part = part

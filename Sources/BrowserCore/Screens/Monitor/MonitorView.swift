@@ -113,12 +113,13 @@ enum MonitorView {
                     " \(alarm.subject(model)) \(alarm.words) ", look[alarm.isRinging ? .badge : .dim])
             }
         case .processes where model.isOfServer, .events where model.isOfServer:
-            let count = ServerTables.count(monitor)
+            let (count, filter) = (ServerTables.count(monitor), monitor.filter.text)
+            if !filter.isEmpty { facts.append(Span("filter \"\(filter)\"", look[.accent])) }
             facts.append(
                 Span(
                     monitor.part == .processes
                         ? Figures.count(count, "client", "clients")
-                        : "latest \(Figures.count(count, "command", "commands"))"))
+                        : (filter.isEmpty ? "latest " : "") + Figures.count(count, "command", "commands")))
             if let problem = monitor.activityProblem { warnings.append(Span(problem, look[.danger])) }
         case .processes:
             let shown = processes(model)
