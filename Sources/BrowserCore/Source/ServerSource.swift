@@ -62,6 +62,7 @@ package final class ServerSource: QueriedSource {
             let figures = try figures(store: address.description)
             summary.archives = figures.archives.count
             summary.entries = figures.whole?.entries ?? 0
+            summary.memoryBytes = figures.whole?.memoryBytes
         } catch {
             summary.problem = error.description
         }
@@ -212,7 +213,7 @@ package final class ServerSource: QueriedSource {
         }
         let isAllowed = state.withLock { $0.allowed.contains(EntryAddress(key, in: archive)) }
         if !isAllowed, let reason = try objectionToReading() {
-            throw SourceError("\(reason); enter on the value screen reads it.")
+            throw SourceError("\(reason); enter on the value screen reads it, and later ones at once.")
         }
         guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
         var hasher = Hasher()
