@@ -73,6 +73,8 @@ extension Model {
         }
         return switch id {
         case .editValue where isOfServer, .newEntry where isOfServer: ServerSource.notEdited
+        case _ where id.column.map { entries?.unreported.contains($0) == true } == true:
+            "A server doesn't report \(id.column?.title ?? "")."
         case .history where isOfServer: "A server records no events of its keys."
         case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
             isOfServer || isOfRingFile ? "Only archives of a store can be changed." : nil

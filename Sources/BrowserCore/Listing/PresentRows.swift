@@ -25,7 +25,7 @@ struct PresentRows: Sendable {
     }
 
     private mutating func show(_ properties: [QueryProperty], now: Timestamp) {
-        rows.properties = properties
+        (rows.properties, rows.made) = (properties, now)
         guard !properties.isEmpty else { return }
         let probe = ListingProbe(arrangement.listing, properties: properties, now: now)
         for (row, entry) in rows.entries where !rows.vanished.contains(ExactText(entry.key)) {

@@ -153,8 +153,7 @@ package final class ServerSource: QueriedSource {
     package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
         try remembers.columns(of: archive)
             ?? ChosenColumns(
-                archive: archive.name, properties: [.metadata(.type), .metadata(.encoding)],
-                hidden: ["tier", "age", "hits", "owner"])
+                archive: archive.name, properties: [.metadata(.type), .metadata(.encoding)], hidden: [])
     }
 
     // MARK: Values
