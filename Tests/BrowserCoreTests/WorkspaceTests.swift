@@ -289,6 +289,7 @@ struct WorkspaceTests {
         #expect(test.model.screen == .stores)
         let lines = test.text.split(separator: "\n")
         #expect(lines[0].contains("servers") && lines[1].contains(address), "\(test.text)")
+        #expect(lines[2].contains("memory") && !lines[2].contains("disk"))
         _ = test.press(Key(.escape), Fixture.source())
         #expect(test.model.screen == .archives && test.model.said == nil)
     }

@@ -252,6 +252,91 @@ struct ServerScreensTests {
         return fields.number("calls") ?? 0
     }
 
+    @Test("visible rows are read again while the list stays")
+    func rowsAreReadAgain() async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "text")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.frame.plainText.contains("string"))
+        try served.ask("DEL", "key")
+        try served.ask("RPUSH", "key", "one")
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        let text = browser.frame.plainText
+        #expect(text.contains("list") && !text.contains("string"), "\(text)")
+    }
+
+    @Test("sorts by the shown columns only, with digits in their order")
+    func sortsByShownColumns() async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>"))
+        for _ in 0..<8 {
+            browser.press([.character("s")])
+            #expect(!browser.frame.plainText.contains("sorted by"), "a hidden column")
+        }
+        browser.press(try Key.script("122"))
+        #expect(browser.model.cursorKey == "scores", "the second column is the type; zset is the last type")
+        browser.press([.character("9")])
+        #expect(browser.model.said?.contains("6 columns") == true)
+        browser.press(try Key.script(":sort by age<enter>"))
+        #expect(browser.model.said?.contains("age") == true, "\(browser.frame.plainText)")
+    }
+
+    @Test("a sort that reads many keys states their number first")
+    func expensiveSort() async throws {
+        let served = try await Served()
+        for number in 0..<1_200 { try served.ask("SET", "key \(number)", "x") }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>4"))
+        #expect(browser.frame.plainText.contains("1,200 keys"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>1"))
+        #expect(browser.model.cursorKey == "key 0", "names need no metadata")
+    }
+
+    @Test("after the first value, enter reads values at once")
+    func valuesAreReadAtOnce() async throws {
+        let served = try await Served()
+        try served.ask("MSET", "first", "contents one", "second", "contents two")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter><enter>"))
+        if try !served.connection.traits().keepsIdleTimes { browser.press(try Key.script("<enter>")) }
+        #expect(browser.frame.plainText.contains("contents"))
+        browser.press(try Key.script("<esc><down><enter>"))
+        #expect(browser.frame.plainText.contains("contents"), "\(browser.frame.plainText)")
+    }
+
+    @Test("a deletion and its undo change the list without scanning the server")
+    func deletionWithoutScan() async throws {
+        let served = try await Served()
+        try served.fill()
+        func scans() throws -> Substring? {
+            try served.ask("INFO", "commandstats").shownText.split(separator: "cmdstat_scan:calls=")
+                .dropFirst()
+                .first?.prefix { $0 != "," }
+        }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>/scores<enter>"))
+        let before = try scans()
+        browser.press(try Key.script("Dy<esc>"))
+        #expect(browser.frame.plainText.contains("6 entries"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("/scores<enter>"))
+        #expect(browser.model.cursorKey == nil)
+        browser.press(try Key.script("uy"))
+        #expect(browser.model.cursorKey == "scores", "\(browser.frame.plainText)")
+        #expect(try scans() == before)
+    }
+
+    @Test("a server's summary has its memory and no disk size")
+    func summary() async throws {
+        let served = try await Served()
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let summary = try #require(try source.stores().stores.first)
+        #expect(summary.memoryBytes ?? 0 > 0 && summary.diskBytes == 0)
+    }
+
     @Test("sorting by size reads the facts of all keys")
     func sorting() async throws {
         let served = try await Served()

@@ -171,6 +171,11 @@ extension Browser {
             if refusesQuit(&model, key) { return [] }
         }
         if id.isAboutRows { model.entries?.follows = false }
+        if id.column != nil || id == .sortByProperty, model.isOfServer,
+            let digit = key.text?.wholeNumberValue
+        {
+            return EntriesScreen.sort(&model, byColumn: digit - 1)
+        }
         let isOfUse = model.isOfUse(id)
         let screen = model.screen
         let effects = perform(&model, id)

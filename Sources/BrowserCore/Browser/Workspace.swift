@@ -72,6 +72,8 @@ extension Model {
             return "The archive was removed."
         }
         return switch id {
+        case _ where id.column.map { entries?.unreported.contains($0) == true } == true:
+            "A server doesn't report \(id.column?.title ?? "")."
         case .history where isOfServer: "A server records no events of its keys."
         case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
             isOfServer || isOfRingFile ? "Only archives of a store can be changed." : nil

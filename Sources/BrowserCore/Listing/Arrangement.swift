@@ -9,15 +9,19 @@ package struct Arrangement: Sendable {
     let group: GroupMembership?
     package let condition: EntryCondition?
     /// All entries in `order`.
-    let sorted: Positions
+    private(set) var sorted: Positions
     /// Entries of the group that meet the condition.
-    let members: Positions
+    private(set) var members: Positions
     package let unread: Unread
     /// Members whose key matches the filter.
     package var rows: Positions
     package var rowBytes: UInt64
+    /// Whether the sizes were known when it was made.
+    var hasBytes = true
     /// Listed entries that were removed since; they have no rows.
     var gone = 0
+    /// Listed entries that were deleted by this browser; ``sorted`` lacks them.
+    var deleted = 0
     /// Listing indices of the next entries to be evicted.
     package let victims: Range<Int>
     package let made: Timestamp
@@ -54,6 +58,8 @@ package struct ArrangementRequest: Sendable {
     package var columns: [QueryProperty]? = []
     /// An arrangement whose listing and results are reused.
     package var base: Arrangement?
+    /// Keys that the base loses.
+    var removed: [String] = []
     package var anchor: String?
     /// The anchor's previous row, used if its key was removed.
     package var anchorRow: Int
@@ -106,9 +112,35 @@ package struct ListedRows: Sendable {
     /// Cells of ``properties`` for each row.
     package var cells: [Int: [ValueCell]] = [:]
     package var properties: [QueryProperty] = []
+    var made: Timestamp?
+
+    func holds(_ rows: Range<Int>, _ columns: [QueryProperty]) -> Bool {
+        rows.clamped(to: range) == rows && properties == columns
+    }
+
+    /// Replaces the rows of a part of the range.
+    mutating func update(_ newer: ListedRows) {
+        for row in newer.range { (entries[row], cells[row]) = (newer.entries[row], newer.cells[row]) }
+        made = newer.made
+    }
 }
 
 extension Arrangement {
+    /// Removes keys from all positions. Time linear in the entries.
+    func without(_ keys: [String]) -> Arrangement {
+        let removed = Set(keys.compactMap(listing.index(ofKey:)).map { Int32($0) })
+        func rest(_ positions: Positions) -> Positions {
+            .some(
+                (0..<positions.count).map { Int32(positions.index(atRow: $0)) }.filter {
+                    !removed.contains($0)
+                })
+        }
+        var result = self
+        (result.sorted, result.members, result.rows) = (rest(sorted), rest(members), rest(rows))
+        result.deleted += sorted.count - result.sorted.count
+        return result
+    }
+
     /// Collects the targets of all rows; nil if it was stopped.
     func targets(_ progress: (Double) -> Bool) -> CollectedTargets? {
         CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)

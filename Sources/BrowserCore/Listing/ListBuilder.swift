@@ -26,6 +26,8 @@ package struct ListBuilder {
     /// - Returns: nil if it was stopped.
     package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
+        var request = request
+        if !request.removed.isEmpty { request.base = request.base?.without(request.removed) }
         guard let listing = try listing(for: request) else { return nil }
         let asked =
             (request.condition.map { PipelineStage.find($0.predicate).properties } ?? [])
@@ -193,7 +195,7 @@ package struct ListBuilder {
             unread.filtered = (wider == nil ? 0 : unread.filtered) + unreadable
         }
         var bytes = listing.valueBytes
-        if listing.knowsFigures, pattern != nil || request.group != nil || request.condition != nil {
+        if listing.knowsFigures, rows.count < listing.count {
             bytes = 0
             for row in 0..<rows.count {
                 bytes += listing.figures(at: rows.index(atRow: row)).size
@@ -202,7 +204,8 @@ package struct ListBuilder {
         return Arrangement(
             listing: listing, order: request.order, filter: request.filter, group: request.group,
             condition: request.condition, sorted: sorted, members: members, unread: unread, rows: rows,
-            rowBytes: bytes, victims: base?.victims ?? victims(listing, limit: limit),
+            rowBytes: bytes, hasBytes: listing.knowsFigures, deleted: base?.deleted ?? 0,
+            victims: base?.victims ?? victims(listing, limit: limit),
             made: made)
     }
 

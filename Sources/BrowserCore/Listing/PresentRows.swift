@@ -25,7 +25,7 @@ struct PresentRows: Sendable {
     }
 
     private mutating func show(_ properties: [QueryProperty], now: Timestamp) {
-        rows.properties = properties
+        (rows.properties, rows.made) = (properties, now)
         guard !properties.isEmpty else { return }
         let probe = ListingProbe(arrangement.listing, properties: properties, now: now)
         for (row, entry) in rows.entries where !rows.vanished.contains(ExactText(entry.key)) {
@@ -35,8 +35,15 @@ struct PresentRows: Sendable {
 
     private mutating func find(_ range: Range<Int>, _ seen: [Int: EntryMetadata]) {
         rows = ListedRows(range: range)
-        // On failure each row is read alone and reports its problem.
-        try? arrangement.listing.prepare(range.map { arrangement.rows.index(atRow: $0) })
+        do throws(SourceError) {
+            try arrangement.listing.prepare(range.map { arrangement.rows.index(atRow: $0) })
+        } catch {
+            // After a refusal each row is read alone and reports its problem; without an answer each would wait.
+            if error.refusal == nil {
+                for row in range { rows.problems[row] = error.description }
+                return
+            }
+        }
         for row in range {
             guard !look(row), let entry = seen[row] else { continue }
             gone.removeLast()

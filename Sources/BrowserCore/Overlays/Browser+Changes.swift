@@ -256,6 +256,15 @@ extension Browser {
         }
         let isGone = if case .setLifetime = change { false } else { outcome.entries > 0 }
         let effects = isGone ? model.parts.targetsWent(&model) : []
+        if isGone, outcome.entries + outcome.skips.count == plan.targets.count {
+            let kept = Set(leftAlone.map(ExactText.init))
+            let keys = plan.targets.map(\.key).filter { !kept.contains(ExactText($0)) }
+            if let shown = EntriesScreen.keepListing(
+                without: keys, changedBy: -keys.count, by: outcome.action, of: plan.archive, &model)
+            {
+                return effects + shown
+            }
+        }
         return effects + refresh(&model, isForced: true)
     }
 }

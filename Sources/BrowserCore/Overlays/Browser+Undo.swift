@@ -78,12 +78,15 @@ extension Browser {
                 return []
             case .success(let carried?):
                 if carried.outcome.isComplete { forgetUndo(&model, action, in: archive) }
-                return report(&model, carried)
+                return report(&model, carried, action, in: archive)
             }
         }
     }
 
-    private static func report(_ model: inout Model, _ carried: Carried<UndoOutcome>) -> [Effect] {
+    private static func report(
+        _ model: inout Model, _ carried: Carried<UndoOutcome>, _ action: ReversibleAction,
+        in archive: ArchiveAddress
+    ) -> [Effect] {
         let outcome = carried.outcome
         model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
         var summary = outcome.summary
@@ -99,6 +102,8 @@ extension Browser {
             model.overlay = .message(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries > 0
-        return refresh(&model, isForced: true)
+        return EntriesScreen.keepListing(
+            changedBy: outcome.entries, by: action, of: archive, &model)
+            ?? refresh(&model, isForced: true)
     }
 }

@@ -38,7 +38,9 @@ enum Legend {
                 Line("3 of 200", "Matching rows and all rows; below the list: number of the selected row."),
                 Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
                 Line("updated", "Age of this list: long lists refresh less often."),
-            ] + events
+            ]
+                + (model.isOfServer
+                    ? [Line("1, 2 ...", "Keys that sort by the columns, from the left.")] : events)
         case .archives:
             return [
                 Line("hit 1m", "Hit ratio of the last minute; -: no access."),

@@ -133,7 +133,11 @@ package enum BrowserLoop {
                 } else if let event = input.take() {
                     if event == .resumed { shown = nil }
                     effects = Browser.update(&model, .input(event))
-                    if event == .wake { continue }
+                    if event == .wake {
+                        // A retry may be due since the last tick.
+                        pending += effects
+                        continue
+                    }
                 }
                 pacing.noteInput(at: model.now)
                 pending += effects

@@ -221,6 +221,6 @@ struct ChosenEntries: Sendable {
 }
 
 extension Array where Element: Equatable {
-    /// The element after another one, wrapping around.
-    func next(after element: Element) -> Element { self[((firstIndex(of: element) ?? 0) + 1) % count] }
+    /// The element after another one, wrapping around; the first if that one is absent.
+    func next(after element: Element) -> Element { self[((firstIndex(of: element) ?? -1) + 1) % count] }
 }

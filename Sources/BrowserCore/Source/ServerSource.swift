@@ -73,6 +73,7 @@ package final class ServerSource: QueriedSource {
             let figures = try figures(store: address.description)
             summary.archives = figures.archives.count
             summary.entries = figures.whole?.entries ?? 0
+            summary.memoryBytes = figures.whole?.memoryBytes
         } catch {
             summary.problem = error.description
         }
@@ -179,8 +180,7 @@ package final class ServerSource: QueriedSource {
     package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
         try remembers.columns(of: archive)
             ?? ChosenColumns(
-                archive: archive.name, properties: [.metadata(.type), .metadata(.encoding)],
-                hidden: ["tier", "age", "hits", "owner"])
+                archive: archive.name, properties: [.metadata(.type), .metadata(.encoding)], hidden: [])
     }
 
     // MARK: Values
@@ -247,7 +247,7 @@ package final class ServerSource: QueriedSource {
         }
         let isAllowed = state.withLock { $0.allowed.contains(EntryAddress(key, in: archive)) }
         if !isAllowed, let reason = try objectionToReading() {
-            throw SourceError("\(reason); enter on the value screen reads it.")
+            throw SourceError("\(reason); enter on the value screen reads it, and later ones at once.")
         }
         guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
         var hasher = Hasher()

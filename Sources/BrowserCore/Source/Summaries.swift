@@ -19,6 +19,8 @@ package struct StoreSummary: Sendable, Hashable {
     package var archives: Int
     package var entries: Int
     package var diskBytes: UInt64
+    /// Memory of a server; nil: unknown.
+    package var memoryBytes: UInt64?
     /// Sums of the counters.
     package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
     /// Why it can't be read; one line.

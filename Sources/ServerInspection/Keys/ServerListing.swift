@@ -151,7 +151,9 @@ package final class ServerListing: EntryListing {
     package func accessed(at index: Int) -> Timestamp { known(at: index)?.used ?? .now() }
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
-        known(at: index).flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
+        // Those of a row in view may be newer.
+        (state.withLock { $0.recent[index] ?? nil } ?? known(at: index))
+            .flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }
 
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? {

@@ -10,6 +10,8 @@ struct ArchivesState: Sendable {
     var selected: String?
     var top = 0
     var isPending = false
+    /// Whether the value screen reads values although the server counts that as an access.
+    var allowsUse = false
     /// Activity of each archive since the store was opened.
     var histories: [ExactText: ArchiveHistory] = [:]
     /// Copies from the moment when the screen was paused.

@@ -8,7 +8,10 @@ extension EntriesScreen {
             let sample = entries.sample ?? PropertySample()
             var choice = ColumnChoice(
                 shown: entries.properties ?? [], others: sample.properties,
-                note: { sample.note(of: $0) }, titles: EntriesView.hideable, hidden: entries.hiddenColumns)
+                note: { sample.note(of: $0) },
+                titles: EntriesView.hideable.filter { title in
+                    !entries.unreported.contains { $0.title == title }
+                }, hidden: entries.hiddenColumns)
             if !sample.properties.isEmpty {
                 choice.title = "Columns (properties of the latest \(Figures.count(sample.values)) values)"
             }

@@ -14,7 +14,7 @@ extension EntriesScreen {
                 ])
         case .condition: return writeCondition(&model)
         case .frequency: return chooseFrequency(&model)
-        case .sort: return sort(&model, by: entries.bases.next(after: entries.order.basis))
+        case .sort: return sort(&model, by: EntriesView.bases(model).next(after: entries.order.basis))
         case .reverse: return arrange(&model, by: entries.order.reversed)
         case .sortByProperty:
             let bases = (entries.properties ?? []).map(EntryOrder.Basis.property)
@@ -117,11 +117,70 @@ extension EntriesScreen {
         return []
     }
 
+    // MARK: Own deletions
+
+    /// Shows the rest of a server's list without listing all keys, after a deletion or its undo; nil: all must be listed.
+    /// - Parameters:
+    ///   - keys: the deleted keys.
+    ///   - count: the change of the number of keys.
+    static func keepListing(
+        without keys: [String] = [], changedBy count: Int, by action: ReversibleAction?,
+        of archive: ArchiveAddress, _ model: inout Model
+    ) -> [Effect]? {
+        guard model.isOfServer, model.screen == .entries, let entries = model.entries, let action,
+            entries.archive == archive, entries.ticket == nil, let listed = entries.arrangement,
+            !listed.isPart
+        else { return nil }
+        let before = entries.deletion.flatMap { $0.id == action.id ? $0.before : nil }
+        if keys.isEmpty, before == nil { return nil }
+        model.entries?.deletion = keys.isEmpty ? nil : (action.id, listed)
+        model.entries?.listedFigures?.entries += count
+        model.entries?.shownFigures?.entries += count
+        return ArchivesScreen.loadFigures(&model)
+            + rearrange(&model, takingListing: false, isForced: true, base: before, removing: keys)
+    }
+
     // MARK: Order and filter
 
     static func sort(_ model: inout Model, by basis: EntryOrder.Basis) -> [Effect] {
-        guard let order = model.entries?.order else { return [] }
-        return arrange(&model, by: order.basis == basis ? order.reversed : EntryOrder(basis))
+        guard let old = model.entries?.order else { return [] }
+        let order = old.basis == basis ? old.reversed : EntryOrder(basis)
+        guard let keys = keysToRead(model, for: order), keys > mostKeysUnasked else {
+            return arrange(&model, by: order)
+        }
+        let archive = model.entries?.archive
+        model.overlay = .choice(
+            Choice(
+                title: "Read the metadata of all keys?",
+                lines: [
+                    "Sorting by \(order.name) reads the metadata of \(Figures.count(keys, "key", "keys")), "
+                        + "about \(Figures.count(4 * keys)) lookups on the server."
+                ], button: "Sort"
+            ) { model in
+                model.entries?.archive == archive ? arrange(&model, by: order) : []
+            } left: { _ in
+            })
+        return []
+    }
+
+    /// Sorts by a column of a server's list, counted from 0.
+    static func sort(_ model: inout Model, byColumn place: Int) -> [Effect] {
+        let bases = EntriesView.bases(model)
+        if bases.indices.contains(place) { return sort(&model, by: bases[place]) }
+        model.say("The list has \(Figures.count(bases.count, "column", "columns")).", seconds: 3)
+        return []
+    }
+
+    /// Maximum number of keys whose metadata is read without a question; each takes four lookups.
+    private static let mostKeysUnasked = 1_000
+
+    /// The number of keys whose metadata an order needs from a server, at most; nil: it is known.
+    private static func keysToRead(_ model: Model, for order: EntryOrder) -> Int? {
+        guard model.isOfServer, order.needsFigures, let entries = model.entries,
+            let arrangement = entries.arrangement, !arrangement.listing.knowsFigures
+        else { return nil }
+        let isFiltered = !arrangement.filter.isEmpty && entries.showsWhatIsAsked
+        return isFiltered ? arrangement.count : model.sample(entries.archive)?.entries ?? arrangement.count
     }
 
     static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
@@ -172,7 +231,8 @@ extension EntriesScreen {
     /// Requests the rows again. A forced request replaces a running one.
     /// - Parameter base: the arrangement whose listing is reused; nil: the shown one, unless `takingListing`.
     static func rearrange(
-        _ model: inout Model, takingListing: Bool, isForced: Bool, base: Arrangement? = nil
+        _ model: inout Model, takingListing: Bool, isForced: Bool, base: Arrangement? = nil,
+        removing keys: [String] = []
     ) -> [Effect] {
         guard var entries = model.entries else { return [] }
         var effects: [Effect] = []
@@ -184,6 +244,7 @@ extension EntriesScreen {
         var request = request(entries, model)
         request.base =
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
+        request.removed = keys
         // Rows that another filter hides are not removed.
         if !isForced, entries.ghosts.isEmpty, entries.showsWhatIsAsked {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
@@ -319,9 +380,10 @@ extension EntriesScreen {
         entries.ghosts = []
         entries.problem = nil
         entries.rowsTicket = nil
-        if arranged.isNew { entries.shownFigures = entries.listedFigures }
+        if arranged.isNew { (entries.shownFigures, entries.deletion) = (entries.listedFigures, nil) }
         // Limits the cost of refreshing to about 1 % of a core, and the interval to five minutes.
-        entries.notBefore = now.adding(seconds: min(100 * arranged.cost, longestWait))
+        let next = now.adding(seconds: min(100 * arranged.cost, longestWait))
+        entries.notBefore = arranged.isNew ? next : max(next, entries.notBefore ?? next)
         let count = arranged.arrangement.count
         if entries.follows {
             (entries.cursor, entries.top) = (0, 0)
@@ -366,41 +428,57 @@ extension EntriesScreen {
     /// Reads rows. Removed ones that weren't visible are replaced by the next.
     private static func loadRows(
         _ range: Range<Int>, of arrangement: Arrangement, _ entries: EntriesState, ticket: Int
-    )
-        -> Effect
-    {
+    ) -> Effect {
         let (seen, properties) = (entries.rows, entries.properties ?? [])
-        return .ask("load rows \(range)") { context in
+        let isAgain = entries.read.holds(range, properties)
+        return .ask("\(isAgain ? "refresh" : "load") rows \(range)") { context in
             PresentRows(of: arrangement, in: range, showing: properties, now: context.clock(), seen: seen)
         } then: { model, result in
             guard var entries = model.entries, entries.rowsTicket == ticket,
                 case .success(let present) = result
             else { return [] }
             entries.rowsTicket = nil
+            if isAgain, !present.rows.problems.isEmpty {
+                // An unreachable server's last rows stay.
+                entries.read.made = present.rows.made
+                model.entries = entries
+                return []
+            }
             entries.arrangement = present.arrangement
             // The cursor stays with its key or moves to the next row.
             (entries.cursor, entries.top) = (present.row(entries.cursor), present.row(entries.top))
             entries.ghosts.formUnion(present.rows.vanished)
-            entries.replaceRows(present.rows)
+            if isAgain, present.rows.range == range {
+                entries.read.update(present.rows)
+            } else {
+                entries.replaceRows(present.rows)
+            }
             model.entries = entries
             return []
         }
     }
 
+    /// Whether visible rows are read again: each second of a server, which doesn't report changes of its keys.
+    private static func isOutdated(_ rows: ListedRows, _ model: Model) -> Bool {
+        guard model.isOfServer, model.pausedSince == nil, model.archives.problem == nil, let made = rows.made
+        else { return false }
+        return !rows.range.isEmpty && model.now.seconds(since: made) >= 1
+    }
+
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var entries = model.entries, let arrangement = entries.arrangement else { return [] }
         defer { model.entries = entries }
+        entries.unreported = EntriesView.unreported(model)
         let page = layout.page
         let count = arrangement.count
         entries.cursor = max(0, min(entries.cursor, count - 1))
         entries.top = Table.firstRow(showing: entries.cursor, of: count, in: page, from: entries.top)
         var effects: [Effect] = []
         let visible = entries.top..<min(count, entries.top + page)
-        let isRead =
-            visible.clamped(to: entries.read.range) == visible
-            && entries.read.properties == entries.properties ?? []
-        if !isRead, entries.rowsTicket == nil {
-            let range = max(0, visible.lowerBound - page)..<min(count, visible.upperBound + page)
+        let isRead = entries.read.holds(visible, entries.properties ?? [])
+        if !isRead || isOutdated(entries.read, model), entries.rowsTicket == nil {
+            let margin = isRead ? 0 : page
+            let range = max(0, visible.lowerBound - margin)..<min(count, visible.upperBound + margin)
             let ticket = model.ticket()
             entries.rowsTicket = ticket
             effects.append(loadRows(range, of: arrangement, entries, ticket: ticket))

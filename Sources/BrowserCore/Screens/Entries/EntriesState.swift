@@ -37,6 +37,8 @@ struct EntriesState: Sendable {
     var marking: Int?
     var firstColumn = 0
     var hiddenColumns: Set<String> = []
+    /// Columns that the source can't report.
+    var unreported: Set<EntryColumn> = []
     var flashes: [ExactText: Flash] = [:]
     var preview = Preview()
     var showsPreview = true
@@ -55,6 +57,8 @@ struct EntriesState: Sendable {
     var shownFigures: ArchiveSample?
     var notBefore: Timestamp?
     var problem: String?
+    /// The last deletion on a server, and the list before it, which an undo shows again.
+    var deletion: (id: ReversibleAction.ID, before: Arrangement)?
 
     /// Seconds that the row of a removed entry stays.
     static let ghostSeconds = 1.0
@@ -98,12 +102,6 @@ struct EntriesState: Sendable {
         read = rows
         for entry in rows.entries.values { seen.add(entry) }
         for cells in rows.cells.values { seen.add(cells, of: rows.properties) }
-    }
-
-    /// The columns that sort, in their order: metadata, then properties.
-    var bases: [EntryOrder.Basis] {
-        EntryColumn.allCases.map(EntryOrder.Basis.column)
-            + (properties ?? []).map(EntryOrder.Basis.property)
     }
 }
 

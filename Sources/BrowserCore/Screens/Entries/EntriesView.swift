@@ -65,11 +65,12 @@ enum EntriesView {
 
     static let hideable = facts.map(\.title)
 
-    private static let metadata = EntryColumn.allCases.compactMap { column in
-        QueryMetadata(rawValue: "\(column)").map { (column: column, metadata: $0) }
+    /// The columns that the source can't report.
+    static func unreported(_ model: Model) -> Set<EntryColumn> {
+        Set(EntryColumn.allCases.filter { QueryMetadata(rawValue: $0.title).map(model.reports) == false })
     }
 
-    /// Indices of ``columns(_:)`` that aren't hidden or scrolled out. The sign and the key are always shown.
+    /// Indices of ``columns(_:)`` that are chosen and not scrolled out. The sign and the key are always shown.
     static func shown(_ entries: EntriesState?) -> [Int] {
         let chosen = chosen(entries)
         return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
@@ -79,12 +80,25 @@ enum EntriesView {
         max(0, min((entries?.firstColumn ?? 0) + step, chosen(entries).count - 3))
     }
 
+    /// Indices of ``columns(_:)`` that are reported and not hidden.
     private static func chosen(_ entries: EntriesState?) -> [Int] {
         let columns = columns(entries)
         return columns.indices.filter { index in
-            guard index >= 2, case .column? = columns[index].basis else { return true }
-            return entries?.hiddenColumns.contains(columns[index].title) != true
+            guard index >= 2, case .column(let column)? = columns[index].basis else { return true }
+            return entries?.hiddenColumns.contains(column.title) != true
+                && entries?.unreported.contains(column) != true
         }
+    }
+
+    /// The columns that sort, in the order of `s` and the digits: metadata, then properties. Of a server, those of its list in their
+    /// order there.
+    static func bases(_ model: Model) -> [EntryOrder.Basis] {
+        guard model.isOfServer else {
+            return EntryColumn.allCases.map(EntryOrder.Basis.column)
+                + (model.entries?.properties ?? []).map(EntryOrder.Basis.property)
+        }
+        let columns = columns(model.entries)
+        return chosen(model.entries).compactMap { columns[$0].basis }
     }
 
     static func table(_ model: Model) -> Table {
@@ -98,7 +112,6 @@ enum EntriesView {
         let columnsBefore = scrolled(entries)
         let names = (entries?.properties ?? []).map(\.columnName)
         let widestKey = model.layout.list.columns / 3
-        let unreported = metadata.filter { !model.reports($0.metadata) }.map(\.column)
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
@@ -135,7 +148,7 @@ enum EntriesView {
         ) { row in
             guard let entries else { return Table.Row([]) }
             return EntriesView.row(
-                row, entries, shown.map { columns[$0].basis }, unreported, now: now, look: look)
+                row, entries, shown.map { columns[$0].basis }, now: now, look: look)
         }
     }
 
@@ -165,8 +178,7 @@ enum EntriesView {
 
     /// - Parameter columns: the shown columns' bases.
     private static func row(
-        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?],
-        _ unreported: [EntryColumn], now: Timestamp, look: Look
+        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], now: Timestamp, look: Look
     ) -> Table.Row {
         guard let entry = entries.rows[row] else {
             if entries.read.problems[row] != nil {
@@ -187,7 +199,6 @@ enum EntriesView {
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
                     : Table.Cell(
                         isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
-            case .column(let column) where unreported.contains(column): Table.Cell("-", role: .dim)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look)
             }
@@ -250,8 +261,12 @@ enum EntriesView {
             return "\(present)  \(Figures.bytes(sample.diskBytes))"
         }
         // A server's sizes are requested only when a sort needs them.
-        let bytes = arrangement.listing.knowsFigures ? "  " + Figures.bytes(arrangement.rowBytes) : ""
-        var all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
+        let isReading = entries.ticket != nil && entries.order.needsFigures
+        let bytes =
+            arrangement.hasBytes
+            ? "  " + Figures.bytes(arrangement.rowBytes) : isReading ? "  \(model.look.glyphs.ellipsis)" : ""
+        let count = arrangement.listing.count - arrangement.deleted - arrangement.gone
+        var all = Figures.count(count, "entry", "entries")
         if arrangement.gone > 0 { all += ", \(Figures.count(arrangement.gone)) removed since" }
         if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
         guard arrangement.isFiltered else { return "\(all)\(bytes)" }

@@ -31,7 +31,11 @@ extension EntriesScreen {
         let shown = (entries?.properties ?? []).map(Grouping.property)
         let others = sample.properties.map(Grouping.property)
         var seen: Set<Grouping> = []
-        let choices = (sorted + shown + [.owner, .kind, .property(.metadata(.tier))] + others)
+        let metadata: [Grouping] =
+            model.isOfServer
+            ? [.property(.metadata(.type)), .property(.metadata(.encoding))]
+            : [.owner, .kind, .property(.metadata(.tier))]
+        let choices = (sorted + shown + metadata + others)
             .filter { seen.insert($0).inserted }
         let items = choices.map { choice in
             var note = ""

@@ -359,6 +359,7 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups, let group = state.level.group else { return [] }
         var entries = EntriesState(archive: state.archive)
         let membership = group.membership
+        if model.isOfServer { entries.order = .found }
         entries.group = state.scope.group.map { .both($0, membership) } ?? membership
         (entries.filter, entries.condition) = (state.scope.filter, state.scope.condition)
         (entries.properties, entries.sample) = (state.before?.properties, state.before?.sample)

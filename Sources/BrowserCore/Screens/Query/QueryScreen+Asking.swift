@@ -280,11 +280,11 @@ extension QueryScreen {
     /// Asks whether a query may read the values of a server that counts it as accesses.
     private static func allowAccesses(_ query: QueryState, _ model: Model) -> Overlay {
         let text = query.asked
-        let keys = model.sample(query.archive).map { Figures.count($0.entries, "key", "keys") } ?? "keys"
+        let keys = model.sample(query.archive).map { Figures.count($0.entries, "key", "keys") } ?? "all keys"
         return .choice(
             Choice(
                 title: "Read all values?",
-                lines: ["The query reads the values of \(keys), which counts as an access to each."],
+                lines: ["The query reads the values of at most \(keys), which counts as an access to each."],
                 button: "Run"
             ) { model in
                 guard model.query?.asked == text else { return [] }

@@ -8,13 +8,14 @@ enum StoresView {
         let stores = model.stores.rows
         let hasNumbers = !model.openStores.isEmpty
         let hasFavourites = stores.contains(where: \.isFavourite)
+        let isOfServer = StoresScreen.isOfServer(model)
         let wasOpened = stores.contains { $0.opened != nil }
         let sign = Table.Column("", width: .fixed(1))
         var columns: [Table.Column] = [
             Table.Column("store", width: ArchivesView.nameWidth(stores.map(\.name), model)),
             Table.Column("archives", width: .fixed(8), alignment: .trailing, priority: 3),
             Table.Column("entries", width: .fixed(10), alignment: .trailing, priority: 1),
-            Table.Column("disk", width: .fixed(8), alignment: .trailing, priority: 2),
+            Table.Column(isOfServer ? "memory" : "disk", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column(
                 "hit \(RecentHits(model.stores.histories.values).window)", width: .fixed(7),
                 alignment: .trailing, priority: 1, fraction: 3),
@@ -44,7 +45,8 @@ enum StoresView {
             cells.append(Table.Cell(store.name, cut: .middle))
             let history = model.stores.histories[ExactText(store.path)]
             let figures = [
-                Figures.count(store.archives), Figures.count(store.entries), Figures.bytes(store.diskBytes),
+                Figures.count(store.archives), Figures.count(store.entries),
+                isOfServer ? store.memoryBytes.map(Figures.bytes) ?? "-" : Figures.bytes(store.diskBytes),
                 history.flatMap { RecentHits([$0]).ratio }.map(Figures.percent) ?? "-",
                 history?.now.map { Figures.rate($0.operations) } ?? "-",
             ]

@@ -110,7 +110,7 @@ extension ValueScreen {
         model.value = value
         model.value?.opened = model.now
         model.screen = .value
-        return [load(value)] + loadHistory(&model)
+        return [load(value, model)] + loadHistory(&model)
     }
 
     static func leave(_ model: inout Model) -> [Effect] {

@@ -9,9 +9,12 @@ extension ValueScreen {
         return value.archive == asked.archive && ExactText(value.key) == ExactText(asked.key)
     }
 
-    static func load(_ value: ValueState) -> Effect {
-        .ask("load value \(value.archive.name)/\(value.key) for screen") { (context) throws(SourceError) in
-            try ValueLoad.load(
+    static func load(_ value: ValueState, _ model: Model) -> Effect {
+        let allowsUse = model.archives.allowsUse
+        return .ask("load value \(value.archive.name)/\(value.key) for screen") {
+            (context) throws(SourceError) in
+            if allowsUse { context.source.allowUse(of: value.key, in: value.archive) }
+            return try ValueLoad.load(
                 value.key, limit: ValueContent.decodingLimit, in: value.archive, from: context.source)
         } then: { model, result in
             guard shows(value, model) else { return [] }

@@ -143,23 +143,20 @@ enum ValueScreen: ScreenParts {
         // A value that couldn't be read is tried again.
         guard isForced || value.load == nil && value.problem != nil else { return [check(value)] }
         model.value?.isPending = true
-        return [load(value)] + loadHistory(&model)
+        return [load(value, model)] + loadHistory(&model)
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }
 
-    /// Reads a value although the server counts reading as an access.
+    /// Reads a value although the server counts reading as an access; later values of the server are read at once.
     static func allowReading(_ model: inout Model) -> [Effect] {
         guard let value = model.value, value.load == nil, value.problem != nil, !value.isPending else {
             return []
         }
         model.value?.isPending = true
         model.value?.problem = nil
-        return .ask("allow the use of \(value.archive.name)/\(value.key)") { context in
-            context.source.allowUse(of: value.key, in: value.archive)
-        } then: { _, _ in
-            [load(value)]
-        }
+        model.archives.allowsUse = true
+        return [load(value, model)]
     }
 
     static func back(_ model: inout Model) -> [Effect] {
