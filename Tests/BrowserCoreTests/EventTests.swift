@@ -253,6 +253,22 @@ struct EventTests {
         #expect(browser.text.contains("promoted"))
     }
 
+    @Test("the history of a removed key has changes from the log if no event shows the removal")
+    func historyFromTheLog() throws {
+        let source = Fixture.source()
+        let start = Fixture.start
+        source.happen(.record, "Lima", archive: "City", bytes: 9, at: start)
+        let event = ArchiveEvent(.eviction, .limit, key: "Lima", bytes: 9, time: start.adding(seconds: 60))
+        source.with { $0.logged["Lima"] = LogHistory([LogHistory.Change(event, notBefore: start)]) }
+        var browser = try Fixture.browser(source, columns: 160, keys: "jE/Lima<enter>b")
+        #expect(browser.boxWords.contains("From the log:"), "\(browser.text)")
+        #expect(browser.boxWords.contains("evicted: disk limit reached"), "\(browser.text)")
+        #expect(browser.boxWords.contains("not before \(Figures.date(start))"), "\(browser.text)")
+        source.happen(.delete, "Lima", archive: "City", bytes: 9, at: start.adding(seconds: 90))
+        browser.press(try Key.script("<esc>b"))
+        #expect(!browser.text.contains("From the log:"), "\(browser.text)")
+    }
+
     @Test("promotions in a row by one process share a line of the history")
     func promotionsShareALine() throws {
         let source = Fixture.source()

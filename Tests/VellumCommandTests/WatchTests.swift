@@ -182,7 +182,7 @@ struct WatchTests {
                 == "{\"archive\":\"A\",\"key\":\"k\",\"present\":true,\"expired\":null,\"meta\":{\"key\":\"k\",\"size\":2,\"tier\":\"disk\","
                 + "\"created\":T,\"accessed\":T,\"expires\":T,\"hits\":0,\"owner\":\"me\",\"rank\":1},\"heldBy\":[],"
                 + "\"events\":[{\"time\":T,\"event\":\"record\",\"size\":2,\"cause\":\"request\",\"pid\":P,"
-                + "\"process\":null}],\"reachesBackTo\":T,\"isCutOff\":false}\n")
+                + "\"process\":null}],\"reachesBackTo\":T,\"isCutOff\":false,\"log\":null}\n")
         try store.done("resize", "A", "--disk", "2B")
         try store.done("rm", "A", "k", "--yes")
         let gone = try store.done("why", "A", "before", "--json").text
@@ -191,7 +191,7 @@ struct WatchTests {
                 == "{\"archive\":\"A\",\"key\":\"before\",\"present\":false,\"expired\":null,\"meta\":null,\"heldBy\":[],\"events\":["
                 + "{\"time\":T,\"event\":\"record\",\"size\":2,\"cause\":\"request\",\"pid\":P,\"process\":null},"
                 + "{\"time\":T,\"event\":\"eviction\",\"size\":2,\"cause\":\"limit\",\"pid\":P,\"process\":null}],"
-                + "\"reachesBackTo\":T,\"isCutOff\":false}\n")
+                + "\"reachesBackTo\":T,\"isCutOff\":false,\"log\":null}\n")
         let plain = try store.done("why", "A", "k").text
         #expect(plain.hasPrefix("present\tfalse\n\n") && plain.contains("\tdelete\t2\tperson\t"))
         let unknown = try store.run("why", "A", "unknown")
@@ -200,6 +200,27 @@ struct WatchTests {
             unknown.errors.hasPrefix("vellum: nothing is known of \"unknown\" in A; events reach back to "))
         #expect(try store.run("why", "Nothing", "k").status == 1)
         #expect(try store.run("why", "A", "").status == 2)
+    }
+
+    @Test("why searches the log if the events don't show the removal") func whySearchesTheLog() throws {
+        try store.done("put", "A", "k", input: "[1]")
+        try store.done("rm", "A", "k", "--yes")
+        // Without its index, the archive has no events.
+        try FileManager.default.removeItem(atPath: store.path + "/A.archive/index")
+        let story = try JSON.object(try store.done("why", "A", "k", "--json").text)
+        #expect(story["present"] as? Bool == false && (story["events"] as? [Any])?.isEmpty == true)
+        let log = try #require(story["log"] as? [String: Any])
+        let changes = try #require(log["changes"] as? [[String: Any]])
+        #expect(changes.map { $0["event"] as? String } == ["record", "delete"])
+        #expect(changes.map { $0["cause"] as? String } == ["request", "person"])
+        #expect(log["isPartial"] as? Bool == false)
+        let plain = try store.done("why", "A", "k").text
+        #expect(plain.contains("\trecord\t2\trequest\n") && plain.hasSuffix("\tdelete\t2\tperson\n"))
+        let (status, text) = try PseudoTerminal.run("why A k --store '\(store.path)'")
+        #expect(status == 0 && text.contains("From the log:\r\n"))
+        #expect(text.contains("  2 B  deleted by a user\r\n"), "\(text)")
+        let unknown = try store.run("why", "A", "unknown")
+        #expect(unknown.status == 1 && unknown.errors.contains("; searched the whole log, "))
     }
 
     @Test func whyPrintsSentencesOnTerminal() throws {

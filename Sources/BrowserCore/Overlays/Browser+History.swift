@@ -3,15 +3,40 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
+    /// Shows the events of a key or, if they don't show why it has no entry, its changes from the log too.
     static func showHistory(of key: String, in archive: ArchiveAddress) -> [Effect] {
         .ask("load history of \(archive.name)/\(key)") { (context) throws(SourceError) in
-            try context.source.history(of: key, in: archive)
+            let history = try context.source.history(of: key, in: archive)
+            return (history, try context.source.isRemoved(key, in: archive))
         } then: { model, result in
             guard model.overlay == nil, model.prompt == nil, model.store == archive.store else { return [] }
             switch result {
-            case .success(let known):
+            case .success((let known, let isRemoved)):
                 let history = model.events.completing(known, of: key, in: archive.name)
+                if isRemoved, !history.endsWithRemoval {
+                    return searchLog(&model, for: key, in: archive, history)
+                }
                 showHistory(&model, of: key, in: archive.name, history)
+            case .failure(let error): model.say(error.description, role: .error)
+            }
+            return []
+        }
+    }
+
+    private static func searchLog(
+        _ model: inout Model, for key: String, in archive: ArchiveAddress, _ history: KeyHistory
+    ) -> [Effect] {
+        let ticket = model.ticket()
+        model.begin(Job(ticket: ticket, title: "reading the log", since: model.now, leadsToQuestion: true))
+        return .ask("search log for \(archive.name)/\(key)", ticket: ticket) {
+            (context) throws(SourceError) in
+            try context.source.logHistory(of: key, in: archive, progress: context.progress)
+        } then: { model, result in
+            guard model.ends(ticket), model.overlay == nil, model.prompt == nil, model.store == archive.store
+            else { return [] }
+            switch result {
+            case .success(let log):
+                showHistory(&model, of: key, in: archive.name, history, [""] + log.lines)
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []

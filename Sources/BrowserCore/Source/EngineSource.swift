@@ -219,6 +219,20 @@ package final class EngineSource: StoreSource {
         }
     }
 
+    package func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
+        try looking(at: archive) { (archive) throws(StorageError) in
+            try archive.standing(of: key) == nil
+        }
+    }
+
+    package func logHistory(
+        of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
+    ) throws(SourceError) -> LogHistory {
+        try looking(at: archive) { (archive) throws(StorageError) in
+            try archive.logHistory(of: key, progress: progress)
+        }
+    }
+
     package func messages(
         count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {

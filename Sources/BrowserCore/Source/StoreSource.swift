@@ -57,6 +57,14 @@ package protocol StoreSource: Sendable {
 
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
+    /// Whether the key has no entry and its log can be searched (``logHistory(of:in:progress:)``).
+    func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool
+
+    /// Searches the log for changes of a key. `progress` gets the share done, 0 to 1, and returns whether to continue.
+    func logHistory(
+        of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
+    ) throws(SourceError) -> LogHistory
+
     /// At most `count` messages of a log, oldest first, from the one that `behind` others followed when
     /// `nextEvent` was the number of the next event. Keeps at most `limit` bytes of each.
     func messages(
@@ -181,6 +189,10 @@ extension StoreSource {
     package func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         KeyHistory(events: [])
     }
+    package func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool { false }
+    package func logHistory(
+        of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
+    ) throws(SourceError) -> LogHistory { LogHistory() }
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
         PropertySample()

@@ -36,6 +36,18 @@ extension Archive {
         }
     }
 
+    /// The changes of a key that frames of the log still show, also those that the event ring no longer has. Reads at most `most`
+    /// bytes, each at most twice. `progress` gets the share done, 0 to 1; `false` stops. Leaves no trace.
+    package func logHistory(
+        of key: String, most: Int = LogHistory.maximumBytes, progress: (Double) -> Bool = { _ in true }
+    ) throws(StorageError) -> LogHistory {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            return try LogHistoryReader(engine).history(of: key, most: most, progress: progress)
+        }
+    }
+
     /// The events from number `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration
     /// begins there. Throws `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
     public func follow(from sequence: UInt64? = nil) throws(StorageError) -> EventSequence {

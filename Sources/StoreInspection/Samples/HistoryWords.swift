@@ -27,6 +27,12 @@ extension KeyHistory {
         return lines.map(\.text)
     }
 
+    /// Whether the last change of the key is its removal. Otherwise, the log may show why the key has no entry.
+    package var endsWithRemoval: Bool {
+        let change = events.last { ![.promotion, .rejection].contains($0.kind) }
+        return change.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
+    }
+
     /// How far back the events of the archive reach; one sentence.
     package func reach(in archive: String, now: Timestamp) -> String {
         guard let time = reachesBackTo else {
@@ -37,6 +43,35 @@ extension KeyHistory {
         }
         return
             "Events reach back to \(Figures.moment(time, now: now)), when the index of \(archive) was created."
+    }
+}
+
+extension LogHistory {
+    /// A heading, a line for each change, oldest first, and what the log doesn't show.
+    package var lines: [String] {
+        let sentences = KeyHistory(events: changes.map(\.event)).lines { _ in "" }
+        let texts = zip(changes, sentences).map { change, text in
+            text + (change.notBefore.map { ", at the latest; not before \(Figures.date($0))" } ?? "")
+        }
+        var missing: [String] = []
+        if changes.isEmpty {
+            missing.append(
+                "No frame of the key in \(reach). Frames of removed entries may have been reclaimed.")
+        } else if isPartial {
+            missing.append("Searched \(reach).")
+        }
+        if let last = changes.last, !KeyHistory(events: [last.event]).endsWithRemoval {
+            missing.append("The log doesn't show the removal, after \(Figures.date(last.event.time)).")
+        }
+        return ["From the log:"] + (texts + missing).map { "  " + $0 }
+    }
+
+    /// The part of the log that was searched.
+    package var reach: String {
+        let total = Figures.bytes(UInt64(totalBytes))
+        return isPartial
+            ? "the newest \(Figures.bytes(UInt64(searchedBytes))) of \(total) of the log"
+            : "the whole log, \(total)"
     }
 }
 

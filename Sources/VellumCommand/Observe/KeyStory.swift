@@ -9,10 +9,13 @@ struct KeyStory: Sendable {
     let metadata: EntryMetadata?
     let standing: EntryStanding?
     let history: KeyHistory
+    /// Nil if the key has an entry, or the events show its removal.
+    let log: LogHistory?
     /// Names of the events' processes, if they are still attached.
     private let names: [Int32: String]
 
-    /// Leaves no access record. Costs a list of all entries if the key has an entry.
+    /// Leaves no access record. Costs a list of all entries if the key has an entry, and otherwise may read the log, with a
+    /// progress bar.
     init(_ archive: Archive, key: String) throws(StorageError) {
         self.archive = archive.name
         self.key = key
@@ -21,6 +24,16 @@ struct KeyStory: Sendable {
         self.metadata = metadata
         standing = try archive.standing(of: key)
         history = try archive.history(of: key)
+        var found: LogHistory?
+        if metadata == nil, standing == nil, !history.endsWithRemoval {
+            var progress = ProgressBar()
+            found = try archive.logHistory(of: key) {
+                progress.update(share: $0, "reading the log")
+                return true
+            }
+            progress.finish()
+        }
+        log = found
         var names: [Int32: String] = [:]
         for process in try archive.processes() { names[process.pid] = process.name }
         self.names = names
@@ -32,7 +45,9 @@ struct KeyStory: Sendable {
         return standing.expires
     }
 
-    var isKnown: Bool { metadata != nil || standing != nil || !history.events.isEmpty }
+    var isKnown: Bool {
+        metadata != nil || standing != nil || !history.events.isEmpty || log?.changes.isEmpty == false
+    }
 
     private func name(of pid: Int32) -> String { ProcessName.words(pid, names[pid]) }
 
@@ -58,11 +73,12 @@ struct KeyStory: Sendable {
         if !history.events.isEmpty { text += "\n" }
         for line in history.lines(by: name) { text += "  \(line)\n" }
         text += history.reach(in: archive, now: now) + "\n"
+        for line in log?.lines ?? [] { text += line + "\n" }
         return text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { TerminalText.sanitized(String($0)) }.joined(separator: "\n")
     }
 
-    /// For a pipe: properties, then the events in columns.
+    /// For a pipe: properties, then the events in columns, and after an empty line the changes from the log.
     var plain: String {
         guard isKnown else { return "" }
         var text = "present\t\(metadata != nil)\n"
@@ -79,7 +95,17 @@ struct KeyStory: Sendable {
         for event in history.events {
             text += cells(of: event).map { $0.value.plain }.joined(separator: "\t") + "\n"
         }
+        if let log, !log.changes.isEmpty {
+            text += "\n"
+            for change in log.changes {
+                text += cells(of: change).map { $0.value.plain }.joined(separator: "\t") + "\n"
+            }
+        }
         return text
+    }
+
+    private func cells(of change: LogHistory.Change) -> [(name: String, value: StoreInspection.Cell)] {
+        [("notBefore", Cell(change.notBefore))] + cells(of: change.event).prefix(4)
     }
 
     private func cells(of event: ArchiveEvent) -> [(name: String, value: StoreInspection.Cell)] {
@@ -103,6 +129,16 @@ struct KeyStory: Sendable {
                     })
             ), ("events", .array(history.events.map { .cells(cells(of: $0)) })),
             ("reachesBackTo", .cell(Cell(history.reachesBackTo))), ("isCutOff", .flag(history.isCutOff)),
+            (
+                "log",
+                log.map { log in
+                    .object([
+                        ("changes", .array(log.changes.map { .cells(cells(of: $0)) })),
+                        ("searchedBytes", .count(log.searchedBytes)), ("totalBytes", .count(log.totalBytes)),
+                        ("isPartial", .flag(log.isPartial)),
+                    ])
+                } ?? .cell(.absent)
+            ),
         ])
     }
 }

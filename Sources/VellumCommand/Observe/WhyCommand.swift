@@ -7,12 +7,17 @@ struct WhyCommand: ParsableCommand {
         commandName: "why", abstract: "Shows the history of a key.",
         discussion: """
             Shows whether the key has an entry, which processes hold it in memory, and its events among the archive's last \
-            2,048; accesses are no events. Exit code 1 if nothing is known of the key.
+            2,048; accesses are no events. If the key has no entry and these events don't show its removal, the log is \
+            searched, the newest 1 GiB at most: it has the changes of a removed entry until its space is reclaimed. Exit \
+            code 1 if nothing is known of the key.
 
             --json prints one object: archive, key, present, expired (the expiry time of an expired entry that hasn't been \
             removed yet, else null), meta (as in keys --json, or null), heldBy, events (time, event, size, cause, pid, and \
             process: the name of that pid while it has the archive open), reachesBackTo and isCutOff: whether older events \
-            have been overwritten. In a pipe: properties, an empty line, and the events in these columns.
+            have been overwritten; and log: null if it wasn't searched, else changes (time, event, size, cause, and \
+            notBefore: if not null, the change happened between it and time), searchedBytes, totalBytes and isPartial. In a \
+            pipe: properties, an empty line, and the events in these columns; then an empty line and the changes of the log, \
+            with notBefore as the first column.
 
             Example: vellum why City 1642911
             """)
@@ -40,7 +45,8 @@ struct WhyCommand: ParsableCommand {
         if !story.isKnown {
             let reach = story.history.reachesBackTo.map { "; events reach back to \(Figures.date($0))" }
             throw CommandFailure(
-                "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
+                "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")"
+                    + (story.log.map { "; searched \($0.reach)" } ?? ""),
                 status: try archive.statusOfAbsence())
         }
         try archive.failIfDamaged()

@@ -26,6 +26,17 @@ extension MockSource {
         }
     }
 
+    func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
+        with { $0.logged[key] != nil }
+    }
+
+    func logHistory(
+        of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
+    ) throws(SourceError) -> LogHistory {
+        try check()
+        return with { $0.logged[key] ?? LogHistory() }
+    }
+
     func messages(
         count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {

@@ -40,6 +40,8 @@ final class MockSource: StoreSource {
         var events: [String: [ArchiveEvent]] = [:]
         /// Number of overwritten oldest events by archive.
         var overwritten: [String: Int] = [:]
+        /// What the log shows of removed keys.
+        var logged: [String: LogHistory] = [:]
         var eventCalls = 0
         var messages: [String: [LogLine]] = [:]
         var messageCalls = 0

@@ -34,7 +34,11 @@ extension ValueScreen {
         case .find: return leaveCutTree(&model) + askWhatToFind(&model)
         case .findNext: return findNext(&model, forward: true)
         case .findPrevious: return findNext(&model, forward: false)
-        case .history: showHistory(&model)
+        case .history:
+            if value.problem == goneText, value.history?.endsWithRemoval == false {
+                return Browser.showHistory(of: value.key, in: value.archive)
+            }
+            showHistory(&model)
         default: break
         }
         return []

@@ -30,7 +30,7 @@ extension ValueScreen {
         }
     }
 
-    private static let goneText = "Evicted or removed since; this is the last value."
+    static let goneText = "Evicted or removed since; this is the last value."
 
     /// Keeps the value of a removed entry on the screen, or returns to the list.
     private static func showGone(_ model: inout Model) -> [Effect] {
