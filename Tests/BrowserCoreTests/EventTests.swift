@@ -431,7 +431,7 @@ struct EventTests {
         browser.press(try Key.script("/ta<enter>"))
         #expect(browser.text.contains("1 of 13 events"))
         #expect(browser.text.contains("Jakarta"))
-        browser.press(try Key.script("<esc>t"))
+        browser.press(try Key.script("<esc>K"))
         #expect(browser.text.contains("recorded  4 of 13 events"))
         browser.press([.character("a")])
         #expect(browser.text.contains("recorded  1 of 2 events  of Blob"))

@@ -227,6 +227,6 @@ struct LogTests {
         browser.press(try Key.script("N"))
         #expect(browser.text.contains("1 of 17") && browser.model.cursorRow == 107)
         browser.press(try Key.script("gf<ctrl+u>!info<enter>"))
-        #expect(browser.text.contains("\"!info\": 25 of 26") && browser.model.cursorRow == 2_407)
+        #expect(browser.text.contains("\"!info\": 26 of 26") && browser.model.cursorRow == 2_501)
     }
 }

@@ -278,7 +278,7 @@ struct ProgramTests {
         var browser = try Fixture.browser(
             source, columns: size.columns, rows: size.rows, keys: "j<enter>/Oslo<enter>ge",
             programs: { programs.run($0) })
-        #expect(browser.boxLines.count { $0.contains("filler0") } == 1, "\(browser.text)")
+        #expect(browser.boxLines.count { $0.contains("same filler0") } == 1, "\(browser.text)")
         var words = ""
         for _ in 0..<10 {
             words += browser.boxWords.replacing(" ", with: "")

@@ -100,7 +100,7 @@ struct EmulatedScreenTests {
         try emulator.press("h")
         try emulator.shows("› stores", "1 store in", "f Favourite")
         #expect(try !emulator.lines().contains { $0.contains("┌") || $0.contains("file size") })
-        #expect(try emulator.lines().last?.hasPrefix("enter Open  / Filter") == true)
+        #expect(try emulator.lines().last?.hasPrefix("? Help  enter Open  / Filter") == true)
         try emulator.press("q")
         try emulator.shows("ended 0")
         #expect(try emulator.scrollRegion() == region && region == "0 34")

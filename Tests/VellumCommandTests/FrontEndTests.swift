@@ -113,7 +113,7 @@ struct FrontEndTests {
     static let examples: [Example] = [
         Example(
             name: "JSON behind a space", bytes: Array(" {\"a\":[1]}".utf8), form: .json, json: #"{"a":[1]}"#,
-            seen: ["JSON, 10 B", "a: [1]"]),
+            seen: ["JSON, 10 B", "a: 1 item"]),
         Example(
             name: "JSON", bytes: Array("[true]".utf8), encoding: .json, form: .json, json: "[true]",
             seen: ["JSON, 6 B", "0: true"]),

@@ -27,7 +27,7 @@ import Testing
         "delete": (0.1, 0.1),
         "append to a log": (0.2, 0.2),
         "list an entry": (0.3, 0.05),
-        "query an entry": (2.5, 0.05),
+        "query an entry": (2.6, 0.05),
         "open an archive to read": (253, 110),
         "open an archive to write": (304, 165),
         "record an object": (7.5, 1.3),
