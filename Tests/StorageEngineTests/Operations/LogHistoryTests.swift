@@ -1,0 +1,103 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// The history of a key from frames of the log.
+@Suite(.oneAtATime) struct LogHistoryTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
+
+    private func words(_ history: LogHistory) -> [String] {
+        history.changes.map { "\($0.event.kind) \($0.event.key ?? "-") \($0.event.bytes) \($0.event.cause)" }
+    }
+
+    @Test("a put that evicts an entry dates its eviction") func evicted() throws {
+        let archive = try folder.archive(creating: .cache(100))
+        try archive.put([1, 2], forKey: "a")
+        try archive.update([3], forKey: "a")
+        try archive.put([UInt8](repeating: 0, count: 100), forKey: "big")
+        let history = try archive.logHistory(of: "a")
+        #expect(
+            words(history) == ["record a 2 request", "update a 1 request", "eviction a 1 limit"]
+                && !history.isPartial)
+        let events = try archive.history(of: "a").events
+        #expect(history.changes.map(\.event.time) == events.map(\.time))
+        #expect(history.changes.allSatisfy { $0.notBefore == nil })
+        let big = words(try archive.logHistory(of: "big"))
+        #expect(big == ["record big 100 request"])
+        let observer = try folder.archive(mode: .readOnly)
+        let observed = try observer.logHistory(of: "a")
+        #expect(observed == history)
+        observer.close()
+        archive.close()
+        try folder.removeIndex("A")
+        try folder.withArchive {
+            let (events, logged) = (try $0.history(of: "a").events, try $0.logHistory(of: "a"))
+            #expect(events.isEmpty && logged == history)
+        }
+    }
+
+    @Test("deleted keys have the time of the deletion", arguments: [false, true])
+    func deleted(all: Bool) throws {
+        let archive = try folder.archive(creating: .collection)
+        try archive.put([1, 2], forKey: "a")
+        if all { try archive.deleteAll() } else { try archive.delete("a") }
+        try archive.put([1], forKey: "b")
+        let changes = words(try archive.logHistory(of: "a"))
+        #expect(changes == ["record a 2 request", all ? "delete - 0 request" : "delete a 2 request"])
+        archive.close()
+    }
+
+    @Test("expired keys have the expiry time before their removal, and the removal's time after it")
+    func expired() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try folder.archive(creating: .collection)
+            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(1)))
+            let stored = try #require(try archive.logHistory(of: "a").changes.first).event.time
+            hand.pass(.seconds(3))
+            for seconds in [1.0, 3.0] {
+                let history = try archive.logHistory(of: "a")
+                #expect(words(history) == ["record a 1 request", "expiry a 1 deadline"])
+                let last = try #require(history.changes.last).event.time
+                #expect(abs(last.secondsSince1970 - stored.secondsSince1970 - seconds) < 0.1)
+                try archive.removeExpired()
+            }
+            archive.close()
+        }
+    }
+
+    @Test("a copied entry has bounds of the time at which it was stored") func copied() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try folder.archive(creating: .collection)
+            try archive.put([1], forKey: "k")
+            hand.pass(.seconds(1))
+            try archive.update([2, 3], forKey: "k")
+            for _ in 0..<20 { try archive.put([UInt8](repeating: 1, count: 1_000_000), forKey: "x") }
+            hand.pass(.seconds(1))
+            try archive.delete("k")
+            let history = try archive.logHistory(of: "k")
+            #expect(words(history) == ["record k 2 request", "delete k 2 request"])
+            let first = try #require(history.changes.first)
+            let earliest = try #require(first.notBefore)
+            #expect(earliest < first.event.time)
+            archive.close()
+        }
+    }
+
+    @Test("reclaimed frames are unknown, and a limited search is partial") func reclaimed() throws {
+        let archive = try folder.archive(creating: .cache(400_000))
+        let value = [UInt8](repeating: 1, count: 100_000)
+        for number in 0..<200 { try archive.put(value, forKey: "k\(number)") }
+        let whole = try archive.logHistory(of: "k0")
+        #expect(whole.changes.isEmpty && !whole.isPartial && whole.searchedBytes == whole.totalBytes)
+        try #require(try folder.segments().count > 1)
+        let part = try archive.logHistory(of: "k0", most: 1)
+        #expect(part.isPartial && part.searchedBytes < part.totalBytes)
+        let stopped = try archive.logHistory(of: "k0") { _ in false }
+        #expect(stopped.isPartial && stopped.searchedBytes == 0)
+        archive.close()
+    }
+}
