@@ -52,6 +52,13 @@ import Testing
             ])
     }
 
+    @Test("a column of a calculation quotes only names that need quotes") func calculatedColumns() throws {
+        let source = try ListSource(json: [#"{"ü":2,"a b":5}"#, #"{"ü":1,"a b":5}"#])
+        let query = #"select ü + 1, "a b" + 1 | sort "ü + 1", "\"a b\" + 1""#
+        #expect(QueryPlan(try QueryPipeline(query)).columns == ["ü + 1", #""a b" + 1"#])
+        #expect(try source.columns(query) == [["2", "6"], ["3", "6"]])
+    }
+
     @Test func figures() throws {
         #expect(try source.columns("count") == [["7"]])
         #expect(try source.columns("find v > 1 | count") == [["4"]])

@@ -121,6 +121,9 @@ import Testing
         ("count distinct a, median b, percentile c 99.9", "count distinct a, median b, percentile c 99.9"),
         ("percentile a + 1 95.0", "percentile a + 1 95"),
         ("sort a * b desc, c", "sort a * b desc, c"),
+        ("select ü + 1 as größe, \"東京\" | sort \"ü + 1\"", "select ü + 1 as größe, 東京 | sort \"ü + 1\""),
+        ("find a = [\"ü\"] and \"a\u{a0}b\" = 1", "find a = ü and \"a\u{a0}b\" = 1"),
+        ("select \"a”\", \"«a\", \"a\u{2003}\"", "select \"a”\", \"«a\", \"a\u{2003}\""),
     ]
 
     @Test(arguments: RoundTripTests.canonical)
