@@ -9,6 +9,7 @@ enum PropertyListValue {
         case let flag as Bool where isBoolean(list): return .boolean(flag)
         case let date as Date: return .tagged(1, .float(date.timeIntervalSince1970))
         case let data as Data: return .bytes(Array(data))
+        case let number as Double where isReal(list): return .float(number)
         case let number as Int64: return number < 0 ? .negative(UInt64(~number)) : .unsigned(UInt64(number))
         case let number as UInt64: return .unsigned(number)
         case let number as Double: return .float(number)
@@ -21,6 +22,11 @@ enum PropertyListValue {
                     }))
         default: return .null
         }
+    }
+
+    /// A cast to an integer succeeds for whole reals too.
+    private static func isReal(_ value: Any) -> Bool {
+        (value as? NSNumber).map { "df".contains(String(cString: $0.objCType)) } ?? false
     }
 
     /// A cast to `Bool` succeeds for numbers too.

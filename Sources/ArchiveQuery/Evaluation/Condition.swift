@@ -290,7 +290,8 @@ final class PropertyCondition: Condition {
             return result != .yes
         }
         guard result == .no, !row.kindsWithoutElements.isEmpty else { return result }
-        sight.count(row.kindsWithoutElements)
+        sight.note(row.kindsWithoutElements)
+        sight.count(.unlisted)
         return .unknown
     }
 

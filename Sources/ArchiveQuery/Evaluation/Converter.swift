@@ -110,7 +110,7 @@ extension NumberValue {
         switch self {
         case .integer(let number): return number.description
         case .float(let number) where !number.isFinite: return number.description
-        case .float, .decimal:
+        case .float, .decimal, .bignum:
             let text = decimal.isZero ? "0" : decimal.text(wholeDigits: 40)
             return String(text.dropLast(text.hasSuffix(".0") ? 2 : 0))
         }

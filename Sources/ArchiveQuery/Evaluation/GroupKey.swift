@@ -34,6 +34,9 @@ package enum GroupKey: Sendable, Hashable {
                 self = number.isNaN ? .nan : .float(number)
             }
         case .number(.decimal(let number)): self = .decimal(number)
+        case .number(.bignum(let number)):
+            guard let key = GroupKey(scalar: .number(NumberValue(number))) else { return nil }
+            self = key
         case .date(let date): self = date.isNaN ? .nan : .date(date)
         case .text(let text): self = .text(MarkOrder.string(text))
         case .string(let text): self = .text(MarkOrder.string(text))

@@ -13,9 +13,12 @@ struct KindSet: OptionSet, Hashable {
     static let nan = KindSet(rawValue: 512)
     /// A division by zero.
     static let quotient = KindSet(rawValue: 1024)
+    /// A value that is no list, where a condition is about elements.
+    static let unlisted = KindSet(rawValue: 2048)
     /// All single kinds, in sort order.
     static let each: [KindSet] = [
         .boolean, .number, .date, .text, .bytes, .list, .map, .other, .comparable, .nan, .quotient,
+        .unlisted,
     ]
 
     /// Kinds with a number of elements, for `count` and `is empty`.
@@ -49,6 +52,7 @@ struct KindSet: OptionSet, Hashable {
         case .comparable: ("pair of incomparable values", "pairs of incomparable values")
         case .nan: ("NaN", "NaN")
         case .quotient: ("division by zero", "divisions by zero")
+        case .unlisted: ("value that is no list", "values that are no lists")
         default: ("value of another kind", "values of another kind")
         }
     }

@@ -566,6 +566,7 @@ final class RowReader {
         case .number(.integer(let number)): writer.write(wide: number)
         case .number(.decimal(let number)):
             return try? JSONTranscoder.cbor(from: NumberValue.decimal(number).text)
+        case .number(.bignum(let number)): writer.write(whole: number)
         case .number(let number): writer.write(number.double)
         case .date(let seconds):
             writer.write(tag: 1)

@@ -78,7 +78,9 @@ enum StoredItem {
             guard let date = try reader.readDate() else { return other }
             return .date(date.timeIntervalSinceReferenceDate)
         case 2, 3, 4:
-            if let number = try reader.readLargeNumber() { return .number(NumberValue(number)) }
+            if let number = try reader.readLargeNumber() {
+                return .number(NumberValue(number, isInteger: tag != 4))
+            }
             try reader.skipItem()
             return other
         default: return nil

@@ -188,7 +188,7 @@ struct KindExtremes {
     }
 }
 
-/// A sum: exact for integers; for others it corrects the accumulated rounding error (Neumaier's summation).
+/// A sum: exact for integers of up to 64 bits; for others it corrects the rounding errors (Neumaier's summation).
 private struct NumberSum {
     private var integers: Int128 = 0
     private var floats = 0.0
@@ -237,11 +237,12 @@ private struct KeptValues {
         let hundredths = percent * Double(sorted.count - 1)
         let lower = Int((hundredths / 100).rounded(.down))
         let part = (hundredths - Double(lower) * 100) / 100
-        guard part > 0, lower + 1 < sorted.count, sorted[lower] != sorted[lower + 1] else {
+        guard part > 0, lower + 1 < sorted.count,
+            NumberValue.compare(sorted[lower], sorted[lower + 1]) != 0
+        else {
             return sorted[lower]
         }
         let (low, high) = (sorted[lower].double, sorted[lower + 1].double)
-        guard low != high else { return .float(low) }
         // The distance of the largest numbers may overflow.
         let distance = high - low
         return .float(distance.isFinite ? low + distance * part : low * (1 - part) + high * part)

@@ -20,7 +20,7 @@ struct MetValues {
         case .date(let date): withUnsafeBytes(of: date) { append(3, $0) }
         case .number(.integer(let number)): withUnsafeBytes(of: number) { append(4, $0) }
         case .number(.float(let number)): withUnsafeBytes(of: number) { append(5, $0) }
-        case .number(.decimal), .string, .bytes, .array, .map, .other: length = Self.room
+        case .number(.decimal), .number(.bignum), .string, .bytes, .array, .map, .other: length = Self.room
         }
     }
 

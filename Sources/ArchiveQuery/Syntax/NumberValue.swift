@@ -5,11 +5,16 @@ package enum NumberValue: Sendable, Hashable {
     case float(Double)
     /// A number that is neither a 64-bit integer nor a `Double`.
     case decimal(DecimalNumber)
+    /// An integer of more than 64 bits, stored as one.
+    case bignum(DecimalNumber)
 
     /// Normalises to an integer or `Double` if the number is exactly representable, so that equal numbers have equal forms.
-    package init(_ number: DecimalNumber) {
+    /// A number that is stored as an integer stays one.
+    package init(_ number: DecimalNumber, isInteger: Bool = false) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)
+        } else if isInteger {
+            self = .bignum(number)
         } else if let float = number.nearestDouble, float.isFinite,
             // By the same rule as other comparisons.
             NumberValue.compare(.float(float), .decimal(number)) == 0
@@ -61,7 +66,7 @@ package enum NumberValue: Sendable, Hashable {
         case .float(let number) where (0x1p53..<0x1p100).contains(number.magnitude):
             DecimalNumber(text: Int128(number).description.utf8)
         case .float(let number): DecimalNumber(text: number.description.utf8)
-        case .decimal(let number): number
+        case .decimal(let number), .bignum(let number): number
         }
     }
 
@@ -70,7 +75,7 @@ package enum NumberValue: Sendable, Hashable {
         switch self {
         case .integer(let number): Double(number)
         case .float(let number): number
-        case .decimal(let number): number.roundedDouble
+        case .decimal(let number), .bignum(let number): number.roundedDouble
         }
     }
 

@@ -194,11 +194,18 @@ enum QueryText {
 
     /// A property's name, quoted unless it is a plain word.
     static func name(_ name: String) -> String {
-        let bytes = Array(name.utf8)
-        guard let first = bytes.first, first.isWordStart, bytes.allSatisfy({ $0.isWordPart && $0 < 0x80 }),
+        guard let first = name.utf8.first, first.isWordStart, name.unicodeScalars.allSatisfy(isPlain),
             !reserved.contains(name.lowercased()), QueryDate(word: name) == nil
         else { return quoted(name) }
         return name
+    }
+
+    /// Not for quotes, spaces and control characters beyond ASCII.
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        guard !scalar.isASCII else { return UInt8(scalar.value).isWordPart }
+        let properties = scalar.properties
+        return !properties.isQuotationMark && !properties.isWhitespace
+            && properties.generalCategory != .control
     }
 
     static func asName(_ name: String?) -> String { name.map { " as " + Self.name($0) } ?? "" }

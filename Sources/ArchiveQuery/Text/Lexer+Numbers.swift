@@ -32,9 +32,9 @@ extension Lexer {
         let unit = next.takeWord()
         guard SizeText.isUnit(unit) || DurationText.isUnit(unit) else { return nil }
         let end = next.offset
-        // In `a = 1 b = 2` it is a property, and `and` is missing.
+        // In `a = 1 b = 2` it is a property, and `and` is missing; in `a + 1 h > 2` it is a unit.
         while next.byte() == 0x20 { next.offset += 1 }
-        guard !"=!<>.[".utf8.contains(next.byte()) else { return nil }
+        guard !(isAfterOperator ? "=!<>.[" : ".[").utf8.contains(next.byte()) else { return nil }
         offset = end
         return unit
     }

@@ -2,6 +2,8 @@
 struct Lexer {
     let bytes: [UInt8]
     var offset = 0
+    /// Whether the previous token is an operator of conditions.
+    var isAfterOperator = false
 
     static func tokens(of bytes: [UInt8]) -> [Token] {
         var lexer = Lexer(bytes: bytes)
@@ -19,7 +21,9 @@ struct Lexer {
         while offset < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[offset]) { offset += 1 }
         let start = offset
         let kind = offset < bytes.count ? scan() : .end
-        return Token(kind: kind, range: start..<offset)
+        let token = Token(kind: kind, range: start..<offset)
+        isAfterOperator = token.isOperator
+        return token
     }
 
     private mutating func scan() -> Token.Kind {

@@ -11,6 +11,12 @@ extension CBORWriter {
         }
     }
 
+    /// Writes an integer of any size; the number must be whole.
+    package mutating func write(whole number: DecimalNumber) {
+        let zeros = repeatElement(UInt8(ascii: "0"), count: Int(number.exponent))
+        write(isNegative: number.isNegative, magnitude: Magnitude(decimalDigits: number.digits + zeros))
+    }
+
     /// Writes a decimal fraction (RFC 8949, section 3.4.4): the array of exponent and mantissa. The number must not be 0.
     mutating func write(isNegative: Bool, mantissa: Magnitude, exponent: Int64) {
         write(tag: TagNumber.decimalFraction)

@@ -101,6 +101,21 @@ import Testing
         #expect(try report(values, .propertyList).visited == 5000)
     }
 
+    @Test(
+        "whole reals are floating point and integers are not, in both forms of property lists",
+        arguments: [
+            PropertyListSerialization.PropertyListFormat.xml, .binary,
+        ])
+    func wholeReals(format: PropertyListSerialization.PropertyListFormat) throws {
+        let list: [String: Any] = ["real": 1e17, "one": 1.0, "integer": 100_000_000_000_000_000, "yes": true]
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0)
+        let source = ListSource([ListSource.Entry(key: "k", value: Array(data), encoding: .propertyList)])
+        #expect(
+            try source.columns("select real + 1, one, integer + 1, yes") == [
+                ["1e+17", "1.0", "100000000000000001", "true"]
+            ])
+    }
+
     @Test("property lists that Foundation writes are read with the same values")
     func foundationListsAreRead() throws {
         let list: [String: Any] = [

@@ -173,6 +173,24 @@ import Testing
             ])
     }
 
+    @Test(
+        "integers of more than 64 bits stay integers in percentiles and conversions",
+        arguments: [
+            "18446744073709551616", "-18446744073709551617", "1267650600228229401496703205376",
+            "12345678901234567890123456789012345678901234567890", "1" + String(repeating: "0", count: 400),
+        ])
+    func largeIntegers(number: String) throws {
+        let source = try ListSource(json: ["{\"n\":\(number),\"s\":\"\(number)\"}"])
+        let query = "median n, percentile n 95, median number(s), min number(n), max n"
+        #expect(try source.columns(query) == [Array(repeating: number, count: 5)])
+        #expect(try source.columns("select number(s) as a, number(n) as b | sort a") == [[number, number]])
+        #expect(try source.columns("distinct number(s)") == [[number]])
+        #expect(try source.keys("find number(s) = n and n in [\(number)] and n > 5 or n < 5") == ["0"])
+        let equal = try ListSource(json: ["{\"n\":\(number)}", "{\"n\":\(number)e0}"])
+        #expect(try equal.columns("count distinct n") == [["1"]])
+        #expect(try equal.columns("count by n").count == 1)
+    }
+
     /// Empty lists and values of other kinds have no elements.
     @Test("an element without the property has null for it") func absentElementProperties() throws {
         let source = try ListSource(json: [

@@ -118,6 +118,22 @@ import Testing
         }
     }
 
+    @Test("a condition on elements counts the values that are no list as such, also if they are of its kind")
+    func conditionsOnValuesWithoutElements() throws {
+        let source = try ListSource(json: [
+            #"{"k":"2026-01-01"}"#, #"{"k":["2026-01-01","n/a"]}"#, #"{"k":5}"#, "{}",
+        ])
+        for condition in [
+            #"k[] >= "2030-01-01""#, "k[] >= 2030-01-01", #"k[] = "x""#, "k[] > 9", #"k[] contains "x""#,
+        ] {
+            let report = try report("find " + condition, of: source)
+            #expect(
+                report.kindRemarks.contains { $0.hasSuffix("2 values that are no lists") },
+                "\(report.kindRemarks)")
+            #expect(report.unevaluated >= 2)
+        }
+    }
+
     @Test("a key compared with a property is of its kind") func keysAndProperties() throws {
         let source = try ListSource(json: [#"{"p":"1"}"#, #"{"p":"0"}"#])
         for condition in ["@key < p", "p > @key", "@key <= p"] {

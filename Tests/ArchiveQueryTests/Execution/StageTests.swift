@@ -52,6 +52,13 @@ import Testing
             ])
     }
 
+    @Test("a column of a calculation quotes only names that need quotes") func calculatedColumns() throws {
+        let source = try ListSource(json: [#"{"ü":2,"a b":5}"#, #"{"ü":1,"a b":5}"#])
+        let query = #"select ü + 1, "a b" + 1 | sort "ü + 1", "\"a b\" + 1""#
+        #expect(QueryPlan(try QueryPipeline(query)).columns == ["ü + 1", #""a b" + 1"#])
+        #expect(try source.columns(query) == [["2", "6"], ["3", "6"]])
+    }
+
     @Test func figures() throws {
         #expect(try source.columns("count") == [["7"]])
         #expect(try source.columns("find v > 1 | count") == [["4"]])
@@ -77,6 +84,11 @@ import Testing
         #expect(try large.columns("sum v") == [["36893488147419103230"]])
         let floats = try ListSource(json: [#"{"v":1e100}"#, #"{"v":1}"#, #"{"v":-1e100}"#, #"{"v":0.5}"#])
         #expect(try floats.columns("sum v") == [["1.5"]])
+        // The integers are added exactly, before the floating-point numbers.
+        let mixed = try ListSource(
+            json: Array(repeating: #"{"v":9007199254740993}"#, count: 3) + [#"{"v":0.5}"#])
+        let sum = try #require(try mixed.columns("sum v, avg v").first)
+        #expect(sum.compactMap(Double.init) == [27_021_597_764_222_980, 6_755_399_441_055_745])
     }
 
     @Test("groups are in the order of their values, and can be filtered and counted")

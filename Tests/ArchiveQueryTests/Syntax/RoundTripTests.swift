@@ -43,6 +43,10 @@ import Testing
         ("find a between 1 and 2 and b = 3", "find a between 1 and 2 and b = 3"),
         ("find @idle > 5m and @size <= 1.5KB", "find @idle > 5m and @size <= 1500B"),
         ("find @idle > 1 h and @size in [500 kB, 2 MiB]", "find @idle > 1h and @size in [500kB, 2MiB]"),
+        (
+            "find n + 500 kB > 3 and n - 1 h != 3 and 1 h < @age and n * 2 s = m",
+            "find n + 500kB > 3 and n - 1h != 3 and @age > 1h and n * 2s = m"
+        ),
         ("find @idle > 90s", "find @idle > 90s"),
         ("find @idle > 120s", "find @idle > 2m"),
         ("find @size > 2048", "find @size > 2048"),
@@ -117,6 +121,9 @@ import Testing
         ("count distinct a, median b, percentile c 99.9", "count distinct a, median b, percentile c 99.9"),
         ("percentile a + 1 95.0", "percentile a + 1 95"),
         ("sort a * b desc, c", "sort a * b desc, c"),
+        ("select ü + 1 as größe, \"東京\" | sort \"ü + 1\"", "select ü + 1 as größe, 東京 | sort \"ü + 1\""),
+        ("find a = [\"ü\"] and \"a\u{a0}b\" = 1", "find a = ü and \"a\u{a0}b\" = 1"),
+        ("select \"a”\", \"«a\", \"a\u{2003}\"", "select \"a”\", \"«a\", \"a\u{2003}\""),
     ]
 
     @Test(arguments: RoundTripTests.canonical)
