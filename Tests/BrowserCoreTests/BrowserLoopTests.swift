@@ -130,7 +130,7 @@ struct BrowserLoopTests {
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))), wake,
             Self.step("geonameid: 1642911", .key(.control("c"))),
         ])
-        terminal.pause = 1_000
+        terminal.pause = 10_000
         #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
     }
 

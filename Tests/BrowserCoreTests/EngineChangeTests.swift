@@ -190,7 +190,7 @@ struct EngineChangeTests {
         try store.removeArchive(named: "City")
         _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(kind: .collection))
         var browser = try browser("L")
-        #expect(browser.text.contains("Limits of City: memory none"), "\(browser.text)")
+        #expect(browser.text.contains("Limits of City: memory 1 MB"), "\(browser.text)")
         browser.press(try Key.script("<ctrl+u>disk 5 MB<enter>"))
         #expect(browser.text.contains("a collection never evicts") && !browser.text.contains("Resize City?"))
     }

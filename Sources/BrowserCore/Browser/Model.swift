@@ -242,8 +242,9 @@ package struct Model: Sendable {
     /// Shorter forms of ``processName(_:)``, longest first: `4121 api-server`, `4121 api`, `4121`.
     func shortProcessNames(_ pid: Int32) -> [String] {
         let name = archives.figures?.processes.first { $0.pid == pid }?.name ?? ""
-        let lengths = [name.count, 12, 8, 5, 3].filter { $0 > 0 && $0 <= name.count }
-        return lengths.map { "\(pid) \(name.prefix($0))" } + ["\(pid)"]
+        guard !name.isEmpty else { return ["\(pid)"] }
+        let cut = [11, 7, 4, 2].filter { $0 < name.count }.map { "\(name.prefix($0))\(look.glyphs.ellipsis)" }
+        return ([name] + cut).map { "\(pid) \($0)" } + ["\(pid)"]
     }
 
     /// The time that ages are relative to: that of the pause on a paused screen.

@@ -37,9 +37,7 @@ struct Draft: Sendable {
     init(
         new entry: EntryAddress, in folder: String, from source: any StoreSource
     ) throws(SourceError) {
-        guard try !source.contains(entry.key, in: entry.archive) else {
-            throw SourceError("The key is in use.")
-        }
+        if try source.contains(entry.key, in: entry.archive) { throw SourceError("The key is in use.") }
         if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
         self.entry = entry
         (stored, editable, keepsJSON) = (nil, nil, source.storesJSON)

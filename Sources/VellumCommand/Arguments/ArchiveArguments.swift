@@ -42,7 +42,7 @@ struct ArchiveArguments: ParsableArguments {
     /// Opens or creates the archive for `body`; reports a kind or limits that differ from an existing archive's. Removes a newly
     /// created archive again if it is still empty after that.
     func withArchive(named name: String, in store: Store, _ body: (Archive) throws -> Void) throws {
-        let isNew = try !store.hasArchive(named: name)
+        let isNew = try store.hasArchive(named: name) == false
         let archive = try store.archive(named: name, orCreate: configuration)
         let found = try archive.configuration()
         let differs =

@@ -265,7 +265,7 @@ extension EntriesScreen {
             model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
         let large = model.isOfServer ? ListBuilder.largeOfServer : ListBuilder.large
-        if entries.arrangement.map(\.isPart) ?? (request.expected >= large) {
+        if base == nil, entries.arrangement.map(\.isPart) ?? (request.expected >= large) {
             effects += showFirst(model)
         }
         return effects + [arrange(request, ticket: ticket)]
