@@ -120,6 +120,9 @@ struct PlanRunner: ArchiveOperation {
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Match {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
+            if planned.sequence == PlannedEntry.unknownSequence, let number = try damagedNumber(of: key) {
+                return .present(number)
+            }
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             else { return .skipped(.absent) }
@@ -141,6 +144,24 @@ struct PlanRunner: ArchiveOperation {
             }
             return .present(number)
         }
+    }
+
+    /// The damaged entry whose key has the hash of `key`: the bytes of its key may be damaged, too.
+    private func damagedNumber(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32? {
+        let tag = engine.hash.tag(key)
+        for number in index.table.liveEntries(ofTag: tag) {
+            guard let slot = index.entry(number), !slot.isMemoryOnly else { continue }
+            do throws(StorageError) {
+                if try engine.withSoundFrame(at: slot.location, { _ in () }) == nil { return number }
+            } catch {
+                guard case .corrupted = error else { throw error }
+                let isOther = engine.withFrame(at: slot.location) {
+                    !$0.key.elementsEqual(key) && engine.hash.tag($0.key) == tag
+                }
+                if isOther != true { return number }
+            }
+        }
+        return nil
     }
 
     /// Deletes in batches every entry that exists when it begins, as one reversible action.

@@ -512,6 +512,25 @@ import Testing
         #expect(snapshot.damagedPlaces.contains { $0.description.contains(name) })
     }
 
+    @Test("a plan deletes a damaged entry by its key beside an intact one", arguments: LostFile.allCases)
+    func deletedDamage(lost: LostFile) throws {
+        let folder = try filled()
+        try lose(try segments(folder)[1], lost, folder)
+        let archive = try folder.archive()
+        defer { archive.close() }
+        let (damaged, intact) = (0..<LossTests.entries).map { "key \($0)" }
+            .reduce(into: ([String](), [String]())) {
+                if (try? archive.metadata($1)) == nil { $0.0.append($1) } else { $0.1.append($1) }
+            }
+        let key = try #require(damaged.first)
+        var plan = try archive.planned(intact.prefix(1))
+        plan.append(PlannedEntry(key: key, sequence: PlannedEntry.unknownSequence))
+        #expect(try archive.carryOut(.delete, on: plan).entries == 2)
+        let (found, left) = (try archive.metadata(key), try archive.status().entries)
+        #expect(found == nil && left == LossTests.entries - 2)
+        #expect(throws: StorageError.self) { _ = try archive.metadata(damaged[1]) }
+    }
+
     @Test("a snapshot reports missing entries", arguments: LostFile.allCases)
     func snapshotOfLoss(lost: LostFile) throws {
         let folder = try filled()
