@@ -68,9 +68,7 @@ struct SnapshotBuilder {
         let first = engine.index.firstMessage
         let begin = engine.index.head
         guard try pin(segments, upTo: begin, missingIsLost) else { return nil }
-        if engine.kind == .log {
-            return try messages(segments, from: first, upTo: begin, missingIsLost)
-        }
+        if engine.kind == .log { return try messages(segments, from: first, upTo: begin, missingIsLost) }
         let found = try readLines()
         // Frames in older segments were either moved, as later frames show, or dropped on a full disk, which no frame shows.
         let oldest = engine.index.oldestSegment

@@ -31,7 +31,13 @@ package struct ChangePlan: Sendable {
                     if let metadata = try archive.metadata(key) { add(metadata) } else { missing.append(key) }
                 } catch {
                     guard case .corrupted = error else { throw error }
-                    addDamaged(key)
+                    // A damaged entry can be deleted, but not changed.
+                    guard action == .delete else {
+                        damaged += 1
+                        continue
+                    }
+                    entries += 1
+                    targets.append(Target(key: key, sequence: PlannedEntry.unknownSequence, size: 0))
                 }
             }
             return
@@ -64,13 +70,6 @@ package struct ChangePlan: Sendable {
 
     private func isMeant(_ accessed: Timestamp) -> Bool {
         if case .expireIdle(let before) = action { accessed < before } else { true }
-    }
-
-    /// A damaged entry can be deleted, but not changed.
-    private mutating func addDamaged(_ key: String) {
-        guard action == .delete else { return damaged += 1 }
-        entries += 1
-        targets.append(Target(key: key, sequence: PlannedEntry.unknownSequence, size: 0))
     }
 
     /// Entries stored again during the search are checked again.
