@@ -151,15 +151,11 @@ struct PlanRunner: ArchiveOperation {
         let tag = engine.hash.tag(key)
         for number in index.table.liveEntries(ofTag: tag) {
             guard let slot = index.entry(number), !slot.isMemoryOnly else { continue }
-            do throws(StorageError) {
-                if try engine.withSoundFrame(at: slot.location, { _ in () }) == nil { return number }
-            } catch {
-                guard case .corrupted = error else { throw error }
-                let isOther = engine.withFrame(at: slot.location) {
-                    !$0.key.elementsEqual(key) && engine.hash.tag($0.key) == tag
-                }
-                if isOther != true { return number }
-            }
+            guard let (pin, frame) = try log.pinnedFrame(at: slot.location) else { return number }
+            defer { log.unpin(pin) }
+            let isOther = !frame.key.elementsEqual(key) && engine.hash.tag(frame.key) == tag
+            let seed = Frame.seed(segmentSeed: pin.seed, offset: slot.location.offset)
+            if !isOther, !frame.passesChecksum(seed: seed) { return number }
         }
         return nil
     }
