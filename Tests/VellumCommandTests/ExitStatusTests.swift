@@ -223,19 +223,25 @@ struct ExitStatusTests {
     }
 
     /// A segment cut off loses keys, too: the rest is listed, and the number of lost ones reported.
-    @Test func countsLostEntries() throws {
+    @Test(arguments: [5000, 0] as [UInt64]) func countsLostEntries(left: UInt64) throws {
         let lines = (0..<2000).map { "{\"id\":\($0),\"text\":\"\(String(repeating: "x", count: 200))\"}\n" }
         try store.done("import", "Many", "-", "--key", "id", "--format", "ndjson", input: lines.joined())
         let archive = store.path + "/Many.archive"
         let segments = try FileManager.default.contentsOfDirectory(atPath: archive)
             .filter { $0.hasSuffix(".segment") }.sorted()
         try #require(segments.count > 1)
+        let entries = try #require(try store.archives()["Many"]?["entries"] as? Int)
         let handle = try FileHandle(
             forWritingTo: URL(fileURLWithPath: archive + "/" + (try #require(segments.first))))
-        try handle.truncate(atOffset: 5000)
+        try handle.truncate(atOffset: left)
         try handle.close()
 
-        let entries = try #require(try store.archives()["Many"]?["entries"] as? Int)
+        // A count reads no values, but notices a segment without a header.
+        for command in [["ls"], ["query", "Many", "count"]] {
+            let result = try Vellum.run(command + ["--store", store.path])
+            #expect(result.status == (left == 0 ? 3 : 0), "\(command): \(result.errors)")
+            #expect(result.errors.contains("00000001.segment") == (left == 0), "\(result.errors)")
+        }
         for command in [["keys", "Many"], ["export", "Many"], ["export", "Many", "--format", "csv"]] {
             let result = try Vellum.run(command + ["--store", store.path])
             let printed = result.lines.count - (command.count > 2 ? 1 : 0)

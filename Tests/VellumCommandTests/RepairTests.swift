@@ -39,6 +39,18 @@ struct RepairTests {
         #expect(try store.keys("A") == ["k4", "k3", "k1", "k0"])
     }
 
+    @Test("a damaged entry can be deleted by its key, and doesn't prevent other deletions")
+    func deletesDamagedEntry() throws {
+        try damageOneEntry()
+        let expired = try store.run("expire", "A", "k2", "k3", "--in", "1h", "--yes")
+        #expect(expired.status == 3 && expired.errors.contains("1 entry cannot be read"), "\(expired.errors)")
+        #expect(try store.run("ttl", "A", "k3").status == 0)
+        #expect(try store.run("exists", "A", "k2").status == 3)
+        try store.done("rm", "A", "k1", "k2", "--yes")
+        #expect(try store.keys("A") == ["k4", "k3", "k0"])
+        #expect(try store.run("exists", "A", "k2").status == 1)
+    }
+
     /// Regression: after a rebuild of the index these answered with the value before a damaged one as if nothing was lost.
     @Test("commands for one key report damage", arguments: ["get", "exists", "ttl", "why"])
     func keyCommandsReportDamage(command: String) throws {

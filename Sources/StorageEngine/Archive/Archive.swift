@@ -303,6 +303,9 @@ public final class Archive: Sendable, FollowedArchive {
         try StatusReader(engine()).status(configuration: configuration())
     }
 
+    /// Describes the oldest segment that can't be read; its entries are lost. Maps all segments.
+    package func lostSegment() throws(StorageError) -> StorageError? { try engine().lostSegment() }
+
     package func problem() throws(StorageError) -> String? {
         ArchiveStatus.problem(damagedPlaces: try StatusReader(engine()).damagedPlaces)
     }

@@ -52,6 +52,20 @@ extension ArchiveEngine {
         index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0
     }
 
+    /// Describes the oldest segment with entries that can't be mapped. Maps all segments.
+    func lostSegment() throws(StorageError) -> StorageError? {
+        let (oldest, newest) = (index.oldestSegment, index.head.segment)
+        guard !isCopy, newest > oldest, newest - oldest < UInt32(SegmentLayout.slots) else { return nil }
+        for number in oldest...newest where number == oldest || holdsLiveFrames(number) {
+            if let pin = try log.pinIfPresent(number) {
+                log.unpin(pin)
+            } else if number >= index.oldestSegment {
+                return log.unreadable(number)
+            }
+        }
+        return nil
+    }
+
     /// Segments with entries before the log's beginning, which no process is removing now.
     private func leftovers() throws(StorageError) -> [String] {
         func found() throws(StorageError) -> [UInt32] {

@@ -187,6 +187,16 @@ extension SegmentLog {
         }
     }
 
+    /// Describes a segment that is missing, or whose header shows that it isn't part of the log.
+    func unreadable(_ segment: UInt32) -> StorageError {
+        do throws(StorageError) {
+            try checkHeader(of: segment)
+        } catch {
+            if case .corrupted = error { return error }
+        }
+        return .corrupted(path: path(of: segment), offset: 0, reason: "the file is missing or can't be read")
+    }
+
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
 
     func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {

@@ -180,8 +180,7 @@ public final class ArchiveSnapshot: Sendable {
 
     private func damaged(at location: Location) -> StorageError {
         guard segments.pins[location.segment] == nil else { return engine.log.damagedEntry(at: location) }
-        return .corrupted(
-            path: engine.log.path(of: location.segment), offset: 0, reason: "the file is missing")
+        return engine.log.unreadable(location.segment)
     }
 
     func item(at number: Int) -> SnapshotItem { items[number] }

@@ -46,6 +46,8 @@ struct SnapshotBuilder {
             if attempt > 3 { cp_sleep(Int64(min(attempt, 20)) * 100_000) }
         }
         guard !engine.isGone else { throw .closed(name: engine.name) }
+        let end = engine.index.head
+        if end != .none, try !PinnedSegments(log).add(end.segment) { throw log.unreadable(end.segment) }
         throw .busy(
             archive: engine.name, process: 0,
             reason: "it is changed faster than a snapshot can be taken; try again")
@@ -58,15 +60,15 @@ struct SnapshotBuilder {
     }
 
     /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `missingIsLost`: an absent
-    /// segment not older than the log is lost and not reclaimed; reading its entries throws.
+    /// or damaged segment not older than the log is lost and not reclaimed; reading its entries throws.
     private func attemptOnce(_ isDamaged: inout Bool, missingIsLost: Bool) throws(StorageError) -> Result? {
         let isStopped = engine.isRestoreStopped
         let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
         let begin = engine.index.head
-        guard try pin(segments, upTo: begin) else { return nil }
-        if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
+        guard try pin(segments, upTo: begin, missingIsLost) else { return nil }
+        if engine.kind == .log { return try messages(segments, from: first, upTo: begin, missingIsLost) }
         let found = try readLines()
         // Frames in older segments were either moved, as later frames show, or dropped on a full disk, which no frame shows.
         let oldest = engine.index.oldestSegment
@@ -76,7 +78,7 @@ struct SnapshotBuilder {
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
         // All frames after the first log tail must be present. Otherwise the log has advanced past them, or there was no log.
-        guard try pin(segments, upTo: end),
+        guard try pin(segments, upTo: end, missingIsLost),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
             // The index names frames of a log that it declares empty.
@@ -100,8 +102,10 @@ struct SnapshotBuilder {
         return Result(items: items, segments: segments, boot: now.boot, wall: now.wall)
     }
 
-    /// Pins all segments up to `end` with their present sizes. Returns `false` if one was removed.
-    private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
+    /// Pins all segments up to `end` with their present sizes. Returns `false` if one was removed, or is damaged and not lost.
+    private func pin(
+        _ segments: PinnedSegments, upTo end: Location, _ missingIsLost: Bool
+    ) throws(StorageError) -> Bool {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
@@ -110,7 +114,7 @@ struct SnapshotBuilder {
             return segments.pins[end.segment] != nil
         }
         for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
-            guard try segments.add(number) else { return false }
+            guard try segments.add(number) || missingIsLost else { return false }
         }
         guard segments.pins[end.segment] != nil else { return false }
         return try segments.learnSizes(upTo: end)
@@ -195,7 +199,7 @@ struct SnapshotBuilder {
 
     /// The messages of a log archive that ended at `end`, oldest first. The last frame names the oldest message.
     private func messages(
-        _ segments: PinnedSegments, from first: Location, upTo end: Location
+        _ segments: PinnedSegments, from first: Location, upTo end: Location, _ missingIsLost: Bool
     ) throws(StorageError) -> Result? {
         let now = Clock.read()
         guard first != .none, end != .none else { return result([], segments, now) }
@@ -226,7 +230,11 @@ struct SnapshotBuilder {
         let begin = max(first, oldest ?? .none)
         items.removeAll { $0.location < begin }
         // The messages may have been dropped before they were pinned.
-        guard segments.pins[begin.segment] != nil else { return nil }
+        guard segments.pins[begin.segment] != nil || missingIsLost && engine.index.firstMessage <= begin
+        else { return nil }
+        let unreadable = try log.segmentNumbers().filter {
+            $0 >= begin.segment && $0 < end.segment && segments.pins[$0] == nil
+        }
         let counted = engine.index.entryCount
         var result = result(items, segments, now)
         result.damaged = damaged.filter { $0 >= begin }.map {
@@ -234,6 +242,7 @@ struct SnapshotBuilder {
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
         }
+        result.damaged += unreadable.map(log.unreadable)
         // If the last frames are all zero, only the index's count shows it, unless a process changes it or died while doing so.
         if result.damaged.isEmpty, items.count < counted, index.lockOwner == 0, engine.index.head == end,
             engine.index.firstMessage == begin, counted == engine.index.entryCount

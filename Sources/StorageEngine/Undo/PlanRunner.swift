@@ -120,6 +120,9 @@ struct PlanRunner: ArchiveOperation {
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Match {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
+            if planned.sequence == PlannedEntry.unknownSequence, let number = try damagedNumber(of: key) {
+                return .present(number)
+            }
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             else { return .skipped(.absent) }
@@ -141,6 +144,20 @@ struct PlanRunner: ArchiveOperation {
             }
             return .present(number)
         }
+    }
+
+    /// The damaged entry whose key has the hash of `key`: the bytes of its key may be damaged, too.
+    private func damagedNumber(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32? {
+        let tag = engine.hash.tag(key)
+        for number in index.table.liveEntries(ofTag: tag) {
+            guard let slot = index.entry(number), !slot.isMemoryOnly else { continue }
+            guard let (pin, frame) = try log.pinnedFrame(at: slot.location) else { return number }
+            defer { log.unpin(pin) }
+            let isOther = !frame.key.elementsEqual(key) && engine.hash.tag(frame.key) == tag
+            let seed = Frame.seed(segmentSeed: pin.seed, offset: slot.location.offset)
+            if !isOther, !frame.passesChecksum(seed: seed) { return number }
+        }
+        return nil
     }
 
     /// Deletes in batches every entry that exists when it begins, as one reversible action.

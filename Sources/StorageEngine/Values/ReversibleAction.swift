@@ -101,6 +101,9 @@ public struct PlannedEntry: Sendable, Hashable {
     /// The entry's ``EntryMetadata/sequence`` when it was seen.
     public var sequence: UInt64
 
+    /// Stands for the sequence of a damaged entry. A deletion finds that entry by the hash of its key.
+    package static let unknownSequence = UInt64.max
+
     /// The version `sequence` of the entry of `key`.
     public init(key: String, sequence: UInt64) {
         self.key = key

@@ -14,7 +14,7 @@ package struct ChangePlan: Sendable {
     package private(set) var missing: [String] = []
     /// Entries without an expiry time to remove.
     package private(set) var unchanged = 0
-    /// Entries with damaged bytes, which are left out.
+    /// Entries with damaged bytes, which are left out. A deletion by keys includes them.
     package private(set) var damaged = 0
     private var isWhole = false
     private var targets: [Target] = []
@@ -27,7 +27,18 @@ package struct ChangePlan: Sendable {
         if case .keys(let keys) = selection {
             var seen: Set<ExactText> = []
             for key in keys where seen.insert(ExactText(key)).inserted {
-                if let metadata = try archive.metadata(key) { add(metadata) } else { missing.append(key) }
+                do throws(StorageError) {
+                    if let metadata = try archive.metadata(key) { add(metadata) } else { missing.append(key) }
+                } catch {
+                    guard case .corrupted = error else { throw error }
+                    // A damaged entry can be deleted, but not changed.
+                    guard action == .delete else {
+                        damaged += 1
+                        continue
+                    }
+                    entries += 1
+                    targets.append(Target(key: key, sequence: PlannedEntry.unknownSequence, size: 0))
+                }
             }
             return
         }

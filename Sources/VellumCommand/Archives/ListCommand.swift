@@ -10,7 +10,8 @@ struct ListCommand: ParsableCommand {
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
             diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; memoryBytes \
             and diskBytes are sums of values, footprint is the size of the archive's files. Unreadable archives and empty \
-            archive folders are reported on standard error, with exit code 3; the others are still listed.
+            archive folders are reported on standard error, with exit code 3, and so are damaged archives, whose entries may \
+            include lost ones; the others are still listed.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -37,7 +38,7 @@ struct ListCommand: ParsableCommand {
             let members = sample.members
             try printer.print(
                 Self.columns.compactMap { column in members.first { $0.name == column.name }?.value })
-            if let problem = sample.status.problem { Narration.complain("\(archive.name): \(problem)") }
+            if try archive.complainOfLoss(withSegments: true) { failed = true }
         } unreadable: { name, error in
             Narration.complain("\(name): \(error)")
             failed = true

@@ -85,15 +85,16 @@ struct QueryCommand: ParsableCommand {
         if let server = try reference.store.server() {
             let database = try ServerDatabase(server, named: reference.archive)
             let plan = touch ? plan : try database.withoutAccesses(plan)
-            return try run(plan, over: try database.query(plan, touches: touch)) { false }
+            return try run(plan, over: try database.query(plan, touches: touch)) { _ in false }
         }
         let archive = try reference.openEntries()
-        try run(plan, over: archive) { try archive.complainOfLoss() }
+        // A query that reads no values counts entries of lost segments.
+        try run(plan, over: archive) { try archive.complainOfLoss(withSegments: $0.valuesRead == 0) }
     }
 
     /// `complainOfLoss` reports entries that may be missing.
     private func run(
-        _ plan: QueryPlan, over source: some QuerySource, complainOfLoss: () throws -> Bool
+        _ plan: QueryPlan, over source: some QuerySource, complainOfLoss: (QueryReport) throws -> Bool
     ) throws {
         Interruption.collect()
         let whole = try self.output.begin()
@@ -107,7 +108,7 @@ struct QueryCommand: ParsableCommand {
                 ? explain(plan, source, progress, to: output) : print(plan, source, progress, to: output)
             try whole?.finish()
             for warning in report.warnings { Narration.complain(warning) }
-            let hasLost = try complainOfLoss()
+            let hasLost = try complainOfLoss(report)
             if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
             if report.rows == 0, !explain { throw CommandFailure(nil, status: .nothing) }
         } catch QueryError.cancelled {

@@ -2,9 +2,10 @@ import StorageEngine
 import StoreInspection
 
 extension Archive {
-    /// Reports entries lost when the index was rebuilt. Returns whether there are any.
-    func complainOfLoss() throws(StorageError) -> Bool {
-        guard let problem = try status().problem else { return false }
+    /// Reports entries lost when the index was rebuilt, or with segments that can't be read. Returns whether there are any.
+    func complainOfLoss(withSegments: Bool = false) throws(StorageError) -> Bool {
+        let segment = withSegments ? try lostSegment() : nil
+        guard let problem = try status().problem ?? segment?.description else { return false }
         Narration.complain("\(name): \(problem)")
         return true
     }

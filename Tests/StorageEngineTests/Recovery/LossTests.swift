@@ -487,9 +487,55 @@ import Testing
         }
     }
 
-    @Test("a snapshot reports missing entries") func snapshotOfLoss() throws {
+    enum LostFile: CaseIterable { case removed, emptied, replaced }
+
+    /// Makes a segment unreadable.
+    private func lose(_ name: String, _ lost: LostFile, _ folder: TemporaryFolder) throws {
+        switch lost {
+        case .removed: try remove(name, folder)
+        case .emptied: try change(name, folder) { $0 = Data() }
+        case .replaced:
+            let other = try contents(of: folder.archivePath("A", try segments(folder)[2]))
+            try change(name, folder) { $0 = other }
+        }
+    }
+
+    @Test("a snapshot reports unreadable segments of a log", arguments: LostFile.allCases, [0, 1])
+    func snapshotOfLostMessages(lost: LostFile, place: Int) throws {
+        let folder = try filled(.log)
+        let name = try segments(folder)[place]
+        try lose(name, lost, folder)
+        let snapshot = try folder.withArchive { try $0.snapshot() }
+        #expect(snapshot.count > 0 && snapshot.count < LossTests.entries)
+        #expect(!snapshot.damagedPlaces.isEmpty)
+        guard lost != .removed else { return }
+        #expect(snapshot.damagedPlaces.contains { $0.description.contains(name) })
+    }
+
+    @Test("a plan deletes a damaged entry by its key beside an intact one", arguments: LostFile.allCases)
+    func deletedDamage(lost: LostFile) throws {
         let folder = try filled()
-        try remove(try segments(folder)[1], folder)
+        try lose(try segments(folder)[1], lost, folder)
+        let archive = try folder.archive()
+        defer { archive.close() }
+        let (damaged, intact) = (0..<LossTests.entries).map { "key \($0)" }
+            .reduce(into: ([String](), [String]())) {
+                if (try? archive.metadata($1)) == nil { $0.0.append($1) } else { $0.1.append($1) }
+            }
+        let key = try #require(damaged.first)
+        var plan = try archive.planned(intact.prefix(1))
+        plan.append(PlannedEntry(key: key, sequence: PlannedEntry.unknownSequence))
+        #expect(try archive.carryOut(.delete, on: plan).entries == 2)
+        let (found, left) = (try archive.metadata(key), try archive.status().entries)
+        #expect(found == nil && left == LossTests.entries - 2)
+        #expect(throws: StorageError.self) { _ = try archive.metadata(damaged[1]) }
+    }
+
+    @Test("a snapshot reports missing entries", arguments: LostFile.allCases)
+    func snapshotOfLoss(lost: LostFile) throws {
+        let folder = try filled()
+        let name = try segments(folder)[1]
+        try lose(name, lost, folder)
         let archive = try folder.archive()
         let snapshot = try archive.snapshot()
         #expect(snapshot.count == LossTests.entries)
@@ -503,7 +549,10 @@ import Testing
         let list = try archive.entries()
         let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
         #expect(unreadable == errors.count)
-        #expect(errors.allSatisfy { if case .corrupted = $0 { true } else { false } })
+        #expect(
+            errors.allSatisfy {
+                if case .corrupted(let path, _, _) = $0 { path.hasSuffix(name) } else { false }
+            })
     }
 
     @Test("reclaimed segments don't count as lost") func reclaimedSegments() throws {
