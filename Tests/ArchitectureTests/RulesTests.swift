@@ -13,6 +13,7 @@ import Testing
 
     @Test func findsTraps() {
         #expect(inSources("let a = try! b()\n") == [1])
+        #expect(inSources("let a = try !b()\n") == [])
         #expect(inSources("\nlet a = b as! C\n") == [2])
         #expect(inSources("fatalError(\"no\")\n") == [1])
         #expect(inSources("let a = try? b() as? C // not try! but try?\nlet c = \"as! D\"\n") == [])

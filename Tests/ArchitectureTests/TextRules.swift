@@ -46,7 +46,7 @@ enum TextRules {
     /// or the one above begins with "Unreachable:" and a reason.
     private static func traps(_ file: SourceFile) -> [Violation] {
         guard file.isUnder("Sources"), file.path.hasSuffix(".swift") else { return [] }
-        let trap = /\btry\s*!|\bas\s*!|\bfatalError\s*\(/
+        let trap = /\btry!|\bas\s*!|\bfatalError\s*\(/
         let reasons = Set(
             file.comments.numberedLines.filter {
                 $0.line.has("Unreachable:") && $0.line.contains(/\/\/\s*Unreachable: \S/)
