@@ -201,7 +201,7 @@ enum QueryText {
     }
 
     /// Not for quotes, spaces and control characters beyond ASCII.
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.isASCII else { return UInt8(scalar.value).isWordPart }
         let properties = scalar.properties
         return !properties.isQuotationMark && !properties.isWhitespace

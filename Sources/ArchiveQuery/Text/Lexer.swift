@@ -44,7 +44,7 @@ struct Lexer {
 
     mutating func takeWord() -> String {
         let start = offset
-        while offset < bytes.count, bytes[offset].isWordPart { offset += 1 }
+        while offset < bytes.count, bytes[offset].isWordPart, lookalike == nil { offset += 1 }
         return String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
@@ -72,22 +72,22 @@ struct Lexer {
         "~": "write matches",
     ]
 
-    /// Scans typographic quotes and spaces.
-    private mutating func scanLookalike() -> Token.Kind? {
-        for (lookalike, advice) in Lexer.lookalikes where bytes[offset...].starts(with: lookalike) {
-            offset += lookalike.count
-            return .invalid(advice)
-        }
-        return nil
+    /// The quote, space or control character beyond ASCII that is next; nil for others.
+    private var lookalike: Unicode.Scalar? {
+        guard byte() >= 0xc2 else { return nil }
+        let scalar = String(decoding: bytes[offset...].prefix(4), as: UTF8.self).unicodeScalars.first
+        return scalar.flatMap { QueryText.isPlain($0) ? nil : $0 }
     }
 
-    private static let lookalikes: [([UInt8], String)] =
-        ["\u{201c}", "\u{201d}", "\u{2018}", "\u{2019}", "\u{ab}", "\u{bb}"].map {
-            (Array($0.utf8), "a typographic quote; texts stand in \"…\"")
-        }
-        + ["\u{a0}", "\u{2028}", "\u{3000}"].map {
-            (Array($0.utf8), "a space of another kind; use a plain one")
-        }
+    private mutating func scanLookalike() -> Token.Kind? {
+        guard let scalar = lookalike else { return nil }
+        offset += UTF8.width(scalar)
+        if scalar.properties.isQuotationMark { return .invalid("a typographic quote; texts stand in \"…\"") }
+        return .invalid(
+            scalar.properties.isWhitespace
+                ? "a space of another kind; use a plain one"
+                : "a control character; names with it need quotes")
+    }
 }
 
 extension UInt8 {

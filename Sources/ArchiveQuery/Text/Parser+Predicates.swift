@@ -151,11 +151,13 @@ extension Parser {
             throw failure(advice: isNot ? nil : "is takes null or empty; compare values with =")
         }
         // If an operator follows, `empty` is a property in the next condition.
-        guard token.isWord("or"), following.isWord("empty"), !isOperator(at: 2) else {
+        guard token.isWord("or"), following.isWord("empty"), !token(at: 2).isOperator else {
             return .presence(property, isNot ? .notNull : .null)
         }
         advance()
         advance()
+        // Of elements, one with content is enough, as for `is not null` and `is not empty`.
+        if isNot, property.isMany { return .presence(property, .notEmpty) }
         let either = QueryPredicate.presence(property, .nullOrEmpty)
         return isNot ? .not(either) : either
     }

@@ -66,6 +66,7 @@ extension Parser {
     }
 
     private var isFollowedByRelation: Bool {
+        if following.isWord("in"), token(at: 2).kind == .symbol(.openBracket) { return true }
         guard case .symbol(let symbol) = following.kind else { return isFollowedByForeignOperator }
         return QueryRelation(rawValue: symbol.rawValue) != nil
     }

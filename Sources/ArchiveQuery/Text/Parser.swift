@@ -25,16 +25,15 @@ struct Parser {
     // MARK: Words
 
     var token: Token { tokens[position] }
-    var following: Token { tokens[min(position + 1, tokens.count - 1)] }
+    var following: Token { token(at: 1) }
     var isAtEnd: Bool { token.kind == .end }
-    func isOperator(at distance: Int) -> Bool {
-        tokens[min(position + distance, tokens.count - 1)].isOperator
-    }
+    func token(at distance: Int) -> Token { tokens[min(position + distance, tokens.count - 1)] }
 
-    /// Whether an operator of other languages follows, which an error should name with its equivalent.
+    /// Whether an operator of other languages, or a quote or space beyond ASCII, follows, which an error should name.
     var isFollowedByForeignOperator: Bool {
         guard case .invalid = following.kind else { return false }
-        return "<%~&|^?:".utf8.contains(bytes[following.range.lowerBound])
+        let first = bytes[following.range.lowerBound]
+        return first >= 0x80 || "<%~&|^?:".utf8.contains(first)
     }
 
     var isRelationBehindParentheses: Bool {

@@ -204,6 +204,8 @@ import Testing
             ("l[].p != 4", ["0", "1", "2", "3", "7", "8"]),
             // The sixth has no list, so the condition is unknown for it.
             ("not l[].p is not null", ["0", "1", "4", "5", "7"]),
+            ("l[].p is not null or empty", ["8"]),
+            ("not l[].p is not null or empty", ["0", "1", "4", "5", "7"]),
             ("l[].p[0] is null", ["0", "1", "2", "3", "7"]), ("l[].p[] is null", []), ("l[].p[] = 4", ["8"]),
             ("l[] is null", ["7"]), ("count(l[].p) >= 0", ["8"]),
         ] {

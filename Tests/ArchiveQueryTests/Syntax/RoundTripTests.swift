@@ -30,12 +30,18 @@ import Testing
         ("find a not contains \"x\"", "find not a contains \"x\""),
         ("find a is null or empty", "find a is null or empty"),
         ("find a is not null or empty", "find not a is null or empty"),
+        ("find a[] is not null or empty", "find a[] is not empty"),
         ("find a is not null or empty = 1", "find a is not null or \"empty\" = 1"),
         ("find a is null or empty = 1", "find a is null or \"empty\" = 1"),
         ("find a is null or empty is null", "find a is null or \"empty\" is null"),
         ("find not = 1 and count > 2", "find \"not\" = 1 and \"count\" > 2"),
         ("find count(count) > 2", "find count(\"count\") > 2"),
         ("find sort = 1 and find = 2", "find \"sort\" = 1 and \"find\" = 2"),
+        (
+            "sort in [\"x\"] | count in [7] | sum in [1] | first in []",
+            "find \"sort\" in [\"x\"] | find \"count\" in [7] | find \"sum\" in [1] | find first in []"
+        ),
+        ("sort in | sort in.x | sum in", "sort \"in\" | sort \"in\".x | sum \"in\""),
         ("find tags.0 = 1 and tags[1].x = 2", "find tags[0] = 1 and tags[1].x = 2"),
         ("find a[\"odd name\"] = 1", "find a.\"odd name\" = 1"),
         ("find \"odd name\".x has 1", "find \"odd name\".x has 1"),

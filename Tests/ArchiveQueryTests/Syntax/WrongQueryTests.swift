@@ -48,6 +48,17 @@ import Testing
     }
 
     @Test(
+        "a quote, space or control character beyond ASCII is in no name without quotes",
+        arguments: [
+            ("find a\u{a0}= 1", 6..<8), ("select a\u{2003}b", 8..<11), ("@key\u{3000}= 1", 4..<7),
+            ("n\u{a0}> 5", 1..<3), ("select l’a", 8..<11), ("sort a, ü\u{9b}", 10..<12),
+        ])
+    func lookalikesInNames(text: String, range: Range<Int>) throws {
+        let error = try #require(errors(text).first)
+        #expect(error.range == range && error.advice != nil, "\(error)")
+    }
+
+    @Test(
         "an aggregate in a select is explained",
         arguments: [("group by tag | select tag, count, avg n", 34..<37), ("select sum n", 7..<10)])
     func aggregatesInSelect(text: String, range: Range<Int>) throws {
