@@ -343,6 +343,20 @@ struct InterleavedChangesTests {
         #expect(try !behind.isOnThisMachine())
     }
 
+    @Test("no count of others decreases after a change, which would look like a restart of the server")
+    func countsAfterChanges() async throws {
+        let served = try await Served()
+        for number in 0..<20 { try served.ask("SET", "key \(number)", "0") }
+        var last = try served.connection.figures().commands
+        for number in 0..<20 {
+            let carried = try served.changes().carryOut(.delete, on: try served.targets(["key \(number)"]))
+            if number % 2 == 0 { _ = try undo(carried, by: served.changes()) }
+            let commands = try served.connection.figures().commands
+            #expect(commands >= last)
+            last = commands
+        }
+    }
+
     @Test("figures leave out all that this program has had the server count")
     func ownLookups() async throws {
         let served = try await Served()

@@ -9,6 +9,10 @@ package struct OwnLookups: Sendable, Hashable {
     package private(set) var commands: UInt64 = 0
     /// The server's count of hits in the latest `INFO`.
     private var reported: UInt64 = 0
+    /// The latest counts without those of this process; of commands, those that are neither hits nor misses.
+    private var otherHits: UInt64 = 0
+    private var otherMisses: UInt64 = 0
+    private var otherChanges: UInt64 = 0
 
     private static let counted: Set<String> = [
         "TYPE", "OBJECT", "PTTL", "PEXPIRETIME", "EXISTS", "DUMP", "STRLEN", "GETRANGE", "HLEN", "HSCAN",
@@ -43,14 +47,23 @@ package struct OwnLookups: Sendable, Hashable {
         }
     }
 
-    /// Returns the lookups in a run. They start again at 0 if the server's counts did (`CONFIG RESETSTAT`).
-    static func at(_ run: String, reported hits: UInt64) -> OwnLookups {
+    /// Subtracts the lookups in a run from a server's counts, and returns them. They start again at 0 if the counts did
+    /// (`CONFIG RESETSTAT`).
+    static func subtract(from figures: inout ServerFigures, in run: String) -> OwnLookups {
         all.withLock { all in
-            var lookups = all[run] ?? OwnLookups()
-            if hits < lookups.reported { lookups = OwnLookups() }
-            lookups.reported = hits
-            all[run] = lookups
-            return lookups
+            var own = all[run] ?? OwnLookups()
+            if figures.hits < own.reported { own = OwnLookups() }
+            own.reported = figures.hits
+            // The server doesn't count each command, for example a refused one. A count that decreases looks like a restart.
+            own.otherHits = max(own.otherHits, figures.hits - min(figures.hits, own.hits))
+            own.otherMisses = max(own.otherMisses, figures.misses - min(figures.misses, own.misses))
+            let lookups = own.otherHits + own.otherMisses
+            let commands = figures.commands - min(figures.commands, own.commands)
+            own.otherChanges = max(own.otherChanges, commands - min(commands, lookups))
+            (figures.hits, figures.misses) = (own.otherHits, own.otherMisses)
+            figures.commands = lookups + own.otherChanges
+            all[run] = own
+            return own
         }
     }
 }

@@ -96,10 +96,7 @@ extension ServerConnection {
             hits: info.number("keyspace_hits") ?? 0, misses: info.number("keyspace_misses") ?? 0,
             evictions: info.number("evicted_keys") ?? 0, expirations: info.number("expired_keys") ?? 0,
             commands: info.number("total_commands_processed") ?? 0, databases: [])
-        figures.own = OwnLookups.at(traits.run, reported: figures.hits)
-        figures.hits -= min(figures.hits, figures.own.hits)
-        figures.misses -= min(figures.misses, figures.own.misses)
-        figures.commands -= min(figures.commands, figures.own.commands)
+        figures.own = OwnLookups.subtract(from: &figures, in: traits.run)
         for (name, value) in info.all {
             guard let number = ServerFigures.number(ofDatabase: String(name)) else { continue }
             let counts = RESPFields(value, with: "=", separatedBy: { $0 == "," })
