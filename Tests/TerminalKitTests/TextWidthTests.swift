@@ -100,6 +100,21 @@ import Testing
     }
 
     @Test(
+        "a cut text shows the match",
+        arguments: [
+            ("abcdefgh", 6..<8, 5, "ab…gh"), ("abcdefghij", 4..<6, 6, "…defg…"),
+            ("abcdefghij", 1..<4, 6, "abcde…"),
+            ("abcdefghij", 5..<8, 6, "…fghij"), ("abcdefghij", 2..<9, 4, "…cd…"),
+            ("漢字漢字漢字", 2..<3, 6, "…漢字…"),
+            ("abc", 0..<1, 3, "abc"), ("abcdef", 2..<3, 1, "…"), ("abcdef", 2..<3, 0, ""),
+        ])
+    func truncatesAroundMatch(_ text: String, _ match: Range<Int>, _ columns: Int, _ expected: String) {
+        let cut = TextWidth.truncate(text, to: columns, cutting: .middle, keeping: match)
+        #expect(cut == expected)
+        #expect(TextWidth.width(of: cut) <= columns)
+    }
+
+    @Test(
         "the cut moves if texts would look equal",
         arguments: [
             (["archive-images-2024", "archive-thumbs-2024"], 11),

@@ -108,15 +108,29 @@ package enum TextWidth {
     }
 
     /// Cuts the text to at most `columns`, with the ellipsis in place of the cut if it fits. The result is harmless.
+    /// - Parameter match: characters that stay visible: if the cut would hide them, both ends are cut.
     package static func truncate(
-        _ text: String, to columns: Int, cutting cut: Cut = .end, ellipsis: String = "…"
+        _ text: String, to columns: Int, cutting cut: Cut = .end, keeping match: Range<Int>? = nil,
+        ellipsis: String = "…"
     ) -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
         let room = columns - width(of: ellipsis)
         guard room >= 0 else { return String(prefix(of: safe, columns: columns)) }
         let tail = suffix(of: safe, columns: room * cut.quarters / 4)
-        return prefix(of: safe, columns: room - width(of: tail)) + ellipsis + tail
+        let head = prefix(of: safe, columns: room - width(of: tail))
+        guard let match, room > width(of: ellipsis), match.upperBound > head.count,
+            match.lowerBound < safe.count - tail.count
+        else { return head + ellipsis + tail }
+        let (start, end) = (prefix(of: safe, columns: room), suffix(of: safe, columns: room))
+        if match.upperBound <= start.count { return start + ellipsis }
+        if match.lowerBound >= safe.count - end.count { return ellipsis + end }
+        // As many columns before the match as behind it.
+        let rest = safe.dropFirst(match.lowerBound)
+        let inner = room - width(of: ellipsis)
+        let space = max(0, (inner - width(of: rest.prefix(match.count))) / 2)
+        let before = suffix(of: String(safe.prefix(match.lowerBound)), columns: space)
+        return ellipsis + prefix(of: String(before) + rest, columns: inner) + ellipsis
     }
 
     /// The text without its first `columns`; the second half of a wide character becomes a space. The result is harmless.
@@ -133,9 +147,9 @@ package enum TextWidth {
     /// Truncates or fills with spaces to exactly `columns`.
     package static func pad(
         _ text: String, to columns: Int, alignment: Alignment = .leading, cutting cut: Cut = .end,
-        ellipsis: String = "…"
+        keeping match: Range<Int>? = nil, ellipsis: String = "…"
     ) -> String {
-        let text = truncate(text, to: columns, cutting: cut, ellipsis: ellipsis)
+        let text = truncate(text, to: columns, cutting: cut, keeping: match, ellipsis: ellipsis)
         let space = max(0, columns - width(of: text))
         let before =
             switch alignment {

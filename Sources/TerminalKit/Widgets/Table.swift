@@ -36,6 +36,8 @@ package struct Table: Widget {
         /// Nil: the row's role.
         package var role: Role?
         package var cut: TextWidth.Cut
+        /// Characters of the legible text that stay visible if it is cut.
+        package var match: Range<Int>?
         /// 0 to 1, instead of the text.
         package var gauge: Double?
         /// Shares from 0 to 1 instead of the text; nil is a gap.
@@ -216,7 +218,8 @@ package struct Table: Widget {
                     ? lines.first ?? ""
                     : TextWidth.pad(
                         shown, to: area.columns, alignment: column.alignment,
-                        cutting: cell.cut == .middle ? middle : cell.cut, ellipsis: look.glyphs.ellipsis)
+                        cutting: cell.cut == .middle ? middle : cell.cut, keeping: cell.match,
+                        ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
                 // A role's colors may be unreadable on the selection; keep only its attributes.
