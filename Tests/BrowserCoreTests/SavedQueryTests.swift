@@ -96,6 +96,10 @@ struct SavedQueryTests {
         try source.keep(ChosenColumns(archive: "Other", properties: [], hidden: []))
         #expect(try source.columns(of: city)?.properties == [.named("a.b")])
         #expect(try source.columns(of: city)?.hidden == ["tier"])
+        // Columns of a store have priority over those of the name.
+        try source.keep(ChosenColumns(archive: "City", in: "/b", properties: [], hidden: ["age"]))
+        #expect(try source.columns(of: city)?.hidden == ["tier"])
+        #expect(try source.columns(of: ArchiveAddress("City", in: "/b"))?.hidden == ["age"])
         #expect(try source.columns(of: ArchiveAddress("None", in: "/a")) == nil)
         for name in ["saved-queries", "columns"] {
             let facts = try FileManager.default.attributesOfItem(atPath: state.path + "/" + name)

@@ -43,7 +43,7 @@ package final class EngineSource: StoreSource {
     }
 
     package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
-        try state?.columns.read().of(archive.name) ?? settled.columns.of(archive.name)
+        try state?.columns.read().of(archive) ?? settled.columns.of(archive)
     }
 
     package func keep(_ columns: ChosenColumns) throws(SourceError) {

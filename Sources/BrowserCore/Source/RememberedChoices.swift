@@ -47,8 +47,10 @@ extension [SavedQuery] {
 }
 
 package struct ChosenColumns: Sendable, Hashable, Codable {
-    /// The archive's name without its store: archives of the same name share columns.
+    /// The archive's name without its store.
     package var archive: String
+    /// The path or address of the store; nil: archives of that name in all stores.
+    package var store: String?
     /// Properties as spelled in queries, in order.
     private var columns: [String]
     package var hidden: [String]
@@ -58,11 +60,15 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     /// Names of the columns that can be hidden.
     package static let hideable = EntriesView.hideable
 
-    package init(archive: String, properties: [QueryProperty], hidden: Set<String>) {
-        self.archive = archive
+    package init(
+        archive: String, in store: String? = nil, properties: [QueryProperty], hidden: Set<String>
+    ) {
+        (self.archive, self.store) = (archive, store)
         columns = properties.map(\.description)
         self.hidden = hidden.sorted()
     }
+
+    fileprivate var names: [ExactText?] { [archive, store].map { $0.map(ExactText.init) } }
 
     package var properties: [QueryProperty] {
         columns.prefix(ChosenColumns.mostProperties).compactMap { try? QueryProperty($0) }
@@ -78,12 +84,16 @@ package struct SettledChoices: Sendable {
 }
 
 extension [ChosenColumns] {
-    func of(_ archive: String) -> ChosenColumns? {
-        last { ExactText($0.archive) == ExactText(archive) }
+    /// The columns of an archive, else those of its name in all stores.
+    func of(_ archive: ArchiveAddress) -> ChosenColumns? {
+        func chosen(in store: String?) -> ChosenColumns? {
+            last { $0.names == [archive.name, store].map { $0.map(ExactText.init) } }
+        }
+        return chosen(in: archive.store) ?? chosen(in: nil)
     }
 
     package mutating func remember(_ chosen: ChosenColumns) {
-        removeAll { ExactText($0.archive) == ExactText(chosen.archive) }
+        removeAll { $0.names == chosen.names }
         append(chosen)
     }
 }

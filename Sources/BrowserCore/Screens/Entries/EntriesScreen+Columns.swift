@@ -27,8 +27,8 @@ extension EntriesScreen {
     static func columnsChosen(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries else { return [] }
         let chosen = ChosenColumns(
-            archive: entries.archive.name, properties: entries.properties ?? [], hidden: entries.hiddenColumns
-        )
+            archive: entries.archive.name, in: entries.archive.store,
+            properties: entries.properties ?? [], hidden: entries.hiddenColumns)
         var effects: [Effect] = [keep(chosen, of: entries.archive)]
         // The rows can't stay sorted by a column that was removed.
         if let property = entries.order.property, entries.properties?.contains(property) != true {
@@ -40,8 +40,12 @@ extension EntriesScreen {
     private static func keep(_ chosen: ChosenColumns, of archive: ArchiveAddress) -> Effect {
         .ask("keep the columns of \(chosen.archive)") { (context) throws(SourceError) in
             // An unchanged choice isn't written.
-            let none = ChosenColumns(archive: archive.name, properties: [], hidden: [])
-            if try context.source.columns(of: archive) ?? none != chosen {
+            var known =
+                try context.source.columns(of: archive)
+                ?? ChosenColumns(
+                    archive: archive.name, properties: [], hidden: [])
+            known.store = archive.store
+            if known != chosen {
                 try context.source.keep(chosen)
             }
         } then: { model, result in
