@@ -35,13 +35,15 @@ package final class ServerListing: EntryListing {
     private let database: Int
     private let keys: KeyTable
     package let isCut: Bool
-    private let state = Guarded(State())
+    private let allowsAccesses: Bool
+    private let state: Guarded<State>
 
     private struct State {
         var recent: [Int: KeyFacts?] = [:]
         var asked = Timestamp.now()
         /// Nil before ``learnFigures(of:_:)``.
         var learnt: Learnt?
+        var learned = Timestamp(microseconds: .min)
     }
 
     /// Facts of keys in little memory.
@@ -93,6 +95,8 @@ package final class ServerListing: EntryListing {
     private static let mostRecent = 4096
     /// Seconds for which cached facts are valid.
     private static let fresh = 1.0
+    /// The same for the metadata of all keys.
+    private static let freshLearnt = 10.0
 
     /// Scans a database; nil: stopped.
     /// - Parameters:
@@ -128,7 +132,15 @@ package final class ServerListing: EntryListing {
         (connection, database) = (scan.connection, scan.database)
         let (keys, isAtEnd) = scan.found
         (self.keys, isCut) = (keys, !isAtEnd)
+        (allowsAccesses, state) = (false, Guarded(State()))
     }
+
+    private init(allowingAccesses other: ServerListing) {
+        (connection, database, keys, isCut) = (other.connection, other.database, other.keys, other.isCut)
+        (allowsAccesses, state) = (true, other.state)
+    }
+
+    package func allowingAccesses() -> any EntryListing { ServerListing(allowingAccesses: self) }
 
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
@@ -173,9 +185,12 @@ package final class ServerListing: EntryListing {
 
     package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
         guard let facts = try facts(at: index) else { return nil }
-        if let reason = try connection.traits().objectionToReading { throw SourceError(reason) }
-        return try connection.value(of: Array(keys[index]), type: facts.type, in: database)
-            .map { ($0.encoding, $0.bytes) }
+        if !allowsAccesses, let reason = try connection.traits().objectionToReading {
+            throw SourceError(reason)
+        }
+        return try connection.paced(
+            try connection.value(of: Array(keys[index]), type: facts.type, in: database)
+        ).map { ($0.encoding, $0.bytes) }
     }
 
     package func prepare(_ indices: [Int]) throws(SourceError) {
@@ -192,9 +207,14 @@ package final class ServerListing: EntryListing {
 
     /// Returns cached facts, or requests those of the key and of the next keys.
     private func facts(at index: Int) throws(SourceError) -> KeyFacts? {
-        let known = state.withLock { state in
-            if Timestamp.now().seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
-            return state.recent[index]
+        let known = state.withLock { (state) -> KeyFacts?? in
+            let now = Timestamp.now()
+            if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
+            if let facts = state.recent[index] { return facts }
+            guard now.seconds(since: state.learned) < ServerListing.freshLearnt,
+                let facts = state.learnt?.facts(at: index)
+            else { return nil }
+            return facts.type.isEmpty ? .some(nil) : facts
         }
         if let known { return known }
         let block = Array(index..<min(index + ServerListing.smallBlock, count))
@@ -227,7 +247,10 @@ package final class ServerListing: EntryListing {
             let now = Timestamp.now()
             for (index, facts) in zip(block, found) { learnt.note(facts, at: index, now: now) }
         }
-        state.withLock { $0.learnt = learnt }
+        state.withLock { state in
+            state.learnt = learnt
+            if !unknown.isEmpty { state.learned = .now() }
+        }
         return true
     }
 }

@@ -30,6 +30,10 @@ package enum Grouping: Sendable, Hashable {
         return Figures.count(count, "prefix", "prefixes") + name.dropFirst("prefix".count)
     }
 
+    package var readsValues: Bool {
+        if case .property(let property) = self { !property.isMetadata } else { self == .kind }
+    }
+
     package var needsKeys: Bool { if case .prefix = self { true } else { false } }
 }
 
@@ -97,7 +101,7 @@ package struct EntryGroups: Sendable {
         var largest = LargestGroups()
         repeat {
             for row in 0..<rows.count {
-                if row % 1024 == 0 {
+                if row % 64 == 0 {
                     try checkpoint(0.8 * largest.share(ofPass: Double(row) / Double(rows.count)))
                 }
                 let index = rows.index(row)
@@ -131,7 +135,7 @@ package struct EntryGroups: Sendable {
         let probe = rows.probe
         members = Array(repeating: -1, count: listing.count)
         for row in 0..<rows.count {
-            if row % 1024 == 0 { try checkpoint(Double(row) / Double(rows.count)) }
+            if row % 64 == 0 { try checkpoint(Double(row) / Double(rows.count)) }
             let index = rows.index(row)
             guard let identity = identity(of: index, rows.keys, probe) else { continue }
             let number: Int32

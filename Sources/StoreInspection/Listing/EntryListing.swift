@@ -60,6 +60,9 @@ package protocol EntryListing: Sendable {
 
     /// Prefetches the metadata of entries in one request.
     func prepare(_ indices: [Int]) throws(SourceError)
+
+    /// The same list, which reads values although the server counts that as accesses.
+    func allowingAccesses() -> any EntryListing
 }
 
 extension EntryListing {
@@ -78,6 +81,8 @@ extension EntryListing {
     }
 
     package func prepare(_ indices: [Int]) throws(SourceError) {}
+
+    package func allowingAccesses() -> any EntryListing { self }
 
     package func prefetch(at index: Int) {}
 

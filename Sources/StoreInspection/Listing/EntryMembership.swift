@@ -15,7 +15,8 @@ package indirect enum GroupMembership: Sendable, Hashable {
 
     package var readsValues: Bool {
         switch self {
-        case .kind, .value: true
+        case .kind: true
+        case .value(let property, _, _): !property.isMetadata
         case .prefix, .last, .owner: false
         case .both(let one, let other): one.readsValues || other.readsValues
         }

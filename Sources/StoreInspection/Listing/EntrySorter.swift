@@ -38,7 +38,7 @@ package struct EntrySorter<Stop: Error> {
         var values: [SortValue] = []
         values.reserveCapacity(count)
         for index in 0..<count {
-            if index % 1024 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
+            if index % 64 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
             listing.prefetch(behind: index, of: .all(count))
             values.append(probe.sortValue(0, at: index, isDescending: descending))
         }

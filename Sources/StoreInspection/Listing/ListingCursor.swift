@@ -74,6 +74,9 @@ final class ListingCursor: QueryCursor {
 
     // MARK: Metadata
 
+    // A server's values are texts.
+    var storesNumbersAsText: Bool { !listing.isByRecency }
+
     private var details: EntryMetadata? {
         if metadata == nil, !listing.knowsFigures { _ = load() }
         return metadata

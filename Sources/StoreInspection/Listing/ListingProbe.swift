@@ -106,5 +106,5 @@ package final class ListingProbe {
 }
 
 extension QueryProperty {
-    fileprivate var isMetadata: Bool { if case .metadata = self { true } else { false } }
+    package var isMetadata: Bool { if case .metadata = self { true } else { false } }
 }

@@ -43,9 +43,13 @@ package struct StoredListing: EntryListing {
     }
 
     package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
-        try unlessClosed { () throws(StorageError) in
+        let content = try unlessClosed { () throws(StorageError) in
             try list.presentContent(at: index).map { ($0.encoding, $0.value) }
         }
+        if content == nil, list[index].tier != .memory, (try? list.isDamaged(at: index)) == true {
+            throw SourceError("the value is damaged or its segment is missing")
+        }
+        return content
     }
 
     /// A removed archive has no entries.
