@@ -267,6 +267,18 @@ struct ActionTests {
         #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.said != nil)
     }
 
+    @Test("V counts the next victims that a filter hides")
+    func hiddenVictims() throws {
+        let source = Fixture.source()
+        source.with { $0.summaries["City"]?.diskLimit = 1_000 }
+        var browser = try Fixture.browser(source, keys: "j<enter>/Apia<enter>V")
+        #expect(browser.model.cursorKey == "Apia")
+        let words = browser.model.said ?? ""
+        #expect(words.contains("filter hides 1") && words.contains("of the next victims"), "\(words)")
+        browser.press([.character("V")])
+        #expect(browser.model.said == words, "one row is no proof that no other is evicted")
+    }
+
     @Test("V reads a frozen or paused list again", arguments: ["k", " "])
     func nextVictimIsCurrent(key: String) throws {
         let source = Fixture.source()

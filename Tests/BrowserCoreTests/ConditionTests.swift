@@ -30,6 +30,45 @@ struct ConditionTests {
         #expect(browser.lines[1].contains(" 16 entries"))
     }
 
+    @Test(
+        "a condition on values that counts as accesses is applied after one question, and its list isn't read again by itself"
+    )
+    func asksBeforeReading() throws {
+        let (source, clock) = (Fixture.source(), TestClock())
+        source.with { $0.countsAccesses = true }
+        var browser = try Fixture.browser(
+            source, columns: 99, clock: clock, keys: "j<enter>Wpopulation > 2000000<enter>")
+        #expect(
+            browser.boxWords.contains("at most 16 keys, which counts as an access to each"), "\(browser.text)"
+        )
+        browser.press(try Key.script("<esc>"))
+        #expect(
+            source.with { $0.valueCalls } == 0 && browser.model.said?.contains("No values were read") == true)
+        #expect(browser.lines[1].contains(" 16 entries"), "\(browser.lines[1])")
+        browser.press(try Key.script("Wpopulation > 2000000<enter>y"))
+        #expect(browser.lines[1].contains("4 of 16 entries"), "\(browser.text)")
+        browser.press(try Key.script("W<ctrl+u>population > 3000000"))
+        let read = source.with { $0.valueCalls }
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.lines[1].contains("2 of 16 entries"), "\(browser.text)")
+        #expect(source.with { $0.valueCalls } == read + 16, "typing reads no values")
+        clock.advance(600)
+        source.access("Kyiv", archive: "City", at: clock.now)
+        browser.refresh()
+        #expect(source.with { $0.valueCalls } == read + 16)
+    }
+
+    @Test("an empty list states how many entries couldn't be read")
+    func countsUnreadableWithoutMatches() throws {
+        let source = Fixture.source()
+        source.with { $0.valueProblems["Kyiv"] = "the entry fails its checksum" }
+        var browser = try browser("Wpopulation > 999999999<enter>", source)
+        #expect(
+            browser.text.contains("population > 999999999, but 1 entry could not be read"), "\(browser.text)")
+        browser.press(try Key.script("<esc>Wpopulation > 1<enter>"))
+        #expect(browser.lines[1].contains("15 of 16 entries, 1 unreadable"), "\(browser.lines[1])")
+    }
+
     @Test func reportsMistakes() throws {
         var browser = try browser("Wpopulation > 2000000 and")
         // An incomplete condition shows what may follow, and the previous one applies.

@@ -73,6 +73,20 @@ struct CursorTests {
         #expect(browser.model.cursorKey == held)
     }
 
+    @Test(
+        "a cursor stays with its key at the first sort after it was moved, and goes to the top at the next one"
+    )
+    func sortKeepsAMovedCursorOnce() throws {
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
+        let key = browser.model.cursorKey
+        browser.press(try Key.script("1"))
+        #expect(browser.model.cursorKey == key && browser.model.cursorRow > 0)
+        browser.press(try Key.script("2"))
+        #expect(browser.model.cursorRow == 0)
+        browser.press(try Key.script("r"))
+        #expect(browser.model.cursorRow == 0)
+    }
+
     @Test("a sort from the top row stays at the top", arguments: ["", "jk"])
     func sortStaysAtTheTop(keys: String) throws {
         let browser = try Fixture.browser(source, clock: clock, keys: "j<enter>" + keys + "1")

@@ -25,6 +25,8 @@ struct DeleteTests {
         ("m/Jakarta<enter>", 1, nil, 0), ("mm/Kyiv<enter><esc>", 2, nil, 0), ("mm/Kyiv<enter>-m", 1, nil, 0),
     ])
     func planCountsHiddenMarks(keys: String, count: Int, words: String?, hidden: Int) throws {
+        let writing = try Fixture.browser(Fixture.source(), columns: 120, keys: "j<enter>" + keys + "w")
+        #expect(writing.text.contains("(\(hidden) hidden) to:") == (hidden > 0), "\(writing.text)")
         var browser = try Fixture.browser(Fixture.source(), columns: 140, keys: "j<enter>" + keys)
         let header = browser.lines[1]
         #expect(header.contains("● \(count) marked"), "\(header)")

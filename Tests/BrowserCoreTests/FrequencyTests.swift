@@ -60,6 +60,21 @@ struct FrequencyTests {
         #expect(browser.lines[1].contains(" 16 entries"))
     }
 
+    @Test("counting values asks first where reads count as accesses; counting metadata doesn't")
+    func asksBeforeCounting() throws {
+        source.with { $0.countsAccesses = true }
+        var browser = try browser(source, "fn<enter>")
+        #expect(browser.text.contains("Read all values?"), "\(browser.text)")
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.model.screen == .entries && source.with { $0.valueCalls } == 0)
+        browser.press(try Key.script("ftier<enter>"))
+        #expect(browser.model.screen == .groups && source.with { $0.valueCalls } == 0, "\(browser.text)")
+        browser.press(try Key.script("<esc>fn<enter>y"))
+        #expect(browser.lines[1].contains("2 groups by n"), "\(browser.text)")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.lines[1].contains("8 of 16 entries"), "\(browser.text)")
+    }
+
     @Test func countsFilteredEntries() throws {
         var browser = try browser(source, "Wn = 1<enter>fcountry<enter>")
         #expect(browser.lines[1].contains("8 entries") && browser.lines[1].contains("where n = 1"))

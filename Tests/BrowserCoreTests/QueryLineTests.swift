@@ -32,6 +32,10 @@ extension QueryScreenTests {
             browser.press(try Key.script(key))
             #expect(browser.text.contains("16 rows") && !browser.text.contains("Read all values?"))
         }
+        // The question is asked once.
+        browser.press(try Key.script("i<ctrl+u>find population > 2000000<enter>"))
+        #expect(
+            browser.text.contains("4 rows") && !browser.text.contains("Read all values?"), "\(browser.text)")
     }
 
     @Test("an earlier draft continues at its end")

@@ -385,6 +385,88 @@ struct ServerScreensTests {
         }
     }
 
+    @Test("V with a filter says that other keys are hidden, and its condition ends with its order")
+    func likelyVictimsOfFilter() async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
+        try served.ask("SET", "one", "1", "EX", "300")
+        try served.ask("SET", "other", "1")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>/one<enter>V"))
+        #expect(
+            browser.model.said?.contains("filter hides other keys") == true, "\(browser.model.said ?? "")")
+        browser.press(try Key.script("<esc>V"))
+        #expect(browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
+        browser.press([.character("1")])
+        #expect(!browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
+        try served.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        browser.press([.character("V")])
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        browser.press([.character("V")])
+        #expect(!browser.frame.plainText.contains("@ttl"), "\(browser.frame.plainText)")
+    }
+
+    @Test("R among likely victims stays at the first row")
+    func refreshOfLikelyVictims() async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])
+        try served.ask("MSET", "first", "1", "second", "1")
+        try await Task.sleep(for: .milliseconds(2100))
+        try served.ask("TOUCH", "second")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>V"))
+        #expect(browser.model.cursorKey == "first")
+        try await Task.sleep(for: .milliseconds(2100))
+        try served.ask("TOUCH", "first")
+        browser.press([.character("R")])
+        #expect(browser.model.cursorRow == 0 && browser.model.cursorKey == "second")
+    }
+
+    @Test("a filter finds a key stored after an old list was read")
+    func filterOfOldList() async throws {
+        let served = try await Served()
+        try served.fill()
+        let shift = Guarded(0.0)
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
+                store: served.address.description, now: .now()),
+            source: source, clock: { Timestamp.now().adding(seconds: shift.withLock { $0 }) })
+        browser.press(try Key.script("<enter>"))
+        try served.ask("SET", "fresh", "1")
+        browser.press(try Key.script("/fresh<enter>"))
+        #expect(browser.model.cursorKey == nil, "the list is recent")
+        browser.press(try Key.script("<esc>"))
+        shift.withLock { $0 = 60 }
+        browser.press(try Key.script("/fresh<enter>"))
+        #expect(browser.model.cursorKey == "fresh", "\(browser.frame.plainText)")
+    }
+
+    @Test("a condition and a count of values read nothing before they are allowed")
+    func allowedReads() async throws {
+        let served = try await Served()
+        for number in 0..<20 { try served.ask("HSET", "h:\(number)", "stock", "\(number)") }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>Wstock > 14<enter>"))
+        let asks = try !served.connection.traits().keepsIdleTimes
+        #expect(browser.frame.plainText.contains("Read all values?") == asks)
+        if asks { browser.press([.character("y")]) }
+        #expect(browser.frame.plainText.contains("5 of 20 entries"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>fstock<enter>"))
+        #expect(browser.frame.plainText.contains("20 groups by stock"), "\(browser.frame.plainText)")
+    }
+
+    @Test("a sort by type uses the metadata that a sort by size has read")
+    func sortsReuseMetadata() async throws {
+        let served = try await Served()
+        for number in 0..<200 { try served.ask("SET", "key \(number)", "1") }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>4"))
+        let before = try calls("type", served)
+        browser.press(try Key.script("2"))
+        #expect(try calls("type", served) < before + 150)
+    }
+
     @Test("the monitor shows clients and slow commands")
     func monitor() async throws {
         let served = try await Served(["--slowlog-log-slower-than", "0"])

@@ -159,7 +159,7 @@ extension Browser {
             sayWhyNothing(&model, key)
             return []
         }
-        if assigned.id.isAboutRows, model.screen == .entries, model.entries?.isReplaced == true {
+        if assigned.id.isAboutRows, model.isLoadingRows {
             model.say("\(key)\(Model.awaited)", seconds: 3)
             return []
         }
@@ -320,7 +320,7 @@ extension Browser {
             return effects
         case .delete: return planDelete(&model)
         case .expire: return askExpiry(&model)
-        case .copy: return showCopyMenu(&model)
+        case .copy: return model.parts.showCopyMenu(&model)
         case .pager: return open(&model)
         case .pipe: askPipe(&model)
         case .write: askFile(&model)

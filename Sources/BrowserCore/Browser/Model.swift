@@ -131,7 +131,7 @@ package struct Model: Sendable {
     mutating func ends(_ ticket: Int) -> Bool {
         guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return false }
         jobs.remove(at: place)
-        if [entries?.ticket, query?.ticket].contains(ticket) {
+        if [entries?.ticket, query?.ticket, groups?.ticket].contains(ticket) {
             unsay(Model.awaited, instead: "Loaded. Press the key again.")
         }
         return true

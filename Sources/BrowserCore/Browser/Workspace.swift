@@ -83,6 +83,12 @@ extension Model {
 
     func isOfUse(_ id: ActionID) -> Bool { objection(to: id) == nil && parts.isOfUse(id, self) }
 
+    /// Whether the rows of the screen are still being loaded or replaced.
+    var isLoadingRows: Bool {
+        screen == .entries && entries?.isReplaced == true
+            || screen == .groups && groups?.ticket != nil && groups?.level.groups == nil
+    }
+
     func reports(_ metadata: QueryMetadata) -> Bool {
         archives.figures?.unreported.contains(metadata) != true
     }

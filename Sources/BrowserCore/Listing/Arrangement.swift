@@ -71,6 +71,8 @@ package struct ArrangementRequest: Sendable {
     var expected = 0
     /// Marked entries, to count those without a row.
     var marks = Marks()
+    /// Whether conditions, groups and the order may read values although the server counts that as accesses.
+    var allowsAccesses = false
 
     /// Whether the first entries of a listing are the first rows.
     var isInOrder: Bool { (order == .recency || order == .found) && group == nil && condition == nil }

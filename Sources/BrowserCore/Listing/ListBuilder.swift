@@ -36,7 +36,9 @@ package struct ListBuilder {
         let limit = request.base == nil ? try diskLimit(request) : nil
         let (remembered, columns) = columns(of: request)
         do {
-            let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
+            let isSearched = request.base?.listing.isCut == true && !request.filter.isEmpty
+            let made = isSearched ? start : request.base?.made ?? start
+            let arrangement = try arrange(listing, request, limit: limit, made: made)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
             let present = PresentRows(of: arrangement, in: range, showing: columns, now: clock())
@@ -172,7 +174,7 @@ package struct ListBuilder {
                 }
                 if !isKnown { throw Stopped() }
             }
-            var sorter = EntrySorter(listing: listing, now: clock()) { share throws(Stopped) in
+            var sorter = EntrySorter(listing: read(listing, request), now: clock()) { share throws(Stopped) in
                 try part.tell(share)
             }
             sorted = try sorter.positions(request.order)
@@ -238,10 +240,10 @@ package struct ListBuilder {
             return base.order == request.order ? base.members : reordered(base.members, as: sorted, listing)
         }
         var membership = try EntryMembership(
-            of: request.group, meeting: request.condition, in: listing, now: clock())
+            of: request.group, meeting: request.condition, in: read(listing, request), now: clock())
         var members: [Int32] = []
         for row in 0..<sorted.count {
-            if row % 1024 == 0 { try work.tell(Double(row) / Double(sorted.count)) }
+            if row % 64 == 0 { try work.tell(Double(row) / Double(sorted.count)) }
             listing.prefetch(behind: row, of: sorted)
             let index = sorted.index(atRow: row)
             if membership.holds(at: index) { members.append(Int32(index)) }
@@ -249,6 +251,10 @@ package struct ListBuilder {
         unread.chosen = membership.unreadable
         (unread.warnings, unread.undecided) = (membership.warnings, membership.undecided)
         return .some(members)
+    }
+
+    private func read(_ listing: any EntryListing, _ request: ArrangementRequest) -> any EntryListing {
+        request.allowsAccesses ? listing.allowingAccesses() : listing
     }
 
     private func reordered(

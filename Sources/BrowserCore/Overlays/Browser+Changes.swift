@@ -288,7 +288,6 @@ extension Browser {
                 + (summary == nil ? "anyway" : "too")
         ) { model in
             [planAgain(change, leftAlone, in: archive)]
-        } left: { _ in
         }
         choice.offersUndo = offersUndo
         return .choice(choice)

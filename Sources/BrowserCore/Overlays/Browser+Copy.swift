@@ -5,22 +5,11 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
-    /// Lists what can be copied: of a message, which is read first, of marked entries, or of the selected row.
-    static func showCopyMenu(_ model: inout Model) -> [Effect] {
-        if model.screen == .messages, let archive = model.archiveInView, model.log?.count ?? 0 > 0 {
-            return MessagesScreen.withMessage(&model) { line, model in
-                let items = MessagesScreen.copyable(line, of: archive, model)
-                model.overlay = .copy(CopyMenu(items: items))
-            }
-        }
+    static func showCopyMenu(_ model: inout Model, _ items: [CopyItem]) {
         // The Swift source is for stores only.
-        let all =
-            model.marked.map { CopyItem.items(of: $0.marks, in: $0.archive, model) }
-            ?? model.parts.copyable(model)
-        let items = all.filter { !model.isOfServer || $0.letter != "s" }
+        let items = items.filter { !model.isOfServer || $0.letter != "s" }
         if items.isEmpty { model.say("Nothing to copy here.") }
         model.overlay = items.isEmpty ? nil : .copy(CopyMenu(items: items))
-        return []
     }
 
     static func press(_ model: inout Model, _ key: Key, in old: CopyMenu) -> [Effect] {

@@ -141,11 +141,12 @@ extension OverlayView {
         drawBox(places.box, around: places.list, title: " \(choice.title) ", into: &frame, look)
         let properties = choice.items.filter { $0.property != nil }.map(\.title)
         let items = choice.items.map { item in
-            let sign = item.property == nil && properties.contains(item.title) ? "@" : ""
+            let title = EntriesView.Column.heading(
+                item.title, isProperty: item.property != nil, besides: properties)
             return List.Item(
                 [
                     Span(item.isShown ? "[x] " : "[ ] ", look[.key]),
-                    Span(sign + TerminalText.sanitized(item.title)),
+                    Span(TerminalText.sanitized(title)),
                 ], trailing: item.note)
         }
         List(items, selected: choice.selected, first: choice.first, role: .dialog)

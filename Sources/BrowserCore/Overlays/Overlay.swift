@@ -184,7 +184,7 @@ struct Choice: Sendable {
     init(
         title: String, lines: [String], leave: String = "Cancel", button: String, selected: Int = 0,
         confirmed: @escaping @Sendable (inout Model) -> [Effect],
-        left: @escaping @Sendable (inout Model) -> Void
+        left: @escaping @Sendable (inout Model) -> Void = { _ in }
     ) {
         self.title = title
         self.lines = lines

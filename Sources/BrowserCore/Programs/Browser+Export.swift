@@ -20,22 +20,26 @@ struct RowExport: Sendable {
     let write: Write
 
     /// Writes marked entries with their whole values.
-    static func entries(_ marks: Marks, of archive: ArchiveAddress, allowsAccesses: Bool = false) -> RowExport
-    {
+    /// - Parameter hidden: the number of those without a row.
+    static func entries(
+        _ marks: Marks, hidden: Int = 0, of archive: ArchiveAddress, allowsAccesses: Bool = false
+    ) -> RowExport {
         let keys = marks.list.map { QueryLiteral.text($0.key) }
         let request = QueryRequest(
             QueryPipeline([.find(.isIn(.metadata(.key), keys))]), in: archive,
             allowsAccesses: allowsAccesses)
-        return .marked(marks) { (context, path, replaces) throws(SourceError) in
+        return .marked(marks, hidden: hidden) { (context, path, replaces) throws(SourceError) in
             try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
         }
     }
 
     /// Writes marked entries in a given way.
-    static func marked(_ marks: Marks, write: @escaping Write) -> RowExport {
+    static func marked(_ marks: Marks, hidden: Int, write: @escaping Write) -> RowExport {
         let noun = ("marked entry", "marked entries")
+        let rest = hidden == 0 ? "" : " (\(Figures.count(hidden)) hidden)"
         return RowExport(
-            amount: Figures.count(marks.count, noun.0, noun.1), count: marks.count, noun: noun, write: write)
+            amount: Figures.count(marks.count, noun.0, noun.1) + rest, count: marks.count, noun: noun,
+            write: write)
     }
 }
 

@@ -17,6 +17,8 @@ protocol ScreenParts {
     static func targets(_ model: Model) -> ChosenEntries?
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
+    /// Lists what can be copied, of marked entries or of the selected row.
+    static func showCopyMenu(_ model: inout Model) -> [Effect]
     static func command(_ model: Model) -> CommandLine.Words
     /// The rows that are written to a file together: marked ones, or those of the screen. Nil: the selected value is written.
     static func export(_ model: Model) -> RowExport?
@@ -101,6 +103,11 @@ extension ScreenParts {
     static func copyable(_ model: Model) -> [CopyItem] {
         Browser.chosenEntry(model).map(CopyItem.items) ?? []
     }
+    static func showCopyMenu(_ model: inout Model) -> [Effect] {
+        let marked = model.marked.map { CopyItem.items(of: $0.marks, in: $0.archive, model) }
+        Browser.showCopyMenu(&model, marked ?? copyable(model))
+        return []
+    }
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         .init(rest, infoRows: isTall ? 1 : 0)
     }
@@ -164,6 +171,9 @@ extension Screen {
 extension Model {
     var parts: any ScreenParts.Type { screen.parts }
 
+    /// Whether the server counts reading a value as an access.
+    var countsReads: Bool { archives.figures?.objectionToReading != nil }
+
     /// Whether a line of the screen has the keyboard.
     var isTyping: Bool { parts.typingKeys(self) != nil }
 }
@@ -195,9 +205,42 @@ extension Browser {
         }
     }
 
+    /// Runs an action that reads the values of many keys of the archive on the screen. If a server counts that as accesses, asks
+    /// first, once for each store.
+    /// - Parameters:
+    ///   - subject: the action, as `The query`.
+    ///   - isNeeded: whether it reads values at all.
+    static func readingValues(
+        _ model: inout Model, for subject: String, isNeeded: Bool = true,
+        _ action: @escaping @Sendable (inout Model) -> [Effect]
+    ) -> [Effect] {
+        guard isNeeded, model.countsReads, !model.archives.allowsReadingAll,
+            let archive = model.parts.archive(model)
+        else { return action(&model) }
+        let keys = model.sample(archive).map { Figures.count($0.entries, "key", "keys") } ?? "all keys"
+        model.overlay = .choice(
+            Choice(
+                title: "Read all values?",
+                lines: ["\(subject) reads the values of at most \(keys), which counts as an access to each."],
+                button: "Run"
+            ) { model in
+                guard model.parts.archive(model) == archive else { return [] }
+                model.archives.allowsReadingAll = true
+                return action(&model)
+            } left: { model in
+                model.say("No values were read. \(subject) needs them.", seconds: 10)
+            })
+        return []
+    }
+
     /// Why a filtered list is empty, and the key that clears the filter.
-    static func noMatch(_ noun: String, _ filter: String, _ model: Model) -> String {
-        "No \(noun) contains \"\(filter)\"; \(keyName(model, .clear)) clears the filter."
+    /// - Parameter unread: the number of rows that couldn't be compared.
+    static func noMatch(_ noun: String, _ filter: String, _ model: Model, unread: Int = 0) -> String {
+        "No \(noun) contains \"\(filter)\"\(unreadText(unread)); \(keyName(model, .clear)) clears the filter."
+    }
+
+    static func unreadText(_ count: Int) -> String {
+        count == 0 ? "" : ", but \(Figures.count(count, "entry", "entries")) could not be read"
     }
 }
 

@@ -113,6 +113,7 @@ package final class ServerSource: QueriedSource {
         figures.server = server
         figures.unreported = Set(
             QueryMetadata.allCases.filter { traits.objection(to: [.metadata($0)]) != nil })
+        figures.objectionToReading = traits.objectionToReading
         figures.ownAccesses = server.own.hits + server.own.misses
         figures.whole = whole
         state.withLock { $0.figures = (figures, .now()) }

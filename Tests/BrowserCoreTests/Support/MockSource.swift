@@ -52,7 +52,7 @@ final class MockSource: StoreSource {
         var queried: EngineSourceTests.Folder?
         /// Queries run until stopped.
         var isQueryEndless = false
-        /// Queries count as accesses, as on servers without `CLIENT NO-TOUCH`.
+        /// Reads of values count as accesses, as on servers without `CLIENT NO-TOUCH`.
         var countsAccesses = false
         var now = Fixture.start
 
@@ -116,7 +116,10 @@ final class MockSource: StoreSource {
                 }
                 return summary
             }
-            return StoreFigures(archives: archives, processes: state.processes, ownPid: MockSource.ownPid)
+            var figures = StoreFigures(
+                archives: archives, processes: state.processes, ownPid: MockSource.ownPid)
+            if state.countsAccesses { figures.objectionToReading = "reading counts as an access" }
+            return figures
         }
     }
 
@@ -241,6 +244,13 @@ struct MockListing: EntryListing {
     let source: MockSource
     let archive: String
     let records: [MockSource.Record]
+    var allowsAccesses = false
+
+    func allowingAccesses() -> any EntryListing {
+        var listing = self
+        listing.allowsAccesses = true
+        return listing
+    }
 
     var count: Int { records.count }
     var valueBytes: UInt64 { records.reduce(0) { $0 + UInt64($1.entry.valueBytes) } }
@@ -271,6 +281,9 @@ struct MockListing: EntryListing {
     func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
         let key = records[index].entry.key
         if let problem = source.with({ $0.valueProblems[key] }) { throw SourceError(problem) }
+        if !allowsAccesses, source.with({ $0.countsAccesses }) {
+            throw SourceError("reading counts as an access")
+        }
         return source.with { state in
             state.valueCalls += 1
             return state.archives[archive]?.first { $0.entry.key == key }.map {

@@ -12,6 +12,8 @@ struct ArchivesState: Sendable {
     var isPending = false
     /// Whether the value screen reads values although the server counts that as an access.
     var allowsUse = false
+    /// Whether queries, conditions, groups and sorts may read many values although the server counts that as accesses.
+    var allowsReadingAll = false
     /// Activity of each archive since the store was opened.
     var histories: [ExactText: ArchiveHistory] = [:]
     /// Copies from the moment when the screen was paused.

@@ -49,6 +49,10 @@ extension EntriesScreen {
         do throws(EntryCondition.Mistake) {
             let condition = try EntryCondition(text)
             model.prompt?.said = model.entries?.unknownNames(in: condition)
+            if condition.readsValues, model.countsReads {
+                model.prompt?.note = "  enter reads the values"
+                return []
+            }
             return demand(&model, condition)
         } catch {
             // Typing may continue at the end of the text.
@@ -81,6 +85,9 @@ extension EntriesScreen {
             let condition = try EntryCondition(prompt.field.text)
             if let remark = model.entries?.unknownNames(in: condition) {
                 model.say(remark, role: .warning, seconds: 10)
+            }
+            return Browser.readingValues(&model, for: "The condition", isNeeded: condition.readsValues) {
+                demand(&$0, condition)
             }
         } catch {
             var prompt = prompt

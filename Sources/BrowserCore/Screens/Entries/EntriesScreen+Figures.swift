@@ -8,6 +8,8 @@ extension EntriesScreen {
         if entries.ticket != nil {
             return entries.arrangement?.isPart == true && !entries.filter.isEmpty ? showFirst(model) : []
         }
+        // Each list would count as accesses; the top bar shows its age.
+        if entries.readsValues, model.countsReads { return [] }
         guard let sample = model.sample(entries.archive) else {
             if model.archives.figures != nil, model.archives.problem == nil {
                 model.entries?.problem = "Archive \(entries.archive.name) was removed."

@@ -2,7 +2,9 @@ import TerminalKit
 
 extension EntriesScreen {
     static func export(_ model: Model) -> RowExport? {
-        model.entries.flatMap { $0.marks.isEmpty ? nil : .entries($0.marks, of: $0.archive) }
+        model.entries.flatMap {
+            $0.marks.isEmpty ? nil : .entries($0.marks, hidden: $0.hiddenMarks, of: $0.archive)
+        }
     }
 
     static func toggleMark(_ model: inout Model) {

@@ -60,30 +60,66 @@ extension EntriesScreen {
         let rows = (0..<entries.count).filter { $0 != entries.cursor && entries.isVictim(row: $0) }
             .sorted { index($0) > index($1) }
         let isVictim = entries.isVictim(row: entries.cursor)
+        let hidden =
+            !arrangement.isFiltered
+            ? 0
+            : arrangement.victims.count
+                - (0..<entries.count).count { arrangement.victims.contains(index($0)) }
+        if hidden > 0 {
+            let victims = "\(Figures.count(hidden)) of the next victims"
+            model.say(hider(entries, model, hides: victims), seconds: 6)
+        } else if rows.isEmpty {
+            model.say(
+                arrangement.victims.isEmpty
+                    ? noVictim(entries.archive, arrangement.listing, model)
+                    : "No other entry is evicted next.", seconds: 6)
+        }
         let later = isVictim ? rows.first { index($0) < index(entries.cursor) } : nil
-        if let row = later ?? rows.first { return move(&model, to: row) }
-        model.say(
-            arrangement.victims.isEmpty
-                ? noVictim(entries.archive, arrangement.listing, model)
-                : isVictim ? "No other entry is evicted next." : "The filter hides the next victims.",
-            seconds: 6)
-        return []
+        return (later ?? rows.first).map { move(&model, to: $0) } ?? []
+    }
+
+    /// What hides some entries, and the key that shows them.
+    private static func hider(_ entries: EntriesState, _ model: Model, hides what: String) -> String {
+        let key = Browser.keyName(model, .clear)
+        if !entries.filter.isEmpty { return "The filter hides \(what); \(key) clears it." }
+        return entries.condition == nil
+            ? "The group lacks \(what)." : "The condition hides \(what); \(key) clears it."
     }
 
     /// Lists the keys of a server in the order of its policy, or moves to the next one. Nil: it isn't a server, or has no such order.
     private static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
-        guard let server = model.archives.figures?.server, let order = server.evictionOrder,
-            var entries = model.entries
+        guard let server = model.archives.figures?.server, let order = server.evictionOrder?.keys,
+            let first = server.evictionOrder?.first, let entries = model.entries
         else { return nil }
-        let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : entries.condition
-        if entries.order == order.keys, entries.condition == condition {
-            return Browser.move(&model, by: 1)
+        let own = entries.condition == entries.victims?.condition ? nil : entries.condition
+        let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : nil
+        let isShown = entries.order == order && entries.condition == condition ?? own
+        let isNew = model.pausedSince != nil || isOlder(entries, EntriesState.oldList.victims, model)
+        var said = "\(server.policy) evicts the \(first) of some sampled keys, likely the first rows."
+        if !entries.filter.isEmpty || (condition == nil && own != nil) || entries.group != nil {
+            said = hider(entries, model, hides: "other keys, which may be evicted first")
         }
-        (entries.order, entries.condition) = (order.keys, condition)
-        (entries.cursor, entries.top, entries.key) = (0, 0, nil)
-        model.entries = entries
-        model.say("\(server.policy) evicts the \(order.first) of some sampled keys, likely the first rows.")
-        return rearrange(&model, takingListing: false, isForced: true)
+        model.say(said, seconds: 10)
+        if isShown, !isNew { return Browser.move(&model, by: 1) }
+        return readingMetadata(&model, for: order, ofNewList: isNew) { model in
+            model.entries?.order = order
+            model.entries?.condition = condition ?? own
+            model.entries?.victims = (order, condition)
+            toTop(&model)
+            return rearrange(&model, takingListing: isNew, isForced: true)
+        }
+    }
+
+    /// Whether a list was read more than a number of seconds ago.
+    private static func isOlder(_ entries: EntriesState, _ seconds: Double, _ model: Model) -> Bool {
+        entries.arrangement.map { model.now.seconds(since: $0.made) >= seconds } ?? true
+    }
+
+    private static func toTop(_ model: inout Model) {
+        model.entries?.cursor = 0
+        model.entries?.top = 0
+        model.entries?.key = nil
+        model.entries?.isMoved = false
     }
 
     /// Why no victim is known.
@@ -113,6 +149,7 @@ extension EntriesScreen {
         model.entries?.cursor = row
         model.entries?.key = entries.rows[row]?.key
         model.entries?.follows = false
+        model.entries?.isMoved = true
         model.touched = model.now
         return []
     }
@@ -145,10 +182,19 @@ extension EntriesScreen {
     static func sort(_ model: inout Model, by basis: EntryOrder.Basis) -> [Effect] {
         guard let old = model.entries?.order else { return [] }
         let order = old.basis == basis ? old.reversed : EntryOrder(basis)
-        guard let keys = keysToRead(model, for: order), keys > mostKeysUnasked else {
-            return arrange(&model, by: order)
+        return Browser.readingValues(&model, for: "The sort", isNeeded: order.property?.isMetadata == false) {
+            readingMetadata(&$0, for: order) { arrange(&$0, by: order) }
         }
-        let archive = model.entries?.archive
+    }
+
+    /// Runs an action that reads the metadata of a server's keys for an order. If there are many, asks first, once for each list.
+    private static func readingMetadata(
+        _ model: inout Model, for order: EntryOrder, ofNewList isNew: Bool = false,
+        _ action: @escaping @Sendable (inout Model) -> [Effect]
+    ) -> [Effect] {
+        guard let entries = model.entries, !entries.allowsMetadata, !model.archives.allowsReadingAll,
+            let keys = keysToRead(model, for: order, ofNewList: isNew), keys > mostKeysUnasked
+        else { return action(&model) }
         model.overlay = .choice(
             Choice(
                 title: "Read the metadata of all keys?",
@@ -157,8 +203,9 @@ extension EntriesScreen {
                         + "about \(Figures.count(4 * keys)) lookups on the server."
                 ], button: "Sort"
             ) { model in
-                model.entries?.archive == archive ? arrange(&model, by: order) : []
-            } left: { _ in
+                guard model.entries?.archive == entries.archive else { return [] }
+                model.entries?.allowsMetadata = true
+                return action(&model)
             })
         return []
     }
@@ -175,9 +222,11 @@ extension EntriesScreen {
     private static let mostKeysUnasked = 1_000
 
     /// The number of keys whose metadata an order needs from a server, at most; nil: it is known.
-    private static func keysToRead(_ model: Model, for order: EntryOrder) -> Int? {
+    private static func keysToRead(
+        _ model: Model, for order: EntryOrder, ofNewList isNew: Bool
+    ) -> Int? {
         guard model.isOfServer, order.needsFigures, let entries = model.entries,
-            let arrangement = entries.arrangement, !arrangement.listing.knowsFigures
+            let arrangement = entries.arrangement, isNew || !arrangement.listing.knowsFigures
         else { return nil }
         let isFiltered = !arrangement.filter.isEmpty && entries.showsWhatIsAsked
         return isFiltered ? arrangement.count : model.sample(entries.archive)?.entries ?? arrangement.count
@@ -185,12 +234,13 @@ extension EntriesScreen {
 
     static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
-        // The cursor stays at the top.
-        if model.touched == nil || model.entries?.cursor == 0 {
-            model.entries?.cursor = 0
-            model.entries?.top = 0
-            model.entries?.key = nil
+        if let entries = model.entries, let victims = entries.victims, victims.order.basis != order.basis {
+            if entries.condition == victims.condition { model.entries?.condition = nil }
+            model.entries?.victims = nil
         }
+        // The cursor stays with a key that it was moved to.
+        if model.entries?.isMoved != true || model.entries?.cursor == 0 { toTop(&model) }
+        model.entries?.isMoved = false
         return rearrange(
             &model, takingListing: model.pausedSince == nil && isOutdated(model), isForced: true)
     }
@@ -217,7 +267,11 @@ extension EntriesScreen {
         model.touched = model.now
         guard model.entries?.filter != text else { return [] }
         model.entries?.filter = text
-        return rearrange(&model, takingListing: isOutdated(model), isForced: true)
+        let effects = rearrange(&model, takingListing: isOutdated(model), isForced: true)
+        let isOfKeys = model.isOfServer && !text.isEmpty
+        let ticket = model.entries?.ticket
+        model.entries?.filterTicket = isOfKeys ? ticket : nil
+        return effects
     }
 
     /// Whether a store's archive may have changed since the listing: a filter would miss entries stored since then.
@@ -278,6 +332,7 @@ extension EntriesScreen {
         request.condition = entries.condition
         request.columns = entries.properties
         request.marks = entries.marks
+        request.allowsAccesses = model.archives.allowsReadingAll
         request.expected = model.sample(entries.archive)?.entries ?? 0
         request.anchor = entries.follows ? nil : entries.key
         request.anchorRow = entries.follows ? 0 : entries.cursor
@@ -345,7 +400,11 @@ extension EntriesScreen {
             }
             show(arranged, in: &entries, now: model.now)
             model.entries = entries
-            return entries.victimTicket == ticket ? moveToVictim(&model) : []
+            if entries.victimTicket == ticket { return moveToVictim(&model) }
+            let isOld =
+                entries.filterTicket == ticket && isOlder(entries, EntriesState.oldList.filter, model)
+                && model.pausedSince == nil && !(entries.readsValues && model.countsReads)
+            return isOld ? rearrange(&model, takingListing: true, isForced: false) : []
         }
         model.entries = entries
         return []

@@ -201,7 +201,10 @@ enum EntriesScreen: ScreenParts {
     }
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
-        isForced ? rearrange(&model, takingListing: true, isForced: true) : []
+        guard isForced else { return [] }
+        // Among likely victims the cursor stays at its row, because the key may no longer be one.
+        if let entries = model.entries, entries.victims?.order == entries.order { model.entries?.key = nil }
+        return rearrange(&model, takingListing: true, isForced: true)
     }
 
     static func open(_ model: inout Model) -> [Effect] {

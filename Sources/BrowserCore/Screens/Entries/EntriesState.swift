@@ -50,6 +50,14 @@ struct EntriesState: Sendable {
     var ticket: Int?
     /// The request after which the cursor moves to the next victim.
     var victimTicket: Int?
+    /// The order and the condition in which a server's likely victims are listed.
+    var victims: (order: EntryOrder, condition: EntryCondition?)?
+    /// Whether the metadata of all keys may be read from a server without a question.
+    var allowsMetadata = false
+    /// Whether the cursor was moved since the list was opened or sorted.
+    var isMoved = false
+    /// The request of a filter for keys of an older list of a server.
+    var filterTicket: Int?
     /// Whether a listing with another filter or condition is being loaded.
     var isReplaced: Bool { ticket != nil && arrangement != nil && !showsWhatIsAsked }
     /// The archive's figures when the listing was requested. While they are equal, the listing is current.
@@ -60,12 +68,19 @@ struct EntriesState: Sendable {
     /// The last deletion on a server, and the list before it, which an undo shows again.
     var deletion: (id: ReversibleAction.ID, before: Arrangement)?
 
+    /// Seconds after which a server's list is read again for a filter, and for its likely victims.
+    static let oldList = (filter: 5.0, victims: 10.0)
+
     /// Seconds that the row of a removed entry stays.
     static let ghostSeconds = 1.0
 
     init(archive: ArchiveAddress) { self.archive = archive }
 
     var count: Int { arrangement?.count ?? 0 }
+    /// Whether values are read to find or sort the rows.
+    var readsValues: Bool {
+        group?.readsValues == true || condition?.readsValues == true || order.property?.isMetadata == false
+    }
     /// The selected key or, if no key contains the filter, the filter's text.
     var askedKey: String? {
         if count > 0 || condition != nil || group != nil || filter.isEmpty { return key }
@@ -132,10 +147,11 @@ struct SeenRows: Sendable, Hashable {
     }
 
     private static let widest = 40
+    private static let widestKey = 60
 
     mutating func add(_ entry: EntryMetadata) {
-        if keyColumns < SeenRows.widest {
-            keyColumns = max(keyColumns, min(SeenRows.widest, TextWidth.width(of: entry.key)))
+        if keyColumns < SeenRows.widestKey {
+            keyColumns = max(keyColumns, min(SeenRows.widestKey, TextWidth.width(of: entry.key)))
         }
         if entry.expires != nil { hasExpiry = true }
         if entry.owner != nil { hasOwner = true }

@@ -35,9 +35,11 @@ enum EntriesView {
         }
 
         /// The title; as in queries, with a sign, if a property has the same name.
-        func heading(besides properties: [String]) -> String {
-            if case .column? = basis, properties.contains(title) { "@" + title } else { title }
+        static func heading(_ title: String, isProperty: Bool, besides properties: [String]) -> String {
+            (!isProperty && properties.contains(title) ? "@" : "") + title
         }
+
+        var isProperty: Bool { if case .property? = basis { true } else { false } }
 
         private static let widest = 24
         private static let narrowest = 16
@@ -111,11 +113,14 @@ enum EntriesView {
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
         let names = (entries?.properties ?? []).map(\.columnName)
-        let widestKey = model.layout.list.columns / 3
+        // Long keys have priority over all metadata but the size, and take half of the columns beside properties.
+        let list = model.layout.list.columns
+        let widestKey = names.isEmpty ? list - 12 : list / 2
+        let pattern = SearchText(entries?.arrangement?.filter ?? "")
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
-                let title = column.heading(besides: names)
+                let title = Column.heading(column.title, isProperty: column.isProperty, besides: names)
                 var arrow: Table.Column.Order?
                 var width = column.width
                 if column.basis == order.basis {
@@ -128,7 +133,7 @@ enum EntriesView {
                 }
                 var priority = column.priority
                 switch column.basis {
-                // Long keys leave space for other columns; the line below has the selected key in full.
+                // The line below has the selected key in full.
                 case .column(.key): width = .minimum(max(12, min(seen.keyColumns, widestKey)), weight: 4)
                 // Columns with equal values in all rows are dropped first.
                 case .column(.tier) where seen.tiers.count < 2: priority += 10
@@ -148,7 +153,7 @@ enum EntriesView {
         ) { row in
             guard let entries else { return Table.Row([]) }
             return EntriesView.row(
-                row, entries, shown.map { columns[$0].basis }, now: now, look: look)
+                row, entries, shown.map { columns[$0].basis }, pattern, now: now, look: look)
         }
     }
 
@@ -165,20 +170,31 @@ enum EntriesView {
                 ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
             if let group = entries.group, filter.isEmpty { return "No entries of \(group.description)." }
             if filter.isEmpty { return "No entries\(new)." }
+            let age = model.now.seconds(since: arrangement.made)
+            if model.isOfServer, age >= 2 {
+                let list = "No key in the list of \(Figures.duration(age)) ago contains \"\(filter)\""
+                return entries.ticket != nil
+                    ? list + "; reading the keys again."
+                    : list + "; \(Browser.keyName(model, .refresh)) reads the keys again, "
+                        + "\(Browser.keyName(model, .clear)) clears the filter."
+            }
             let why =
                 entries.askedKey == nil || model.isOfServer
                 ? "" : " \(Browser.keyName(model, .history)) shows what happened to that key."
-            return Browser.noMatch("key", filter, model) + why
+            return Browser.noMatch("key", filter, model, unread: arrangement.unread.filtered) + why
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
-        let remark = entries.unknownNames(in: condition).map { ": \($0)" } ?? ";"
+        let unread = max(arrangement.unread.filtered, arrangement.unread.chosen)
+        let remark =
+            Browser.unreadText(unread) + (entries.unknownNames(in: condition).map { ": \($0)" } ?? ";")
         return
             "No entry matches \(condition.text)\(rest)\(remark) \(Browser.keyName(model, .clear)) clears this."
     }
 
     /// - Parameter columns: the shown columns' bases.
     private static func row(
-        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], now: Timestamp, look: Look
+        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], _ pattern: SearchText?,
+        now: Timestamp, look: Look
     ) -> Table.Row {
         guard let entry = entries.rows[row] else {
             if entries.read.problems[row] != nil {
@@ -199,11 +215,23 @@ enum EntriesView {
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
                     : Table.Cell(
                         isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+            case .column(.key): keyCell(entry.key, pattern, look)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look)
             }
         }
         return Table.Row(cells, role: role, isMarked: isMarked)
+    }
+
+    /// Longer keys are cut without regard to the match.
+    private static let longestSearchedKey = 1_000
+
+    private static func keyCell(_ key: String, _ pattern: SearchText?, _ look: Look) -> Table.Cell {
+        var cell = Table.Cell(key, cut: .middle)
+        if let pattern, key.utf8.count <= longestSearchedKey {
+            cell.match = pattern.range(in: look.legible(key))
+        }
+        return cell
     }
 
     private static func cell(_ column: EntryColumn, _ entry: EntryMetadata, now: Timestamp) -> Table.Cell {
@@ -337,7 +365,9 @@ enum EntriesView {
         }
         var right: [Span] = []
         if let server = model.archives.figures?.server, order == server.evictionOrder?.keys {
-            right.append(Span("likely victims of \(server.policy) first ", look[.dying]))
+            let isPart = arrangement.isFiltered && arrangement.condition != entries.victims?.condition
+            let among = isPart || !arrangement.filter.isEmpty ? "among these " : ""
+            right.append(Span("likely victims of \(server.policy) \(among)first ", look[.dying]))
         }
         // An older list's victims may be evicted already.
         if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {

@@ -135,19 +135,21 @@ enum GroupsScreen: ScreenParts {
                 seconds: 10)
             return []
         }
-        if model.screen == .entries, let entries = model.entries {
-            let scope = GroupsState.Scope(
-                filter: entries.filter, condition: entries.condition, group: entries.group)
-            model.groups = GroupsState(
-                archive: entries.archive, scope: scope, before: entries, outer: outer(model))
-            model.screen = .groups
+        return Browser.readingValues(&model, for: "Counting", isNeeded: grouping.readsValues) { model in
+            if model.screen == .entries, let entries = model.entries {
+                let scope = GroupsState.Scope(
+                    filter: entries.filter, condition: entries.condition, group: entries.group)
+                model.groups = GroupsState(
+                    archive: entries.archive, scope: scope, before: entries, outer: outer(model))
+                model.screen = .groups
+            }
+            var level = GroupsState.Level()
+            level.wanted = grouping
+            model.groups?.levels = [level]
+            model.groups?.column = .entries
+            model.groups?.isDescending = true
+            return load(&model)
         }
-        var level = GroupsState.Level()
-        level.wanted = grouping
-        model.groups?.levels = [level]
-        model.groups?.column = .entries
-        model.groups?.isDescending = true
-        return load(&model)
     }
 
     private static func load(_ model: inout Model) -> [Effect] {
@@ -158,12 +160,15 @@ enum GroupsScreen: ScreenParts {
         model.groups?.level.writes = model.cost.writes
         model.begin(Job(ticket: ticket, title: "grouping", since: model.now))
         let (archive, level, scope, now) = (state.archive, state.level, state.scope, model.now)
+        let allowsAccesses = model.archives.allowsReadingAll
         effects.append(
             .ask("group \(archive.name) below \"\(level.below)\"", ticket: ticket) {
                 (context) throws(SourceError) in
-                guard let (listing, chosen) = try entries(of: archive, scope, context) else { return nil }
+                guard let (listing, chosen) = try entries(of: archive, scope, allowsAccesses, context)
+                else { return nil }
                 do throws(Stopped) {
-                    return try group(listing, chosen, level, context)
+                    return try group(
+                        allowsAccesses ? listing.allowingAccesses() : listing, chosen, level, context)
                 } catch {
                     return nil
                 }
@@ -174,7 +179,8 @@ enum GroupsScreen: ScreenParts {
     }
 
     private static func entries(
-        of archive: ArchiveAddress, _ scope: GroupsState.Scope, _ context: QuestionContext
+        of archive: ArchiveAddress, _ scope: GroupsState.Scope, _ allowsAccesses: Bool,
+        _ context: QuestionContext
     ) throws(SourceError) -> (any EntryListing, Positions?)? {
         if scope.isAll {
             let listing = try context.source.listing(in: archive, holding: "") { _ in context.progress(0) }
@@ -183,6 +189,7 @@ enum GroupsScreen: ScreenParts {
         }
         var request = ArrangementRequest(in: archive, filter: scope.filter)
         (request.group, request.condition) = (scope.group, scope.condition)
+        request.allowsAccesses = allowsAccesses
         let arranger = ListBuilder(source: context.source, clock: context.clock, progress: context.progress)
         guard let arrangement = try arranger.arrange(request)?.arrangement,
             try arrangement.listing.learnFigures(of: arrangement.rows, context.progress)
@@ -206,10 +213,10 @@ enum GroupsScreen: ScreenParts {
                 try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
             }
         let separator = keys?.separator(below: level.below)
-        // Keys without a separator are grouped by owner.
+        // Keys without a separator are grouped by owner or, on a server, by type.
         let grouping: Grouping =
             if let wanted { wanted } else if separator == nil, level.below.isEmpty {
-                .owner
+                listing.isByRecency ? .owner : .property(.metadata(.type))
             } else {
                 .prefix(below: level.below, separator: separator ?? Grouping.separators[0])
             }
@@ -275,7 +282,9 @@ enum GroupsScreen: ScreenParts {
             showing: state.level.cursor, of: count, in: layout.page, from: state.level.top)
         model.groups = state
         // Groups of every level are computed again after the browser's own changes.
-        let isOutdated = state.level.groups != nil && state.level.writes != model.cost.writes
+        let isOutdated =
+            state.level.groups != nil && state.level.writes != model.cost.writes
+            && !(state.level.wanted?.readsValues == true && model.countsReads)
         return isOutdated && state.ticket == nil ? load(&model) : []
     }
 
@@ -326,17 +335,20 @@ enum GroupsScreen: ScreenParts {
         let prefixes = Grouping.separators.map { Grouping.prefix(below: level.below, separator: $0) }
         // The first level has all entries, also if it skipped a common prefix.
         let isFirst = model.groups?.levels.count == 1
-        let choices = prefixes + (isFirst ? [.owner, .kind] : [])
+        let choices =
+            prefixes + (!isFirst ? [] : model.isOfServer ? [.property(.metadata(.type))] : [.owner, .kind])
         var list = SearchList(
             title: "Group by", choices.map { SearchList.Item(text: $0.name) },
             placeholder: isFirst ? "a separator, owner or kind" : "a separator",
             nothing: "No grouping matches."
         ) { model, number in
             let wanted = choices[number]
-            if !wanted.needsKeys { model.groups?.level.below = "" }
-            model.groups?.level.wanted = wanted
-            model.groups?.level.filter = ""
-            return load(&model)
+            return Browser.readingValues(&model, for: "Grouping", isNeeded: wanted.readsValues) { model in
+                if !wanted.needsKeys { model.groups?.level.below = "" }
+                model.groups?.level.wanted = wanted
+                model.groups?.level.filter = ""
+                return load(&model)
+            }
         }
         list.keys[0] = ("enter", "Group")
         list.selected = level.groups.flatMap { choices.firstIndex(of: $0.grouping) } ?? 0

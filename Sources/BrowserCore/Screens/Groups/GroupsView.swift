@@ -38,7 +38,10 @@ enum GroupsView {
             rowCount: order.count, firstRow: level?.top ?? 0,
             selectedRow: order.isEmpty ? nil : level?.cursor,
             emptyText: all == nil
-                ? "" : filter.isEmpty ? "No entries to group." : Browser.noMatch("group", filter, model)
+                ? ""
+                : filter.isEmpty
+                    ? "No entries to group\(Browser.unreadText(all?.unreadable ?? 0))."
+                    : Browser.noMatch("group", filter, model)
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]

@@ -18,8 +18,14 @@ enum MessagesScreen: ScreenParts {
         return words
     }
 
-    /// None: the message is read first, by ``Browser/showCopyMenu(_:)``.
-    static func copyable(_ model: Model) -> [CopyItem] { [] }
+    /// Lists the parts of the selected message, which is read first.
+    static func showCopyMenu(_ model: inout Model) -> [Effect] {
+        guard let archive = model.log?.archive, model.log?.count ?? 0 > 0 else {
+            Browser.showCopyMenu(&model, [])
+            return []
+        }
+        return withMessage(&model) { Browser.showCopyMenu(&$1, copyable($0, of: archive, $1)) }
+    }
 
     static func copyable(_ line: LogLine, of archive: ArchiveAddress, _ model: Model) -> [CopyItem] {
         let isCut = line.size > LogLine.limit

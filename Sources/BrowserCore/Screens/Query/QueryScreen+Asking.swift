@@ -229,6 +229,7 @@ extension QueryScreen {
         model.ends(ticket)
         guard var query = model.query, query.ticket == ticket else { return [] }
         query.ticket = nil
+        var isRefused = false
         let outcome: String
         switch result {
         case .success(nil): outcome = "stopped"
@@ -264,34 +265,25 @@ extension QueryScreen {
         case .failure(let error):
             query.problem = error.description
             outcome = error.description
-            if error.isOfAccesses, model.overlay == nil, model.prompt == nil, !isByItself {
-                model.overlay = allowAccesses(query, model)
-            }
+            isRefused = error.isOfAccesses && model.overlay == nil && model.prompt == nil && !isByItself
         }
         query.recalled = nil
         model.query = query
+        if isRefused {
+            let text = query.asked
+            let effects = Browser.readingValues(&model, for: "The query") { model in
+                guard model.query?.asked == text else { return [] }
+                model.query?.allowsAccesses = text
+                return ask(&model)
+            }
+            // Without a question the query runs again at once.
+            if !effects.isEmpty { return effects }
+        }
         if isByItself { return [] }
         let past = PastQuery(
             archive: query.archive.name, text: query.asked, outcome: outcome, time: model.now)
         model.queryHistory.remember(past)
         return [keep(past)]
-    }
-
-    /// Asks whether a query may read the values of a server that counts it as accesses.
-    private static func allowAccesses(_ query: QueryState, _ model: Model) -> Overlay {
-        let text = query.asked
-        let keys = model.sample(query.archive).map { Figures.count($0.entries, "key", "keys") } ?? "all keys"
-        return .choice(
-            Choice(
-                title: "Read all values?",
-                lines: ["The query reads the values of at most \(keys), which counts as an access to each."],
-                button: "Run"
-            ) { model in
-                guard model.query?.asked == text else { return [] }
-                model.query?.allowsAccesses = text
-                return ask(&model)
-            } left: { _ in
-            })
     }
 
     /// Unmarks entries that the result no longer has.
@@ -322,9 +314,11 @@ extension QueryScreen {
             shown += Set(answer.rows.indices).subtracting(shown).sorted()
             shown = shown.filter { answer.rows[$0].target.map { query.marks.contains($0.key) } ?? false }
             guard shown.count == query.marks.count, let kept = answer.export(shown) else {
-                return .entries(query.marks, of: query.archive, allowsAccesses: allowsAccesses)
+                return .entries(
+                    query.marks, hidden: query.hiddenMarks, of: query.archive, allowsAccesses: allowsAccesses)
             }
-            return .marked(query.marks) { (_, path, replaces) throws(SourceError) in
+            return .marked(query.marks, hidden: query.hiddenMarks) {
+                (_, path, replaces) throws(SourceError) in
                 try kept(path, replaces)
             }
         }

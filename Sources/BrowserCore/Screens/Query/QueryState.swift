@@ -108,6 +108,15 @@ struct QueryState: Sendable {
         return answer.flatMap { $0.rows.indices.contains(row) ? $0.rows[row] : nil }
     }
 
+    /// The number of marked rows that the filter hides. Time linear in the shown rows.
+    var hiddenMarks: Int {
+        guard let answer, !view.filter.isEmpty, !marks.isEmpty else { return 0 }
+        return marks.count
+            - (0..<view.count(of: answer)).count { place in
+                answer.rows[view.row(place)].target.map { marks.contains($0.key) } ?? false
+            }
+    }
+
     /// The mistakes before the end of the text, where typing may continue.
     var marked: [QuerySyntaxError] {
         let end = field.text.utf8.count

@@ -104,8 +104,12 @@ enum QueryView {
     }
 
     private static func emptyText(_ model: Model) -> String {
+        if model.query?.ticket != nil {
+            return "Running the query; \(Browser.keyName(model, .clear)) stops it."
+        }
         // Completions need the room on small screens.
-        model.size.columns < 50 || model.size.rows < 16 ? "" : "Type a query; tab completes, enter runs it."
+        return model.size.columns < 50 || model.size.rows < 16
+            ? "" : "Type a query; tab completes, enter runs it."
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
@@ -187,8 +191,10 @@ enum QueryView {
         }
         if query.field.text != query.answered { remarks.append(("(result of the previous query)", .warning)) }
         if !query.marks.isEmpty {
-            let marks = "\(Figures.count(query.marks.count)) marked, \(Figures.bytes(query.marks.bytes))"
-            remarks.append(("\(model.look.glyphs.marked) \(marks)", .marked))
+            let hidden = query.hiddenMarks
+            let rest = hidden == 0 ? "" : ", \(Figures.count(hidden)) hidden"
+            remarks.append(
+                ("\(model.look.glyphs.marked) \(Figures.count(query.marks.count)) marked\(rest)", .marked))
         }
         return remarks
     }
