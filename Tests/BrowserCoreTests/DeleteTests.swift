@@ -292,6 +292,17 @@ struct DeleteTests {
         #expect(two.text.contains("4 marked"))
     }
 
+    @Test("enter while groups are loading is refused as too early")
+    func refusesEnterDuringGrouping() throws {
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>")
+        let asked = test.press(.character("z"), source, settling: false)
+        #expect(test.press(Key(.enter), source, settling: false).isEmpty)
+        #expect(test.model.said == "\(Key(.enter)) ignored: still loading; esc cancels.")
+        test.effects = asked
+        test.settle(source)
+        #expect(test.model.said == "Loaded. Press the key again.")
+    }
+
     /// Regression: a key after the Enter of a slow condition applied to a row outside its matches.
     @Test(arguments: ["D", "m", "x", "y", "o", "<enter>"])
     func refusesKeysDuringLoading(key: String) throws {

@@ -164,24 +164,23 @@ enum EntriesView {
         }
         if arrangement.isPart { return "Reading \(entries.archive.name)" }
         let filter = arrangement.filter
+        let age = model.now.seconds(since: arrangement.made)
+        let old =
+            !model.isOfServer || age < 2
+            ? ""
+            : entries.ticket != nil
+                ? " Reading the keys again."
+                : " The list is \(Figures.duration(age)) old; \(Browser.keyName(model, .refresh)) reads it again."
         guard let condition = arrangement.condition else {
             let new =
                 model.keyMap.action(.newEntry) == nil
                 ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
             if let group = entries.group, filter.isEmpty { return "No entries of \(group.description)." }
             if filter.isEmpty { return "No entries\(new)." }
-            let age = model.now.seconds(since: arrangement.made)
-            if model.isOfServer, age >= 2 {
-                let list = "No key in the list of \(Figures.duration(age)) ago contains \"\(filter)\""
-                return entries.ticket != nil
-                    ? list + "; reading the keys again."
-                    : list + "; \(Browser.keyName(model, .refresh)) reads the keys again, "
-                        + "\(Browser.keyName(model, .clear)) clears the filter."
-            }
             let why =
                 entries.askedKey == nil || model.isOfServer
                 ? "" : " \(Browser.keyName(model, .history)) shows what happened to that key."
-            return Browser.noMatch("key", filter, model, unread: arrangement.unread.filtered) + why
+            return Browser.noMatch("key", filter, model, unread: arrangement.unread.filtered) + why + old
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
         let unread = max(arrangement.unread.filtered, arrangement.unread.chosen)
@@ -189,6 +188,7 @@ enum EntriesView {
             Browser.unreadText(unread) + (entries.unknownNames(in: condition).map { ": \($0)" } ?? ";")
         return
             "No entry matches \(condition.text)\(rest)\(remark) \(Browser.keyName(model, .clear)) clears this."
+            + old
     }
 
     /// - Parameter columns: the shown columns' bases.
