@@ -31,7 +31,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "a condition on values that counts as accesses is applied after one question, and its list isn't read again by itself"
+        "a condition on values that counts as accesses is applied after one question, and its list isn't read again automatically"
     )
     func asksBeforeReading() throws {
         let (source, clock) = (Fixture.source(), TestClock())

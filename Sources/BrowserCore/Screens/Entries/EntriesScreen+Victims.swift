@@ -1,0 +1,83 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+extension EntriesScreen {
+    /// Moves to the entry that is evicted next or, from a victim, to the one after it.
+    static func moveToVictim(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries, let arrangement = entries.arrangement else { return [] }
+        func index(_ row: Int) -> Int { arrangement.rows.index(atRow: row) }
+        let rows = (0..<entries.count).filter { $0 != entries.cursor && entries.isVictim(row: $0) }
+            .sorted { index($0) > index($1) }
+        let isVictim = entries.isVictim(row: entries.cursor)
+        let hidden =
+            !arrangement.isFiltered
+            ? 0
+            : arrangement.victims.count
+                - (0..<entries.count).count { arrangement.victims.contains(index($0)) }
+        if hidden > 0 {
+            let victims = "\(Figures.count(hidden)) of the next victims"
+            model.say(hider(entries, model, hides: victims), seconds: 6)
+        } else if rows.isEmpty {
+            model.say(
+                arrangement.victims.isEmpty
+                    ? noVictim(entries.archive, arrangement.listing, model)
+                    : "No other entry is evicted next.", seconds: 6)
+        }
+        let later = isVictim ? rows.first { index($0) < index(entries.cursor) } : nil
+        return (later ?? rows.first).map { move(&model, to: $0) } ?? []
+    }
+
+    /// What hides some entries, and the key that shows them.
+    private static func hider(_ entries: EntriesState, _ model: Model, hides what: String) -> String {
+        let key = Browser.keyName(model, .clear)
+        if !entries.filter.isEmpty { return "The filter hides \(what); \(key) clears it." }
+        return entries.condition == nil
+            ? "The group lacks \(what)." : "The condition hides \(what); \(key) clears it."
+    }
+
+    /// Lists the keys of a server in the order of its policy, or moves to the next one. Nil: it isn't a server, or has no such order.
+    static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
+        guard let server = model.archives.figures?.server, let order = server.evictionOrder?.keys,
+            let first = server.evictionOrder?.first, let entries = model.entries
+        else { return nil }
+        let own = entries.condition == entries.victims?.condition ? nil : entries.condition
+        let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : nil
+        let isShown = entries.order == order && entries.condition == condition ?? own
+        let isNew = model.pausedSince != nil || isOlder(entries, EntriesState.oldList.victims, model)
+        var said = "\(server.policy) evicts the \(first) of some sampled keys, likely the first rows."
+        if !entries.filter.isEmpty || (condition == nil && own != nil) || entries.group != nil {
+            said = hider(entries, model, hides: "other keys, which may be evicted first")
+        }
+        model.say(said, seconds: 10)
+        if isShown, !isNew { return Browser.move(&model, by: 1) }
+        return readingMetadata(&model, for: order, ofNewList: isNew) { model in
+            model.entries?.order = order
+            model.entries?.condition = condition ?? own
+            model.entries?.victims = (order, condition)
+            toTop(&model)
+            return rearrange(&model, takingListing: isNew, isForced: true)
+        }
+    }
+
+    /// Why no victim is known.
+    private static func noVictim(_ archive: ArchiveAddress, _ listing: any EntryListing, _ model: Model)
+        -> String
+    {
+        if let server = model.archives.figures?.server {
+            let limit = server.memoryLimit == nil ? "no maxmemory" : "the policy \(server.policy)"
+            let evicts = server.memoryLimit != nil && server.policy != "noeviction"
+            return evicts
+                ? "Each key is equally likely to be evicted: the server has \(limit)."
+                : "Nothing is evicted: the server has \(limit)."
+        }
+        let sample = model.sample(archive)
+        let used = sample?.diskLimit.map {
+            "\(Figures.bytes(listing.valueBytes)) of \(Figures.bytes($0)) used"
+        }
+        let isCollection = sample?.kind == .collection
+        let reason =
+            isCollection ? "\(archive.name) is a collection" : used ?? "\(archive.name) has no disk limit"
+        return "Nothing is evicted: \(reason)."
+    }
+}
