@@ -40,7 +40,13 @@ extension EngineSource: QueriedSource {
         _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         let archive = try archive(request.archive)
-        return try plan.run(over: archive, progress: progress, damage: { try archive.status().damage }, body)
+        return try plan.run(
+            over: archive, progress: progress,
+            damage: {
+                var sample = try ArchiveSample(archive)
+                sample.lostSegment = try archive.lostSegment()?.description
+                return sample.damage
+            }, body)
     }
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {

@@ -7,6 +7,10 @@ import Synchronization
 package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
+    /// Segments that can't be read, by archive, and when they were looked for.
+    private let lost = Mutex<[ArchiveAddress: (segment: String?, at: ContinuousClock.Instant)]>([:])
+    /// Seconds between two looks for lost segments, which read all segments' headers.
+    private static let lossInterval = 5
 
     private let state: StateFolder?
     private let settled: SettledChoices
@@ -139,7 +143,10 @@ package final class EngineSource: StoreSource {
             do throws(StorageError) {
                 // It is read again soon.
                 let sample = try store.withArchive(named: name, staysOpen: true) {
-                    (archive) throws(StorageError) in try ArchiveSample(archive)
+                    (archive) throws(StorageError) in
+                    var sample = try ArchiveSample(archive)
+                    sample.lostSegment = lostSegment(of: archive, at: ArchiveAddress(name, in: path))
+                    return sample
                 }
                 figures.archives.append(sample)
                 // A process has a slot in every archive it uses.
@@ -162,6 +169,20 @@ package final class EngineSource: StoreSource {
         if !empty.isEmpty { figures.archives.sort { $0.name < $1.name } }
         figures.processes = processes.values.sorted { $0.pid < $1.pid }
         return figures
+    }
+
+    /// Looks again after some seconds.
+    private func lostSegment(of archive: Archive, at address: ArchiveAddress) -> String? {
+        let now = ContinuousClock.now
+        if let known = lost.withLock({ $0[address] }),
+            known.at.duration(to: now) < .seconds(EngineSource.lossInterval)
+        {
+            return known.segment
+        }
+        // A segment that can't be looked at now is looked at again.
+        let found = (try? archive.lostSegment())?.description
+        lost.withLock { $0[address] = (found, now) }
+        return found
     }
 
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {

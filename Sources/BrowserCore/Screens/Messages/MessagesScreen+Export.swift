@@ -1,5 +1,6 @@
 import ArchiveQuery
 import CBOR
+import Foundation
 import StoreInspection
 import TerminalKit
 
@@ -79,10 +80,10 @@ extension MessagesScreen {
             }
             try output.flush()
         } else {
-            let columns = ["sequence", "time", "text"].map { QueryColumn(.path([.name($0)])) }
+            let columns = ["sequence", "time", "text", "data"].map { QueryColumn(.path([.name($0)])) }
             let plan = QueryPlan(QueryPipeline([.select(columns)]))
             var writer = QueryFormat(fileName: path)
-                .writer(plan, output, memoryLimit: QueryOptions().memoryLimit)
+                .writer(plan, output, omitsAbsent: true, memoryLimit: QueryOptions().memoryLimit)
             do {
                 written = try read { line throws(SourceError) in
                     do { try line.row.pass { try writer.write($0) } } catch { throw SourceError("\(error)") }
@@ -105,11 +106,12 @@ extension LogLine {
         size > LogLine.limit ? LogLine(content, sequence: sequence, time: time) : self
     }
 
-    /// Number, seconds since 1970, and text or bytes.
+    /// Number, seconds since 1970, and text or, of other bytes, data in base64.
     fileprivate var row: QueryRow {
         let values: [CBORValue?] = [
             .unsigned(sequence), time.map { .float(Double($0.microseconds) / 1_000_000) },
-            text.map { .text($0) } ?? .bytes(bytes),
+            text.map { .text($0) },
+            text == nil ? .text(Data(bytes).base64EncodedString()) : nil,
         ]
         return QueryRow(columns: values.map { $0?.encoded })
     }
