@@ -181,11 +181,10 @@ extension Model {
         let places =
             archive.damagedPlaces > 0
             ? Figures.count(archive.damagedPlaces, "place", "places") : "a segment can't be read"
-        let returns = shownEvents.returns(in: archive.name)
         return [
             archive.isDamaged ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
             alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
-            returns.isTooSmall(archive) ? ("too small", returns.reason, .warning) : nil,
+            shownEvents.returns(in: archive.name).reason(of: archive).map { ("too small", $0, .warning) },
         ].compactMap { $0 }
     }
 }

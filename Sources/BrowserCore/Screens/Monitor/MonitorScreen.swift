@@ -151,7 +151,7 @@ enum MonitorScreen: ScreenParts {
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = .filtering(
-                monitor.filter.text, placeholder: "part of a key, kind or cause, or a process number")
+                monitor.filter.text, placeholder: "part of a key, kind, cause or archive, or a process number")
         default: break
         }
         return []
