@@ -212,7 +212,7 @@ struct GraphTests {
         #expect(column("entries", browser) == entries, "the warning moves columns")
     }
 
-    @Test("L proposes the limit and the evicted values that were recorded again for an archive that is too small")
+    @Test("L proposes the limit that would have kept the evicted keys that were recorded again")
     func neededLimitIsProposed() throws {
         let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j")

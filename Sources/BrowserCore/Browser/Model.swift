@@ -347,7 +347,6 @@ struct Prompt: Sendable {
     enum Purpose: Sendable {
         case screen
         case condition
-        case column(ArchiveAddress)
         case saveQuery(SavedQuery)
         case export
         case pipe(ProgramInput)
@@ -355,6 +354,7 @@ struct Prompt: Sendable {
         case newEntry(ArchiveAddress)
         case alarm(Metric, String?)
         case archive(ActionID, ArchiveAddress)
+        case store
     }
 
     func remark(_ model: Model) -> String {
@@ -365,7 +365,7 @@ struct Prompt: Sendable {
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true
-        case .column, .saveQuery, .export, .pipe, .write, .newEntry, .alarm, .archive: false
+        case .saveQuery, .export, .pipe, .write, .newEntry, .alarm, .archive, .store: false
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -55,14 +56,18 @@ package final class EngineSource: StoreSource {
     }
 
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
-        try state?.stores.change { $0.noteOpened(StorePath.whole(store), at: moment) }
+        try state?.stores.change { $0.noteOpened(Self.remembered(store), at: moment) }
     }
 
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
         guard let state else {
             throw SourceError("there is no folder for it: neither XDG_STATE_HOME nor HOME names one")
         }
-        try state.stores.change { $0.setFavourite(isFavourite, StorePath.whole(store)) }
+        try state.stores.change { $0.setFavourite(isFavourite, Self.remembered(store)) }
+    }
+
+    private static func remembered(_ store: String) -> String {
+        ServerAddress.isURL(store) ? store : StorePath.whole(store)
     }
 
     package func stores() throws(SourceError) -> StoreList {
@@ -101,9 +106,10 @@ package final class EngineSource: StoreSource {
         return StoreList(stores, unremembered: problem)
     }
 
-    /// A store in another folder; nil if it is neither a favourite nor present.
+    /// A store in another folder, or a server, which isn't read; nil if it is neither a favourite nor present.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
         let name = StorePath.name(known.path)
+        if ServerAddress.isURL(known.path) { return StoreSummary(name: name, path: known.path) }
         if let summary = summary(ofStore: known.path, name: name) { return summary }
         guard known.isFavourite else { return nil }
         return StoreSummary(

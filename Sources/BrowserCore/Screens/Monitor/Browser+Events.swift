@@ -23,7 +23,8 @@ extension Browser {
         let ticket = model.ticket()
         model.events.pending = ticket
         let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
-        let effect = Effect.ask("load events of " + names.joined(separator: ", "), ticket: ticket) { context in
+        let title = "load events of " + names.joined(separator: ", ")
+        let effect = Effect.ask(title, ticket: ticket) { context in
             EventReading.pages(wanted, each: changing.isEmpty ? 0.01 : 0.001, context)
         } then: { model, result in
             guard model.store == store, case .success(let pages) = result else { return [] }
@@ -91,7 +92,9 @@ private struct EventReading: Sendable {
             return reading.isBusy ? reading : nil
         }
         var busy = readings.compactMap(read)
-        for _ in 0..<Int(BrowserLoop.refreshInterval / pause) where !busy.isEmpty && count < EventLog.least && context.progress(0) {
+        var left = Int(BrowserLoop.refreshInterval / pause)
+        while !busy.isEmpty, left > 0, count < EventLog.least, context.progress(0) {
+            left -= 1
             context.pause(pause)
             busy = busy.compactMap(read)
         }

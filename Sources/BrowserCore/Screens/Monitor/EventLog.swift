@@ -278,8 +278,8 @@ struct EvictedReturns: Sendable {
     /// Why an archive is too small; nil if it isn't.
     func reason(of archive: ArchiveSample) -> String? {
         guard let needed = neededLimit(of: archive) else { return nil }
-        let share = Figures.percent(Double(returns) / Double(max(1, records)))
-        return "\(missed > 0 ? "~" : "")\(share) of keys had been evicted, about \(Figures.bytes(needed)) keeps them"
+        let share = (missed > 0 ? "~" : "") + Figures.percent(Double(returns) / Double(max(1, records)))
+        return "\(share) of keys had been evicted, about \(Figures.bytes(needed)) keeps them"
     }
 
     /// A note about missed events that could change the result of ``isTooSmall(_:)``.

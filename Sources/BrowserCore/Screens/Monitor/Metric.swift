@@ -168,7 +168,8 @@ struct Alarm: Sendable, Hashable {
 
     /// `City hit ratio`
     func subject(_ model: Model) -> String {
-        archive.map { "\($0) \(metric.title)" } ?? "\(metric.title) of \(Alarm.owner(archive, model.isOfServer))"
+        archive.map { "\($0) \(metric.title)" }
+            ?? "\(metric.title) of \(Alarm.owner(archive, model.isOfServer))"
     }
 
     /// `below 80%`
