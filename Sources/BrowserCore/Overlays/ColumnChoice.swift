@@ -105,7 +105,7 @@ extension Browser {
         default:
             let last = choice.items.count - 1
             if key.text == nil, let row = row(after: key, choice.selected, last: last, page: rows - 1) {
-                choice.selected = row
+                (choice.selected, choice.field) = (row, TextField())
             } else if choice.field.handle(key) {
                 choice.selected = choice.found ?? choice.selected
             } else {
