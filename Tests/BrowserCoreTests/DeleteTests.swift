@@ -179,6 +179,23 @@ struct DeleteTests {
         #expect(!test.text.contains("stopping"))
     }
 
+    @Test("events of a large change are read until it has ended, so that its own events aren't missed")
+    func ownEventsAreRead() throws {
+        for number in 0..<500 {
+            source.record("key \(number)", [1], archive: "City", at: Fixture.start)
+        }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>MD")
+        let asked = test.press(.character("y"), source, settling: false)
+        try #require(asked.count == 2, "\(asked)")
+        #expect(asked[0].description.hasPrefix("load events of City"))
+        #expect(asked[1].description == "delete 516 of City")
+        let again = try #require(test.answer(asked[0], source).first)
+        #expect(again.description.hasPrefix("load events of City"))
+        test.effects = [asked[1]]
+        test.settle(source)
+        #expect(!test.answer(again, source).contains { $0.description.hasPrefix("load events") })
+    }
+
     @Test func longDeleteShowsProgress() throws {
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>M")
         test.press(.character("D"))

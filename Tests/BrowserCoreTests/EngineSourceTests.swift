@@ -48,6 +48,22 @@ struct EngineSourceTests {
         return browser
     }
 
+    @Test("an archive with a missing segment is shown as damaged, also where its index has no damage")
+    func missingSegmentIsDamage() throws {
+        let (store, archive) = try fill(path)
+        let value = [UInt8](repeating: 7, count: 2_000)
+        for number in 0..<1_500 { try archive.put(value, forKey: "large \(number % 40)") }
+        store.close()
+        let source = { EngineSource(folder: folder.path) }
+        #expect(try source().figures(store: path).archives.map(\.isDamaged) == [false])
+        let segments = try FileManager.default.contentsOfDirectory(atPath: path + "/City.archive")
+            .filter { $0.hasSuffix(".segment") }.sorted()
+        try FileManager.default.removeItem(
+            atPath: path + "/City.archive/" + #require(segments.dropLast().last))
+        let sample = try #require(try source().figures(store: path).archives.first)
+        #expect(sample.isDamaged && sample.damagedPlaces == 0 && sample.damage != nil)
+    }
+
     @Test(
         "an archive that was removed or replaced keeps no disk space",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")), arguments: [false, true])

@@ -1,4 +1,5 @@
 import BrowserCore
+import Foundation
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -19,13 +20,17 @@ struct EventTests {
         source.with { state in
             for index in state.processes.indices {
                 state.processes[index].pid += 4_000_000
-                state.processes[index].name = "a service with a long name"
+                state.processes[index].name = "a service with a name of many words"
             }
         }
         source.happen(.record, "Jakarta", archive: "City", bytes: 197, pid: 4_004_121, at: Fixture.start)
         let browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: keys)
         let line = browser.text.split(separator: "\n").last { $0.contains(" recorded ") }
         #expect(line?.contains(" 4004121") == true, "\(browser.text)")
+        // The cut of a name is marked. Beside the archive's name a narrow table has space for the number only.
+        let isNamed = size.columns > 80 || keys != "jE"
+        #expect(line?.contains(" 4004121 a s") == isNamed, "\(browser.text)")
+        #expect(line?.contains("…") == isNamed && line?.contains("words") == false, "\(browser.text)")
     }
 
     @Test(
@@ -40,6 +45,26 @@ struct EventTests {
         browser.press(try Key.script("t<ctrl+u>all<enter>"))
         browser.press([.character("K")])
         #expect(!browser.lines.dropFirst(2).contains { $0.contains("evicted") }, "\(browser.text)")
+    }
+
+    @Test("writes the filtered events, and copies the selected one")
+    func eventsAreWrittenAndCopied() throws {
+        let folder = try EngineSourceTests.Folder()
+        var browser = try Fixture.browser(source, columns: 100, keys: "E/evict<enter>")
+        browser.press(try Key.script("w<ctrl+u>\(folder.path)/events.ndjson<enter>"))
+        let written = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/events.ndjson"))
+        let event = try #require(try JSONSerialization.jsonObject(with: written) as? [String: Any])
+        #expect(event["event"] as? String == "eviction" && event["archive"] as? String == "City")
+        #expect(event["size"] as? Int == 188 && event["time"] as? Double != nil)
+        browser.press(try Key.script("yk"))
+        #expect(browser.sent.count == 1, "\(browser.text)")
+    }
+
+    @Test("a filter finds events by the name of their archive, where it is shown")
+    func eventsOfArchiveAreFound() throws {
+        let browser = try Fixture.browser(source, columns: 100, keys: "E/Blob<enter>")
+        let rows = browser.lines.filter { $0.contains(" recorded ") || $0.contains(" evicted ") }
+        #expect(!rows.isEmpty && rows.allSatisfy { $0.contains("Blob") }, "\(browser.text)")
     }
 
     @Test("the table of events names processes where the name fits", arguments: [(80, 24), (120, 30)])

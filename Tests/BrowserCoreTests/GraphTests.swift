@@ -212,6 +212,24 @@ struct GraphTests {
         #expect(column("entries", browser) == entries, "the warning moves columns")
     }
 
+    @Test("L proposes the limit that would have kept the evicted keys that were recorded again")
+    func neededLimitIsProposed() throws {
+        let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })
+        var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j")
+        for _ in 0..<2 {
+            for number in 0..<40 {
+                source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
+                source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
+            }
+        }
+        clock.advance(1)
+        browser.refresh()
+        browser.refresh()
+        browser.press([.character("L")])
+        let proposal = "disk \(Figures.bytes(limit + 20_000)) memory"
+        #expect(browser.text.contains(proposal), "\(browser.text)")
+    }
+
     @Test("the status line names the reason of a mark", arguments: [(40, 10), (80, 12), (200, 60)])
     func markIsExplained(columns: Int, rows: Int) throws {
         var browser = try Fixture.browser(source, columns: columns, rows: rows, clock: clock, keys: "j")

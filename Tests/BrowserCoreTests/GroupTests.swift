@@ -1,5 +1,6 @@
 import ArchiveQuery
 import BrowserCore
+import Foundation
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -27,6 +28,16 @@ struct GroupTests {
     private func line(_ browser: HeadlessBrowser, _ beginning: String) -> String? {
         browser.text.split(separator: "\n").map(String.init)
             .first { $0.trimming(" ").hasPrefix(beginning) }
+    }
+
+    @Test("writes the groups of the list")
+    func groupsAreWritten() throws {
+        let folder = try EngineSourceTests.Folder()
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>z")
+        browser.press(try Key.script("w<ctrl+u>\(folder.path)/groups.csv<enter>"))
+        let lines = try String(contentsOfFile: folder.path + "/groups.csv", encoding: .utf8)
+            .split(separator: "\n")
+        #expect(lines.first == "group,entries,bytes,hits,accessed" && lines.count > 1, "\(browser.text)")
     }
 
     @Test func sortsLargestGroupFirst() throws {

@@ -123,7 +123,7 @@ struct LogContentTests {
                 try log.append(Array("\(number) \(number % 7 == 0 ? "warn" : "info")".utf8))
             }
             try log.append(Array(("warn, long " + String(repeating: "x", count: 40_000) + " tail").utf8))
-            try log.append([0xff, 0xfe])
+            try log.append(Array("bad ".utf8) + [0xff, 0xfe])
             browser = HeadlessBrowser(
                 Model(
                     size: Size(columns: columns, rows: rows), look: Fixture.ascii, folder: folder.path,
@@ -162,9 +162,27 @@ struct LogContentTests {
         let text = try log.write("out.log")
         #expect(text.hasPrefix("0 warn\n1 info\n") && text.split(separator: "\n").count == 702)
         let table = try log.write("out.csv").split(separator: "\n")
-        #expect(table.count == 703 && table[0] == "sequence,time,text" && table[1].hasSuffix(",0 warn"))
+        #expect(table.count == 703 && table[0] == "sequence,time,text,data" && table[1].hasSuffix(",0 warn,"))
         let array = try JSONSerialization.jsonObject(with: Data(try log.write("out.json").utf8))
         #expect((array as? [Any])?.count == 702)
+    }
+
+    @Test("a filter finds the characters of a message that isn't text, which is written as data")
+    func bytesAreFound() throws {
+        var log = try Log(keys: "/bad<enter>")
+        let object = try JSONSerialization.jsonObject(with: Data(try log.write("out.ndjson").utf8))
+        let message = try #require(object as? [String: Any])
+        #expect(message["data"] as? String == "YmFkIP/+" && message["text"] == nil)
+    }
+
+    @Test("a filter selects the match at the selected message, and its end returns to the message")
+    func filterStays() throws {
+        var browser = try Log(keys: "gjjjjjjjjjj/warn").browser
+        #expect(browser.model.cursorRow == 2, "\(browser.text)")
+        browser.press([Key(.escape)])
+        #expect(browser.model.cursorRow == 10, "\(browser.text)")
+        browser.press(try Key.script("/nothing<enter><esc>"))
+        #expect(browser.model.cursorRow == 10, "\(browser.text)")
     }
 
     @Test("asks before it replaces a file")

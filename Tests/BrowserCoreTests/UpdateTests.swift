@@ -212,7 +212,7 @@ struct UpdateTests {
     @Test func quitsAndStartsDemo() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
-        test.press(.character("d"), expecting: ["start demo"])
+        test.press(.character("d"), expecting: ["startDemo"])
         test.press(.character("q"), expecting: ["quit"])
         test.press(.control("c"), expecting: ["quit"])
         test.send(.input(.hangUp), expecting: ["quit"])

@@ -33,6 +33,25 @@ struct WorkspaceTests {
         #expect(browser.model.markedKeys.isEmpty)
     }
 
+    @Test("O opens a store by its path beside the others, and reports one that can't be opened")
+    func opensStoreByPath() throws {
+        var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "O\(Self.other)<enter>")
+        #expect(browser.model.store == Self.other && browser.text.contains("2:thumbnails"), "\(browser.text)")
+        browser.press(try Key.script("Ovalkey://127.0.0.1:1<enter>"))
+        #expect(browser.exit == nil && browser.model.store == Self.other)
+        #expect(browser.model.said?.hasPrefix("Not opened: ") == true, "\(browser.text)")
+    }
+
+    @Test("a remembered server is listed without being read")
+    func serverIsListed() throws {
+        let folder = try EngineSourceTests.Folder()
+        let state = StateFolder(path: folder.path + "/state")
+        let source = EngineSource(folder: folder.path, state: state)
+        try source.noteOpened(store: "valkey://127.0.0.1:1", at: Fixture.start)
+        let stores = try source.stores().stores
+        #expect(stores.map(\.path) == ["valkey://127.0.0.1:1"] && stores[0].problem == nil)
+    }
+
     @Test func reportsStoresNotOpen() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "4")
         #expect(browser.model.said?.contains("Store 4 is not open: 1 store is open.") == true)
@@ -208,7 +227,7 @@ struct WorkspaceTests {
         #expect(test.press(.character("d"), source, settling: false).isEmpty)
         #expect(test.model.said == "This closes 1 open store; press d again to start the demo.")
         test.send(.clock(Fixture.start.adding(seconds: 1)))
-        #expect(test.press(.character("d"), source, settling: false).map(\.description) == ["start demo"])
+        #expect(test.press(.character("d"), source, settling: false).map(\.description) == ["startDemo"])
         _ = test.press(.character("X"), source)
         #expect(test.press(.character("d"), source, settling: false).count == 1)
     }

@@ -33,6 +33,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case commandLine = "command-line", palette, help, hints, mouse, demo
     case resizeArchive = "resize-archive", compactArchive = "compact-archive"
     case renameArchive = "rename-archive", dropArchive = "drop-archive"
+    case openStore = "open-store"
     case favourite, closeStore = "close-store", nextStore = "next-store", previousStore = "previous-store"
     case store1 = "store-1", store2 = "store-2", store3 = "store-3", store4 = "store-4", store5 = "store-5"
     case store6 = "store-6", store7 = "store-7", store8 = "store-8", store9 = "store-9"
@@ -63,7 +64,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     var leadsToText: Bool {
         [
             .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write, .newEntry,
-            .alarm,
+            .alarm, .openStore,
         ].contains(self)
     }
 
@@ -141,7 +142,9 @@ package enum ActionTable {
         action(.saveQuery, "Save query", "Save the query under a name.", [.control("s")], [.query]),
         action(.savedQueries, "Saved queries", "Open a saved query.", [.control("o")], [.query]),
         action(.copySwift, "As Swift", "Show the query as Swift source.", ["S"], [.query]),
-        action(.export, "Export", "Write the rows to a file.", ["w"], [.query, .messages], .footer),
+        action(
+            .export, "Export", "Write the rows to a file.", ["w"], [.groups, .query, .messages, .monitor],
+            .footer),
         action(
             .askEvery, "Auto-refresh", "Refresh every 1, 5 or 30 s, or never.", ["a"], [.query], .footer),
     ]
@@ -194,6 +197,7 @@ package enum ActionTable {
     private static let choosingStores: [BrowserAction] =
         [
             action(.demo, "Demo", "Open a demo store under load.", ["d"], [.stores], .footer),
+            action(.openStore, "Open store", "Open another store, ring file or server.", ["O"], all),
             action(
                 .favourite, "Favourite", "Add to or remove from the favourites.", ["f"], [.stores], .footer),
             action(.closeStore, "Close", "Close an open store.", ["X"], [.stores]),
@@ -239,7 +243,7 @@ package enum ActionTable {
     private static let handing: [BrowserAction] = [
         action(
             .copy, "Copy", "Copy parts of the row or marked rows.", ["y"],
-            [.archives, .entries, .value, .query, .messages]),
+            [.archives, .entries, .value, .query, .messages, .monitor]),
         action(
             .pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue.union([.messages])),
         action(.pipe, "Pipe", "Pipe the value to a command.", ["|"], withValue.union([.messages])),
@@ -287,6 +291,7 @@ package enum ActionTable {
         .history: "audit describe evicted log missing why", .sortByIdle: "lru", .sortByExpires: "ttl",
         .columns: "fields",
         .wrap: "fold long lines",
+        .openStore: "connect context ctx path redis switch url valkey",
         .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
         .expire: "evict persist touch ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",
         .undoList: "restore revert", .resizeArchive: "evict limit maxmemory quota",

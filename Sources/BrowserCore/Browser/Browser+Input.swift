@@ -28,7 +28,7 @@ extension Browser {
         case .pasteDropped:
             model.unsay(InputEvent.pasteUnfinished.words)
             sayOfInput(&model, event.words, seconds: 5)
-        case .hangUp: return [.quit]
+        case .hangUp: return [.end(.quit)]
         case .focus, .wake, .resumed: return []
         }
         return []
@@ -241,7 +241,7 @@ extension Browser {
             return []
         }
         let open = model.openStores.count
-        if open == 0 || model.isAskedAgain(.demo) { return [.startDemo] }
+        if open == 0 || model.isAskedAgain(.demo) { return [.end(.startDemo)] }
         let stores = Figures.count(open, "open store", "open stores")
         model.say(
             "This closes \(stores); press \(keyName(model, .demo)) again to start the demo.", role: .warning,
@@ -251,7 +251,7 @@ extension Browser {
 
     /// Ends the browser; the key must be repeated while a change is running.
     private static func quit(_ model: inout Model, _ key: Key) -> [Effect] {
-        guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.quit] }
+        guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.end(.quit)] }
         model.say(
             job.isStoppable
                 ? "A change is running; press \(key) again to stop it and quit."
@@ -302,6 +302,7 @@ extension Browser {
             )
             return [.captureMouse(model.capturesMouse)]
         case .demo: return startDemo(&model)
+        case .openStore: StoresScreen.askOther(&model)
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
         case .groups: return GroupsScreen.show(&model)

@@ -77,7 +77,8 @@ extension Browser {
         case (.search(let list), .click):
             let row = item(OverlayPlaces.search(list, model).list, from: list.first, of: list.found.count)
             return press(list, \.selected, row, Overlay.search)
-        case (.columns(let choice), .click):
+        case (.columns(var choice), .click):
+            choice.field = TextField()
             let list = OverlayPlaces.columns(choice, model).list
             let row = item(list, from: choice.first, of: choice.items.count)
             return press(choice, \.selected, row, Overlay.columns)

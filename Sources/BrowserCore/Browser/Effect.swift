@@ -5,8 +5,7 @@ package enum Effect: Sendable {
     case question(Question)
     /// Stops the request with that ticket; its response is dropped.
     case stop(ticket: Int)
-    case quit
-    case startDemo
+    case end(BrowserExit)
     /// Sends an escape sequence that sets the terminal's clipboard.
     case send([UInt8])
     case captureMouse(Bool)
@@ -88,8 +87,7 @@ extension Effect: CustomStringConvertible {
         switch self {
         case .question(let question): question.description
         case .stop: "stop"
-        case .quit: "quit"
-        case .startDemo: "start demo"
+        case .end(let exit): "\(exit)"
         case .send(let bytes): "send \(bytes.count) bytes"
         case .captureMouse(let isOn): isOn ? "capture mouse" : "release mouse"
         case .program(let program): program.description

@@ -63,7 +63,7 @@ enum FooterView {
             pairs =
                 [("enter", "Show or hide")]
                 + (choice.isOfProperties
-                    ? [("a", "Add property"), ("shift+j/k", "Move")] : [("*", "All or none")])
+                    ? [("< >", "Move")] : [("*", "All or none")])
                 + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case .choice(let choice):

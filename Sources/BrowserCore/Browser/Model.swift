@@ -152,6 +152,11 @@ package struct Model: Sendable {
         return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
     }
 
+    /// The archives of the current store that changes with many events are in.
+    var changing: Set<ArchiveAddress> {
+        Set(jobs.filter { $0.workspace == workspace }.compactMap(\.eventful))
+    }
+
     func isBusy(_ workspace: Int) -> Bool { jobs.contains { $0.workspace == workspace } }
 
     mutating func endWork(of workspace: Int) { jobs.removeAll { $0.workspace == workspace } }
@@ -303,6 +308,8 @@ struct Job: Sendable, Hashable {
     var total: Int?
     var isStoppable = true
     var isChange = false
+    /// The archive of a change with many events, which are read during the change.
+    var eventful: ArchiveAddress?
     /// Whether it ends in a dialog, so that other work doesn't replace it.
     var leadsToQuestion = false
     var workspace = 0
@@ -340,7 +347,6 @@ struct Prompt: Sendable {
     enum Purpose: Sendable {
         case screen
         case condition
-        case column(ArchiveAddress)
         case saveQuery(SavedQuery)
         case export
         case pipe(ProgramInput)
@@ -348,6 +354,7 @@ struct Prompt: Sendable {
         case newEntry(ArchiveAddress)
         case alarm(Metric, String?)
         case archive(ActionID, ArchiveAddress)
+        case store
     }
 
     func remark(_ model: Model) -> String {
@@ -358,7 +365,7 @@ struct Prompt: Sendable {
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true
-        case .column, .saveQuery, .export, .pipe, .write, .newEntry, .alarm, .archive: false
+        case .saveQuery, .export, .pipe, .write, .newEntry, .alarm, .archive, .store: false
         }
     }
 }

@@ -30,7 +30,8 @@ struct StatusView {
         } else if let notice = model.notice {
             content = .message(Span(notice.text, look[notice.role]))
         } else if model.size.rows >= 9 {
-            content = model.parts.place(model)
+            // The position on the screen isn't that in a list over it.
+            content = model.overlay?.isList == true ? nil : model.parts.place(model)
         } else {
             content = nil
         }

@@ -189,24 +189,31 @@ extension Browser {
         let ticket = model.ticket()
         var job = Job(ticket: ticket, title: "", since: model.now)
         job.isChange = true
-        defer { model.begin(job) }
+        let effect: Effect
         switch plan.act {
         case .change(let change):
             job.title = change.progress
             job.total = plan.targets.count
-            return [carryOut(change, plan, ticket)]
+            effect = carryOut(change, plan, ticket)
         case .undo(let action):
             job.title = "undoing"
             job.total = action.entries
             // Undoing a removal is a single step.
             job.isStoppable = action.kind == .deadline
-            return [undo(action, in: plan.archive, ticket)]
+            effect = undo(action, in: plan.archive, ticket)
         case .archive(let change, let sample, _):
             job.title = "changing \(plan.archive.name)"
             job.isStoppable = change != .clear
-            return [ArchivesScreen.carryOut(change, sample, plan.archive, ticket)]
+            effect = ArchivesScreen.carryOut(change, sample, plan.archive, ticket)
         case .replaceFile: return []
         }
+        // The ring holds 2,048 events, and others may store some too.
+        if job.total ?? 0 >= 500, !model.isOfServer { job.eventful = plan.archive }
+        model.begin(job)
+        guard job.eventful != nil else { return [effect] }
+        // A read that is running is followed by one that reads more often.
+        let reading = model.events.pending.map { [Effect.stop(ticket: $0)] }
+        return (reading ?? loadEvents(&model, of: model.archives.archives)) + [effect]
     }
 
     private static func carryOut(_ change: PlannedAction, _ plan: Plan, _ ticket: Int) -> Effect {

@@ -14,8 +14,17 @@ struct ColumnChoice: Sendable {
     var title = "Columns"
     /// Whether properties can be ordered and added.
     var isOfProperties = false
+    /// The part of a title that is searched for.
+    var field = TextField()
     var selected = 0
     var first = 0
+
+    /// The first column whose title equals the text, or else contains it.
+    var found: Int? {
+        let wanted = field.text.lowercased()
+        return items.firstIndex { $0.title.lowercased() == wanted }
+            ?? items.firstIndex { $0.title.lowercased().contains(wanted) }
+    }
 
     var hidden: Set<String> { Set(items.filter { $0.property == nil && !$0.isShown }.map(\.title)) }
     var properties: [QueryProperty] { items.filter(\.isShown).compactMap(\.property) }
@@ -77,25 +86,31 @@ extension Browser {
         var choice = old
         let rows = OverlayPlaces.columns(choice, model).list.rows
         switch key {
-        case Key(.escape), .character("q"), .character("C"):
+        case Key(.escape):
             model.overlay = nil
             return model.parts.columnsChosen(&model)
-        case .character("a") where choice.isOfProperties:
-            model.overlay = nil
-            return nameColumn(&model) + model.parts.columnsChosen(&model)
+        case Key(.enter) where !choice.field.text.isEmpty && choice.found == nil:
+            guard choice.isOfProperties, let archive = model.archiveInView else { return [] }
+            return EntriesScreen.addColumn(&model, choice.field.text, archive)
         case Key(.enter), .character(" "):
             toggle(&choice, &model)
+            choice.field = TextField()
         case .character("*"):
             let isAll = choice.items.allSatisfy { $0.isShown || $0.property != nil }
             for place in choice.items.indices where choice.items[place].property == nil {
                 choice.items[place].isShown = !isAll
             }
-        case .character("K"): choice.move(by: -1)
-        case .character("J"): choice.move(by: 1)
+        case .character("<"): choice.move(by: -1)
+        case .character(">"): choice.move(by: 1)
         default:
-            guard let row = row(after: key, choice.selected, last: choice.items.count - 1, page: rows - 1)
-            else { return sayUseless(&model, key) }
-            choice.selected = row
+            let last = choice.items.count - 1
+            if key.text == nil, let row = row(after: key, choice.selected, last: last, page: rows - 1) {
+                (choice.selected, choice.field) = (row, TextField())
+            } else if choice.field.handle(key) {
+                choice.selected = choice.found ?? choice.selected
+            } else {
+                return sayUseless(&model, key)
+            }
         }
         choice.first = Table.firstRow(
             showing: choice.selected, of: choice.items.count, in: rows, from: choice.first)
@@ -111,16 +126,6 @@ extension Browser {
             return model.say("At most \(ChosenColumns.mostProperties) properties.", role: .warning)
         }
         choice.items[choice.selected].isShown.toggle()
-    }
-
-    private static func nameColumn(_ model: inout Model) -> [Effect] {
-        guard let archive = model.archiveInView else { return [] }
-        var prompt = Prompt(
-            label: "column: ", field: TextField(placeholder: "property, such as address.city"),
-            keys: [("enter", "Add"), ("esc", "Cancel")])
-        prompt.purpose = .column(archive)
-        model.prompt = prompt
-        return []
     }
 }
 
@@ -138,7 +143,10 @@ extension OverlayView {
         let look = model.look
         frame.cursor = nil
         let places = OverlayPlaces.columns(choice, model)
-        drawBox(places.box, around: places.list, title: " \(choice.title) ", into: &frame, look)
+        let typed = TerminalText.sanitized(choice.field.text)
+        let result = choice.found != nil ? "" : choice.isOfProperties ? "; enter adds it" : "; no match"
+        let title = typed.isEmpty ? choice.title : "Columns: \(typed)\(result)"
+        drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
         let properties = choice.items.filter { $0.property != nil }.map(\.title)
         let items = choice.items.map { item in
             let title = EntriesView.Column.heading(

@@ -20,6 +20,13 @@ enum Overlay: Sendable {
         return "Waiting for your answer"
     }
 
+    var isList: Bool {
+        switch self {
+        case .actions, .undoList, .columns, .search, .copy: true
+        case .plan, .expire, .message, .choice, .edit: false
+        }
+    }
+
     var offersUndo: Bool {
         switch self {
         case .message(let box): box.offersUndo

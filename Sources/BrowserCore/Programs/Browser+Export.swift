@@ -1,4 +1,6 @@
 import ArchiveQuery
+import CBOR
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -43,9 +45,57 @@ struct RowExport: Sendable {
     }
 }
 
+extension RowExport {
+    /// The rows of a table.
+    static func table(
+        _ names: [String], _ noun: (String, String), count: Int,
+        row: @escaping @Sendable (Int) -> [CBORValue?]
+    ) -> RowExport {
+        let amount = Figures.count(count, noun.0, noun.1)
+        return RowExport(amount: amount, count: count, noun: noun) {
+            (context, path, replaces) throws(SourceError) in
+            try write(names, to: path, replaces, values: row) { body throws(SourceError) in
+                for number in 0..<count {
+                    if number % 1024 == 0, !context.progress(Double(number) / Double(count)) { return nil }
+                    try body(number)
+                }
+                return count
+            }
+        }
+    }
+
+    /// Writes rows under the names of columns; JSON has no member for an absent value. `read` returns their number, or nil if
+    /// stopped.
+    static func write<Row>(
+        _ names: [String], to path: String, _ replaces: Bool, values: @escaping (Row) -> [CBORValue?],
+        _ read: @escaping ((Row) throws(SourceError) -> Void) throws(SourceError) -> Int?
+    ) throws(SourceError) -> QueryReport? {
+        let columns = names.map { QueryColumn(.path([.name($0)])) }
+        let plan = QueryPlan(QueryPipeline([.select(columns)]))
+        return try plan.export(to: path, replaces: replaces, omitsAbsent: true) {
+            (_, body) throws(SourceError) in
+            let count = try read { (row) throws(SourceError) in
+                let row = QueryRow(columns: values(row).map { $0?.encoded })
+                do { try row.pass(to: body) } catch { throw SourceError("\(error)") }
+            }
+            return count.map { QueryReport(rows: $0) }
+        }
+    }
+}
+
+extension CBORValue {
+    /// Seconds since 1970.
+    static func seconds(_ time: Timestamp) -> CBORValue { .float(Double(time.microseconds) / 1_000_000) }
+}
+
+extension Model {
+    /// The archive whose rows are written; a name for those of several.
+    fileprivate var exported: ArchiveAddress? { archiveInView ?? address(screenName) }
+}
+
 extension Browser {
     static func askExport(_ model: inout Model) {
-        guard let export = model.parts.export(model), let archive = model.archiveInView else {
+        guard let export = model.parts.export(model), let archive = model.exported else {
             return model.say("Nothing to write here.")
         }
         var prompt = Prompt(
@@ -59,7 +109,7 @@ extension Browser {
     /// Writes the rows to a file. Replacing a file needs confirmation.
     static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
         guard !path.isEmpty, let export = model.parts.export(model) ?? EntriesScreen.listExport(model),
-            let archive = model.archiveInView
+            let archive = model.exported
         else { return [] }
         let target = filePath(path, model)
         let ticket = model.ticket()

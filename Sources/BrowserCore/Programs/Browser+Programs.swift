@@ -218,7 +218,6 @@ extension Browser {
         let text = prompt.field.text
         switch prompt.purpose {
         case .screen, .condition: return []
-        case .column(let archive): return EntriesScreen.addColumn(&model, text, archive)
         case .saveQuery(let query): return QueryScreen.save(&model, query, named: text)
         case .export: return export(&model, to: text)
         case .pipe(let input): return pipe(&model, input, to: text)
@@ -227,6 +226,7 @@ extension Browser {
                 ? export(&model, to: text) : write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)
         case .archive(let id, let archive): return ArchivesScreen.ended(&model, prompt, id, archive)
+        case .store: return StoresScreen.openOther(text, &model)
         case .alarm(let metric, let archive): return setAlarm(&model, prompt, metric, of: archive)
         }
     }

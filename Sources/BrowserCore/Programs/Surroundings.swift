@@ -15,6 +15,8 @@ package struct Surroundings: Sendable, Hashable {
     package var hintsFile: StateFile?
     package var showsHints = false
     package var capturesMouse = true
+    /// For servers whose address has none.
+    package var serverPassword: String?
     /// Why the demo can't start; one line.
     package var demoProblem: String?
 
@@ -26,6 +28,7 @@ package struct Surroundings: Sendable, Hashable {
         clipboard = Clipboard(environment: environment)
         pager = variable("PAGER")
         editor = variable("VISUAL") ?? variable("EDITOR") ?? editor
+        serverPassword = variable("VALKEYCLI_AUTH") ?? variable("REDISCLI_AUTH")
         temporaryFolder = variable("TMPDIR") ?? temporaryFolder
     }
 }

@@ -31,6 +31,8 @@ extension BrowserTerminal {
 package enum BrowserExit: Sendable, Hashable {
     case quit
     case startDemo
+    /// Starts the browser again with a server, a ring file, or a store that isn't shown beside one.
+    case open(String)
 }
 
 package enum BrowserLoop {
@@ -69,10 +71,9 @@ package enum BrowserLoop {
             for message in inbox.take() { pending += Browser.update(&model, message) }
             for effect in pending {
                 switch effect {
-                case .quit, .startDemo:
+                case .end(let exit):
                     runner.finish(within: 5)
-                    if case .quit = effect { return .quit }
-                    return .startDemo
+                    return exit
                 case .send(let bytes): terminal.send(bytes)
                 case .captureMouse(let isOn): terminal.capture(mouse: isOn)
                 case .program(let program):

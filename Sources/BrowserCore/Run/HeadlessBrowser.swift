@@ -56,8 +56,7 @@ package struct HeadlessBrowser: Sendable {
         while let effect = queue.popFirst() {
             trace?(effect)
             switch effect {
-            case .quit: exit = .quit
-            case .startDemo: exit = .startDemo
+            case .end(let exit): self.exit = exit
             case .send(let bytes): sent.append(bytes)
             case .captureMouse: break
             case .program(let program): queue += Browser.update(&model, program.message(programs(program)))

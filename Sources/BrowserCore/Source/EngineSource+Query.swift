@@ -40,7 +40,13 @@ extension EngineSource: QueriedSource {
         _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         let archive = try archive(request.archive)
-        return try plan.run(over: archive, progress: progress, damage: { try archive.status().damage }, body)
+        return try plan.run(
+            over: archive, progress: progress,
+            damage: {
+                var sample = try ArchiveSample(archive)
+                sample.lostSegment = try archive.lostSegment()?.description
+                return sample.damage
+            }, body)
     }
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
@@ -52,7 +58,7 @@ extension EngineSource: QueriedSource {
 extension QueryPlan {
     /// Writes the query's result to a file; nil if stopped.
     func export(
-        to path: String, replaces: Bool,
+        to path: String, replaces: Bool, omitsAbsent: Bool = false,
         _ run: (QueryPlan, (PassingRow) throws -> Void) throws(SourceError) -> QueryReport?
     ) throws(SourceError) -> QueryReport? {
         let path = WholeFile.path(typed: path)
@@ -60,7 +66,7 @@ extension QueryPlan {
         // An unfinished file is removed.
         defer { file.discard() }
         var writer = QueryFormat(fileName: path)
-            .writer(self, file.output, memoryLimit: QueryOptions().memoryLimit)
+            .writer(self, file.output, omitsAbsent: omitsAbsent, memoryLimit: QueryOptions().memoryLimit)
         guard let report = try run(self, { try writer.write($0) }) else { return nil }
         do { try writer.finish() } catch { throw SourceError("\(error)") }
         try file.finish()

@@ -1,4 +1,5 @@
 import Foundation
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -7,6 +8,10 @@ import Synchronization
 package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
+    /// Segments that can't be read, by archive, and when they were looked for.
+    private let lost = Mutex<[ArchiveAddress: (segment: String?, at: ContinuousClock.Instant)]>([:])
+    /// Seconds between two looks for lost segments, which read all segments' headers.
+    private static let lossInterval = 5
 
     private let state: StateFolder?
     private let settled: SettledChoices
@@ -51,14 +56,18 @@ package final class EngineSource: StoreSource {
     }
 
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
-        try state?.stores.change { $0.noteOpened(StorePath.whole(store), at: moment) }
+        try state?.stores.change { $0.noteOpened(Self.remembered(store), at: moment) }
     }
 
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
         guard let state else {
             throw SourceError("there is no folder for it: neither XDG_STATE_HOME nor HOME names one")
         }
-        try state.stores.change { $0.setFavourite(isFavourite, StorePath.whole(store)) }
+        try state.stores.change { $0.setFavourite(isFavourite, Self.remembered(store)) }
+    }
+
+    private static func remembered(_ store: String) -> String {
+        ServerAddress.isURL(store) ? store : StorePath.whole(store)
     }
 
     package func stores() throws(SourceError) -> StoreList {
@@ -97,9 +106,10 @@ package final class EngineSource: StoreSource {
         return StoreList(stores, unremembered: problem)
     }
 
-    /// A store in another folder; nil if it is neither a favourite nor present.
+    /// A store in another folder, or a server, which isn't read; nil if it is neither a favourite nor present.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
         let name = StorePath.name(known.path)
+        if ServerAddress.isURL(known.path) { return StoreSummary(name: name, path: known.path) }
         if let summary = summary(ofStore: known.path, name: name) { return summary }
         guard known.isFavourite else { return nil }
         return StoreSummary(
@@ -139,7 +149,10 @@ package final class EngineSource: StoreSource {
             do throws(StorageError) {
                 // It is read again soon.
                 let sample = try store.withArchive(named: name, staysOpen: true) {
-                    (archive) throws(StorageError) in try ArchiveSample(archive)
+                    (archive) throws(StorageError) in
+                    var sample = try ArchiveSample(archive)
+                    sample.lostSegment = lostSegment(of: archive, at: ArchiveAddress(name, in: path))
+                    return sample
                 }
                 figures.archives.append(sample)
                 // A process has a slot in every archive it uses.
@@ -162,6 +175,20 @@ package final class EngineSource: StoreSource {
         if !empty.isEmpty { figures.archives.sort { $0.name < $1.name } }
         figures.processes = processes.values.sorted { $0.pid < $1.pid }
         return figures
+    }
+
+    /// Looks again after some seconds.
+    private func lostSegment(of archive: Archive, at address: ArchiveAddress) -> String? {
+        let now = ContinuousClock.now
+        if let known = lost.withLock({ $0[address] }),
+            known.at.duration(to: now) < .seconds(EngineSource.lossInterval)
+        {
+            return known.segment
+        }
+        // A segment that can't be looked at now is looked at again.
+        let found = (try? archive.lostSegment())?.description
+        lost.withLock { $0[address] = (found, now) }
+        return found
     }
 
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {

@@ -26,7 +26,10 @@ package struct LogLine: Sendable, Hashable {
         if text == nil { self.bytes = Array(bytes.prefix(limit)) }
     }
 
-    /// The text of the row, which patterns match: the text or the first bytes in hexadecimal.
+    /// The texts that patterns match: that of the row and, of bytes that aren't text, their valid characters.
+    var searched: [String] { text.map { [$0] } ?? [shown, String(decoding: bytes, as: UTF8.self)] }
+
+    /// The text of the row: the text or the first bytes in hexadecimal.
     var shown: String {
         text ?? bytes.prefix(LogLine.digits).map { TerminalText.hexadecimal(UInt32($0), digits: 2) }
             .joined(separator: " ") + (size > LogLine.digits ? " .." : "")

@@ -77,7 +77,13 @@ package final class ServerSource: QueriedSource {
         } catch {
             summary.problem = error.description
         }
-        return StoreList([summary])
+        // The others are still opened from here.
+        var others = (try? remembers.stores().stores) ?? []
+        if let place = others.firstIndex(where: { $0.path == summary.path }) {
+            summary.isFavourite = others.remove(at: place).isFavourite
+        }
+        for place in others.indices { others[place].isElsewhere = true }
+        return StoreList([summary] + others)
     }
 
     // MARK: Figures
@@ -383,9 +389,11 @@ package final class ServerSource: QueriedSource {
 
 /// Functions of stores and ring files only.
 extension ServerSource {
-    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {}
+    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
+        try remembers.noteOpened(store: store, at: moment)
+    }
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        throw SourceError("favourites are stores, and this is a server")
+        try remembers.setFavourite(isFavourite, store: store)
     }
     package func messages(
         count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress

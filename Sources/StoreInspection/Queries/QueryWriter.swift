@@ -27,13 +27,14 @@ package enum QueryFormat: Sendable {
     }
 
     /// The limits, in bytes, apply to rows that are collected before writing.
+    /// - Parameter omitsAbsent: whether JSON has no member for an absent column, instead of null.
     package func writer(
-        _ plan: QueryPlan, _ output: OutputWriter, memoryLimit: Int,
+        _ plan: QueryPlan, _ output: OutputWriter, omitsAbsent: Bool = false, memoryLimit: Int,
         temporaryLimit: Int = QueryOptions().temporaryLimit
     ) -> any QueryWriter {
         switch self {
-        case .jsonLines: QueryLines(columns: plan.columns, output: output)
-        case .jsonArray: QueryArray(plan, output)
+        case .jsonLines: QueryLines(columns: plan.columns, omitsAbsent: omitsAbsent, output: output)
+        case .jsonArray: QueryArray(columns: plan.columns, omitsAbsent: omitsAbsent, output: output)
         case .delimited(let text):
             QueryDelimited(
                 text, plan, output, RowSpool(memoryLimit: memoryLimit, temporaryLimit: temporaryLimit))
@@ -43,10 +44,11 @@ package enum QueryFormat: Sendable {
 
 private struct QueryLines: QueryWriter {
     let columns: [String]?
+    let omitsAbsent: Bool
     let output: OutputWriter
 
     func write(_ row: PassingRow) throws {
-        try row.json(columns).writeLine(to: output)
+        try row.json(columns, omitsAbsent).writeLine(to: output)
     }
 
     func finish() throws { try output.flush() }
@@ -54,9 +56,11 @@ private struct QueryLines: QueryWriter {
 
 extension PassingRow {
     /// The columns by their names, or key and value of a whole entry.
-    fileprivate func json(_ names: [String]?) -> JSONTree {
+    fileprivate func json(_ names: [String]?, _ omitsAbsent: Bool) -> JSONTree {
         .object(
-            names.map { zip($0, columns).map { ($0, .item($1)) } }
+            names.map {
+                zip($0, columns).compactMap { omitsAbsent && $1 == nil ? nil : ($0, .item($1)) }
+            }
                 ?? [("key", .text(entry?.spelledKey ?? "")), ("value", .item(value))])
     }
 }
@@ -72,19 +76,19 @@ extension QueryRow {
 
 /// One JSON array with an item per row.
 private struct QueryArray: QueryWriter {
-    private let columns: [String]?
-    private let output: OutputWriter
+    let columns: [String]?
+    let omitsAbsent: Bool
+    let output: OutputWriter
     private var isEmpty = true
 
-    init(_ plan: QueryPlan, _ output: OutputWriter) {
-        columns = plan.columns
-        self.output = output
+    init(columns: [String]?, omitsAbsent: Bool, output: OutputWriter) {
+        (self.columns, self.omitsAbsent, self.output) = (columns, omitsAbsent, output)
     }
 
     mutating func write(_ row: PassingRow) throws {
         try output.write(isEmpty ? "[\n" : ",\n")
         isEmpty = false
-        try row.json(columns).write(to: output)
+        try row.json(columns, omitsAbsent).write(to: output)
     }
 
     func finish() throws {

@@ -11,6 +11,8 @@ package struct ArchiveSample: Sendable, Hashable {
     package var nextEvent: UInt64 = 0
     /// Nil if not requested.
     package var owners: [OwnerSummary]?
+    /// Why a segment with entries can't be read; nil if all can, or if they weren't looked at.
+    package var lostSegment: String?
     /// Why the archive couldn't be read, in one line; figures are then invalid.
     package var problem: String?
 
@@ -48,6 +50,10 @@ package struct ArchiveSample: Sendable, Hashable {
         (identity, nextEvent) == (other.identity, other.nextEvent)
     }
 
+    package var isDamaged: Bool { status.damagedPlaces > 0 || lostSegment != nil }
+    /// A warning that entries or messages may be missing.
+    package var damage: String? { isDamaged ? "log damaged: some may be missing" : nil }
+
     package var living: [AttachedProcess] { processes.filter(\.isAlive) }
 
     /// What there is to say of it, with the names of JSON.
@@ -70,9 +76,6 @@ package struct ArchiveSample: Sendable, Hashable {
 }
 
 extension ArchiveStatus {
-    /// A warning that entries or messages may be missing.
-    package var damage: String? { damagedPlaces > 0 ? "log damaged: some may be missing" : nil }
-
     /// Hits of all accesses, 0 to 1; nil before the first.
     package var hitRatio: Double? { Ratio.of(hits, misses) }
 

@@ -144,7 +144,18 @@ struct BrowseCommand: ParsableCommand {
             return try (format ?? .text).print(frame, session.theme)
         }
         let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)
-        if exit == .startDemo { try DemoCommand.parse(lines ? ["--lines"] : []).run() }
+        let flags = [(lines, "--lines"), (readOnly, "--read-only")].filter(\.0).map(\.1)
+        try Self.go(on: exit, flags + (theme.map { ["--theme", $0.rawValue] } ?? []))
+    }
+
+    /// Starts what the browser ended for.
+    /// - Parameter options: those of the ended browser.
+    static func go(on exit: BrowserExit, _ options: [String]) throws {
+        switch exit {
+        case .quit: break
+        case .startDemo: try DemoCommand.parse(options.filter { $0 == "--lines" }).run()
+        case .open(let path): try BrowseCommand.parse(options + [path]).run()
+        }
     }
 
     private func play(_ path: String) throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrowserCore
 import StoreInspection
 import TerminalKit
 
@@ -74,12 +75,12 @@ struct DemoCommand: ParsableCommand {
                 store: session.path, isReadOnly: false,
                 theme: Configuration.current.theme(option: theme).value)
             var recording = record
-            while try (lines ? browser.runInLines() : browser.runInTerminal(recording: recording))
-                == .startDemo
-            {
+            var exit = BrowserExit.startDemo
+            while exit == .startDemo {
+                exit = try lines ? browser.runInLines() : browser.runInTerminal(recording: recording)
                 recording = nil
             }
-            return
+            return try BrowseCommand.go(on: exit, lines ? ["--lines"] : [])
         }
         try session.wait(seconds: seconds)
         let output = OutputWriter()

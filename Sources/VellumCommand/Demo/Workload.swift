@@ -20,7 +20,9 @@ struct Workload {
     private var phase = DemoPhase.steady
     private var phaseStart = 0.0
     private var scanned = 0
-    private var limits: (disk: UInt64?, memory: UInt64?)?
+    /// The disk limit of the cities at the start. The workload doesn't change one that a user has set since.
+    private let cityLimit: UInt64?
+    private var isNarrow = false
 
     /// The store must have the demonstration's archives.
     init(_ store: Store, _ data: DemoData, seed: UInt64) throws {
@@ -28,6 +30,7 @@ struct Workload {
         for kind in DemoArchive.worked { archives[kind] = try store.archive(named: kind.rawValue) }
         self.archives = archives
         cities = try store.archive(named: DemoArchive.cities.rawValue)
+        cityLimit = try cities.configuration().diskLimit
         journal = DemoJournal(try store.archive(named: DemoArchive.journal.rawValue), data, seed: seed)
         memory = DemoMemory(
             try store.archive(named: DemoArchive.pages.rawValue), limit: DemoArchive.pageMemory)
@@ -68,23 +71,28 @@ struct Workload {
         phaseStart = now
         scanned = 0
         if phase == .tight { try narrow() }
-        try journal.announce(phase)
+        if phase != .tight || isNarrow { try journal.announce(phase) }
         return true
     }
 
     private mutating func narrow() throws(StorageError) {
-        let configuration = try cities.configuration()
-        guard let disk = configuration.diskLimit, disk >= 3 else { return }
-        limits = (disk, configuration.memoryLimit)
-        try cities.setLimits(disk: disk / 3, memory: configuration.memoryLimit)
+        guard let cityLimit, cityLimit >= 3 else { return }
+        isNarrow = try setCityLimit(cityLimit / 3, from: cityLimit)
     }
 
-    /// Restores the limits, unless another process has changed them.
     private mutating func widen() throws(StorageError) {
-        guard let limits else { return }
-        self.limits = nil
-        guard try cities.configuration().diskLimit == limits.disk.map({ $0 / 3 }) else { return }
-        try cities.setLimits(disk: limits.disk, memory: limits.memory)
+        guard isNarrow, let cityLimit else { return }
+        isNarrow = false
+        try setCityLimit(cityLimit, from: cityLimit / 3)
+    }
+
+    /// Returns false, without a change, if another process has changed the limit.
+    @discardableResult
+    private func setCityLimit(_ disk: UInt64, from present: UInt64) throws(StorageError) -> Bool {
+        let configuration = try cities.configuration()
+        guard configuration.diskLimit == present else { return false }
+        try cities.setLimits(disk: disk, memory: configuration.memoryLimit)
+        return true
     }
 
     // MARK: Operations

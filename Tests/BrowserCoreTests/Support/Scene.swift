@@ -39,7 +39,7 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(
             name: "no entries", keys: "jj<enter>",
             prepare: { $0.with { $0.summaries["Trace"]?.kind = .cache } }),
-        Scene(name: "columns to choose", keys: "j<enter>Cjjj<enter>"),
+        Scene(name: "columns to choose", keys: "j<enter>C<down><down><down><enter>"),
         Scene(name: "sorted by a property", keys: "j<enter>sssssr", prepare: Fixture.chooseColumns),
         Scene(
             name: "where", keys: "j<enter>Wpopulation > 2000000 and name starts with",

@@ -170,7 +170,12 @@ extension ArchivesScreen {
         switch id {
         case .resizeArchive:
             prompt.label = "Limits of \(name): "
-            prompt.field = TextField(ArchiveChange.text(sample))
+            var wanted = sample
+            if let needed = model.shownEvents.returns(in: sample.name).neededLimit(of: sample) {
+                wanted.diskLimit = needed
+                prompt.note = "  estimated; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
+            }
+            prompt.field = TextField(ArchiveChange.text(wanted))
         case .renameArchive: prompt.label = "New name of \(name): "
         default:
             let change = id == .dropArchive ? ArchiveChange.drop : .compact

@@ -132,7 +132,7 @@ enum ArchivesView {
             Figures.bytes(archives.reduce(0) { $0 &+ value($1) })
         }
         let entries = archives.reduce(0) { $0 &+ $1.entries }
-        let damaged = archives.count { $0.problem == nil && $0.damagedPlaces > 0 }
+        let damaged = archives.count { $0.problem == nil && $0.isDamaged }
         let filter = model.archives.filter
         let all = Figures.count(figures.archives.count, "archive", "archives")
         let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
@@ -178,12 +178,13 @@ extension Model {
         let alarms = archives.alarms.filter {
             $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
         }.map { "\($0.metric.title) \($0.condition)\($0.metric.window)" }
-        let places = Figures.count(archive.damagedPlaces, "place", "places")
-        let returns = shownEvents.returns(in: archive.name)
+        let places =
+            archive.damagedPlaces > 0
+            ? Figures.count(archive.damagedPlaces, "place", "places") : "a segment can't be read"
         return [
-            archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
+            archive.isDamaged ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
             alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
-            returns.isTooSmall(archive) ? ("too small", returns.reason, .warning) : nil,
+            shownEvents.returns(in: archive.name).reason(of: archive).map { ("too small", $0, .warning) },
         ].compactMap { $0 }
     }
 }

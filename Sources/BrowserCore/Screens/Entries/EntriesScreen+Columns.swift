@@ -82,6 +82,7 @@ extension EntriesScreen {
         case .columns(let old)?:
             guard old.isOfProperties, var choice = columnChoice(model) else { return }
             let held = old.items.indices.contains(old.selected) ? old.items[old.selected].title : ""
+            choice.field = old.field
             choice.selected = old.selected == 0 ? 0 : choice.items.firstIndex { $0.title == held } ?? 0
             model.overlay = .columns(choice)
         case .search(let old)? where old.isOfFrequencies:

@@ -355,7 +355,7 @@ enum EntriesView {
             let arrow = order.descending ? look.glyphs.descending : look.glyphs.ascending
             facts.append(Span("sorted by \(order.name) \(arrow)"))
         }
-        var warnings = [summary?.status.damage].compactMap { $0.map { Span($0, look[.danger]) } }
+        var warnings = [summary?.damage].compactMap { $0.map { Span($0, look[.danger]) } }
         if arrangement.unread.sorted > 0 {
             let count = Figures.count(arrangement.unread.sorted, "value", "values")
             warnings.append(Span("\(count) unreadable, listed last", look[.warning]))

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import CBOR
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -100,7 +101,22 @@ enum GroupsScreen: ScreenParts {
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        model.groups?.level.group != nil || ![.open, .list, .sort, .delete, .expire].contains(id)
+        model.groups?.level.group != nil || ![.open, .list, .sort, .delete, .expire, .export].contains(id)
+    }
+
+    /// The groups of the shown level, in its order.
+    static func export(_ model: Model) -> RowExport? {
+        guard let level = model.groups?.level, let groups = level.groups, !level.order.isEmpty else {
+            return nil
+        }
+        let names = ["group", "entries", "bytes", "hits", "accessed"]
+        return .table(names, ("group", "groups"), count: level.order.count) { row in
+            let group = groups.groups[level.order[row]]
+            return [
+                .text(group.name), .unsigned(UInt64(group.entries)), .unsigned(group.bytes),
+                .unsigned(group.hits), group.accessed.microseconds > 0 ? .seconds(group.accessed) : nil,
+            ]
+        }
     }
 
     // MARK: Actions

@@ -112,7 +112,7 @@ enum GroupsView {
     ) -> (warnings: [Span], facts: [Span]) {
         let look = model.look
         var (warnings, facts): ([Span], [Span]) = ([], [])
-        if let damage = model.sample(state.archive)?.status.damage {
+        if let damage = model.sample(state.archive)?.damage {
             warnings.append(Span(damage, look[.danger]))
         }
         var amount = Figures.amount(groups.entries, bytes: groups.bytes)

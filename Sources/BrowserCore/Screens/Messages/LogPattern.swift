@@ -40,8 +40,8 @@ struct LogPattern: Sendable {
 
     /// Returns a function that tests messages.
     func matcher() -> (LogLine) -> Bool {
-        if let plain { return { plain.matches($0.shown) != isInverse } }
+        if let plain { return { $0.searched.contains(where: plain.matches) != isInverse } }
         guard let expression = try? Regex(text).ignoresCase() else { return { _ in false } }
-        return { ($0.shown.firstMatch(of: expression) != nil) != isInverse }
+        return { $0.searched.contains { $0.firstMatch(of: expression) != nil } != isInverse }
     }
 }

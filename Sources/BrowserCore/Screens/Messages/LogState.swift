@@ -18,7 +18,7 @@ struct LogState: Sendable {
     var firstColumn = 0
     /// Whether the newest message stays in view.
     var follows = true
-    /// The selected message, and ``follows``, when the prompt of a search opened; nil without a search, and after a cancelled one.
+    /// The selected message, and ``follows``, when the prompt of a search opened; nil without one, and after a cancelled one.
     var searchStart: (number: Int, follows: Bool)?
     var archiveProblem: String?
     var readProblem: String?
@@ -57,7 +57,7 @@ struct LogState: Sendable {
 
     /// Selects the latest match that isn't newer than the search's start, else the latest of all.
     mutating func selectFirstFound() {
-        guard let searchStart else { return }
+        guard typing == .find, let searchStart else { return }
         let index = find.count(before: searchStart.number + 1)
         guard let number = index > 0 ? find.numbers[index - 1] : find.numbers.last else { return }
         select(number)

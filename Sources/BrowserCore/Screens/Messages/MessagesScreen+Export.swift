@@ -1,5 +1,6 @@
 import ArchiveQuery
 import CBOR
+import Foundation
 import StoreInspection
 import TerminalKit
 
@@ -66,31 +67,21 @@ extension MessagesScreen {
     /// Writes rows with columns or, if the file name has no known extension, the messages as lines of text.
     private static func write(
         _ context: QuestionContext, _ path: String, _ replaces: Bool,
-        _ read: ((LogLine) throws(SourceError) -> Void) throws(SourceError) -> Int?
+        _ read: @escaping ((LogLine) throws(SourceError) -> Void) throws(SourceError) -> Int?
     ) throws(SourceError) -> QueryReport? {
+        guard FileFormat(fileName: path) == nil, !path.lowercased().hasSuffix(".json") else {
+            let names = ["sequence", "time", "text", "data"]
+            return try RowExport.write(names, to: path, replaces, values: \.row, read)
+        }
         let file = try WholeFile(at: path, replaces: replaces)
         // An unfinished file is removed.
         defer { file.discard() }
         let output = file.output
-        let written: Int?
-        if FileFormat(fileName: path) == nil, !path.lowercased().hasSuffix(".json") {
-            written = try read { line throws(SourceError) in
-                try TerminalSafe.write(line.content + [UInt8(ascii: "\n")], to: output)
-            }
-            try output.flush()
-        } else {
-            let columns = ["sequence", "time", "text"].map { QueryColumn(.path([.name($0)])) }
-            let plan = QueryPlan(QueryPipeline([.select(columns)]))
-            var writer = QueryFormat(fileName: path)
-                .writer(plan, output, memoryLimit: QueryOptions().memoryLimit)
-            do {
-                written = try read { line throws(SourceError) in
-                    do { try line.row.pass { try writer.write($0) } } catch { throw SourceError("\(error)") }
-                }
-                try writer.finish()
-            } catch { throw SourceError("\(error)") }
+        let written = try read { line throws(SourceError) in
+            try TerminalSafe.write(line.content + [UInt8(ascii: "\n")], to: output)
         }
         guard let written else { return nil }
+        try output.flush()
         try file.finish()
         return QueryReport(rows: written)
     }
@@ -105,12 +96,11 @@ extension LogLine {
         size > LogLine.limit ? LogLine(content, sequence: sequence, time: time) : self
     }
 
-    /// Number, seconds since 1970, and text or bytes.
-    fileprivate var row: QueryRow {
-        let values: [CBORValue?] = [
-            .unsigned(sequence), time.map { .float(Double($0.microseconds) / 1_000_000) },
-            text.map { .text($0) } ?? .bytes(bytes),
+    /// Number, seconds since 1970, and text or, of other bytes, data in base64.
+    fileprivate var row: [CBORValue?] {
+        [
+            .unsigned(sequence), time.map(CBORValue.seconds), text.map { .text($0) },
+            text == nil ? .text(Data(bytes).base64EncodedString()) : nil,
         ]
-        return QueryRow(columns: values.map { $0?.encoded })
     }
 }

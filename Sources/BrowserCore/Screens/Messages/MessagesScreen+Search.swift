@@ -9,7 +9,7 @@ extension MessagesScreen {
         guard let log = model.log else { return }
         let isFilter = purpose == .filter
         model.log?.typing = purpose
-        model.log?.searchStart = isFilter ? nil : (log.cursor, log.follows)
+        model.log?.searchStart = (log.cursor, log.follows)
         model.prompt = Prompt(
             label: isFilter ? "filter: " : "find: ",
             field: TextField(log[purpose].text, placeholder: "regular expression; !expression: all others"),
@@ -33,8 +33,8 @@ extension MessagesScreen {
         guard let log = model.log else { return [] }
         if !isKept, let start = log.searchStart {
             model.log?.select(start.number, follows: start.follows)
-            model.log?.searchStart = nil
         }
+        if !isKept || log.typing == .filter { model.log?.searchStart = nil }
         let typed = log[log.typing]
         if isKept, typed.problem == nil { return [] }
         if isKept, let problem = typed.problem {
@@ -56,6 +56,10 @@ extension MessagesScreen {
         guard let log = model.log, log[purpose].text != text else { return [] }
         let effects = stopSearching(&model, purpose)
         model.log?[purpose].text = text
+        // The nearest match is selected, not the one nearest to a match of the text before.
+        if purpose == .filter, let start = log.searchStart {
+            model.log?.select(start.number, follows: start.follows)
+        }
         // The search covers the shown messages.
         return effects + (purpose == .filter ? stopSearching(&model, .find) : [])
     }

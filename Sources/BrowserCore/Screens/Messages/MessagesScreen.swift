@@ -220,7 +220,7 @@ enum MessagesScreen: ScreenParts {
                 ? MessagesView.table(model).firstRow(showing: row, in: layout.list, from: top)
                 : Table.firstRow(showing: row, of: log.count, in: page, from: top)
             log.top = log.number(at: first)
-        } else {
+        } else if available.isEmpty {
             (log.cursor, log.top) = (available.lowerBound, available.lowerBound)
         }
         model.log = log

@@ -81,7 +81,7 @@ enum MessagesView {
             }
         }
         if let summary = model.sample(log.archive) {
-            if let damage = summary.status.damage { warnings.append(Span(damage, look[.danger])) }
+            if let damage = summary.damage { warnings.append(Span(damage, look[.danger])) }
             facts.append(Span(Figures.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.evictions > 0 {
                 facts.append(Span("\(Figures.count(summary.evictions)) older messages dropped", look[.dim]))

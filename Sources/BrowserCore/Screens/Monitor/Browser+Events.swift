@@ -8,26 +8,31 @@ extension Browser {
     static func loadEvents(
         _ model: inout Model, of archives: [ArchiveSample], isForced: Bool = false
     ) -> [Effect] {
-        guard let store = model.store, !model.events.isPending else { return [] }
+        guard let store = model.store, model.events.pending == nil else { return [] }
+        let changing = model.changing
         let wanted = archives.compactMap { archive -> EventReading? in
             guard archive.problem == nil else { return nil }
+            let address = ArchiveAddress(archive.name, in: store)
             let next = model.events.next[ExactText(archive.name)]
-            let isBusy = model.events.busy.contains(ExactText(archive.name))
+            let isBusy =
+                model.events.busy.contains(ExactText(archive.name)) || changing.contains(address)
             guard isBusy || archive.nextEvent != next ?? 0 else { return nil }
-            return EventReading(archive: ArchiveAddress(archive.name, in: store), from: next, isBusy: isBusy)
+            return EventReading(archive: address, from: next, isBusy: isBusy)
         }
         guard !wanted.isEmpty else { return [] }
-        model.events.isPending = true
+        let ticket = model.ticket()
+        model.events.pending = ticket
         let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
-        let effect = Effect.ask("load events of " + names.joined(separator: ", ")) { context in
-            EventReading.pages(wanted, context)
+        let title = "load events of " + names.joined(separator: ", ")
+        let effect = Effect.ask(title, ticket: ticket) { context in
+            EventReading.pages(wanted, each: changing.isEmpty ? 0.01 : 0.001, context)
         } then: { model, result in
             guard model.store == store, case .success(let pages) = result else { return [] }
-            model.events.isPending = false
+            model.events.pending = nil
             let change = model.events.add(pages)
             if model.pausedSince == nil { model.monitor?.match(model.events, after: change) }
             if isForced { model.copyForPause() }
-            if model.isInBackground || model.events.busy.isEmpty { return [] }
+            if model.isInBackground || model.events.busy.isEmpty && model.changing.isEmpty { return [] }
             return loadEvents(&model, of: archives)
         }
         return [effect.waiting]
@@ -69,11 +74,11 @@ private struct EventReading: Sendable {
     var from: UInt64?
     let isBusy: Bool
 
-    private static let mostRounds = 20
-    private static let pause = 0.01
-
-    /// Reads new events. Busy archives are read for a refresh interval, every 10 ms, so that a burst doesn't overwrite unread events.
-    static func pages(_ readings: [EventReading], _ context: QuestionContext) -> [EventLog.Page] {
+    /// Reads new events. Busy archives are read for a refresh interval, every `pause` seconds, so that a burst doesn't overwrite
+    /// unread events: this browser's changes store some hundred events in a millisecond.
+    static func pages(
+        _ readings: [EventReading], each pause: Double, _ context: QuestionContext
+    ) -> [EventLog.Page] {
         var pages: [EventLog.Page] = []
         var count = 0
         func read(_ reading: EventReading) -> EventReading? {
@@ -87,7 +92,9 @@ private struct EventReading: Sendable {
             return reading.isBusy ? reading : nil
         }
         var busy = readings.compactMap(read)
-        for _ in 0..<mostRounds where !busy.isEmpty && count < EventLog.least && context.progress(0) {
+        var left = Int(BrowserLoop.refreshInterval / pause)
+        while !busy.isEmpty, left > 0, count < EventLog.least, context.progress(0) {
+            left -= 1
             context.pause(pause)
             busy = busy.compactMap(read)
         }

@@ -27,7 +27,10 @@ struct EventLog: Sendable {
     private var gaps: [ExactText: [ClosedRange<Timestamp>]] = [:]
     /// Keys that were recorded again after their eviction, by archive.
     private var returns: [ExactText: EvictedReturns] = [:]
-    var isPending = false
+    /// Whether the oldest events were dropped.
+    private(set) var isCutOff = false
+    /// The ticket of the read that is running.
+    var pending: Int?
 
     static let least = 20_000
     private static let leastOfArchive = 2_048
@@ -95,6 +98,7 @@ struct EventLog: Sendable {
     }
 
     private mutating func dropOldest() {
+        isCutOff = true
         let archives = Set(records.map(\.event.archiveName)).count
         let share = min(EventLog.leastOfArchive, EventLog.least / max(1, archives))
         var counts: [ExactText: Int] = [:]
@@ -207,6 +211,7 @@ struct EventFilter: Sendable, Hashable {
         guard let pattern else { return true }
         let words = [
             event.key ?? event.keyCell(ellipsis: ""), event.label, event.cause.label(of: event.kind),
+            archive == nil ? event.archive : nil,
         ]
         return words.contains { $0.map(pattern.matches) ?? false } || String(event.pid) == text
     }
@@ -222,6 +227,8 @@ struct EvictedReturns: Sendable {
 
     private struct Counts {
         var (records, returns, missed) = (0, 0, UInt64(0))
+        /// Sizes of the returned values, by their keys' hashes.
+        var sizes: [UInt32: UInt64] = [:]
     }
 
     private static let maximum = 20_000
@@ -247,6 +254,7 @@ struct EvictedReturns: Sendable {
         present.records += 1
         if let time = evicted.removeValue(forKey: event.keyHash), event.time.seconds(since: time) < 600 {
             present.returns += 1
+            present.sizes[event.keyHash] = UInt64(clamping: event.bytes)
         }
     }
 
@@ -260,10 +268,18 @@ struct EvictedReturns: Sendable {
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
-    /// The reason that an archive is too small.
-    var reason: String {
-        let share = Figures.percent(Double(returns) / Double(max(1, records)))
-        return "\(missed > 0 ? "~" : "")\(share) of keys recorded in 2m had been evicted"
+    /// An estimate of the disk limit that would have kept the keys: the present one and the values recorded again. Nil if the
+    /// archive isn't too small.
+    func neededLimit(of archive: ArchiveSample) -> UInt64? {
+        guard isTooSmall(archive), let limit = archive.diskLimit else { return nil }
+        return before.sizes.merging(present.sizes) { $1 }.values.reduce(limit, +)
+    }
+
+    /// Why an archive is too small; nil if it isn't.
+    func reason(of archive: ArchiveSample) -> String? {
+        guard let needed = neededLimit(of: archive) else { return nil }
+        let share = (missed > 0 ? "~" : "") + Figures.percent(Double(returns) / Double(max(1, records)))
+        return "\(share) of keys had been evicted, about \(Figures.bytes(needed)) keeps them"
     }
 
     /// A note about missed events that could change the result of ``isTooSmall(_:)``.

@@ -107,7 +107,7 @@ enum GraphsView {
         graph.cursor = cursor
         if alarm?.isRinging == true { graph.role = .danger }
         let value = cursor.map { graph.values[$0] } ?? now
-        let rest = limit.map { " of \(Figures.bytes($0))" } ?? ""
+        let rest = words(ofLimit: limit, isPast: cursor != nil)
         graph.title = [
             Span(isSelected ? "\(look.glyphs.pointer) " : "  ", look[.accent]),
             Span(metric.title + " ", look[isSelected ? .accent : .text]),
@@ -121,6 +121,11 @@ enum GraphsView {
             graph.facts.insert(words, at: 0)
         }
         return graph
+    }
+
+    /// The limit of a past moment is unknown.
+    private static func words(ofLimit limit: UInt64?, isPast: Bool) -> String {
+        limit.map { (isPast ? ", limit now " : " of ") + Figures.bytes($0) } ?? ""
     }
 
     static func words(_ times: Times, _ monitor: MonitorState) -> (extent: String, cursor: String?) {
@@ -149,7 +154,7 @@ enum GraphsView {
                 1, step: times.step, until: times.start(cursor + 1), of: histories)
             value = columns[0].flatMap(monitor.metric.value)
         }
-        let limit = monitor.metric.limit(of: archives).map { " of \(Figures.bytes($0))" } ?? ""
+        let limit = words(ofLimit: monitor.metric.limit(of: archives), isPast: moment != nil)
         let alarm = model.archives.alarms.first { $0.watches(monitor.metric, of: monitor.filter.archive) }
         let place = Metric.shown(model).firstIndex(of: monitor.metric).map { $0 + 1 } ?? 0
         return (

@@ -168,14 +168,15 @@ struct Alarm: Sendable, Hashable {
 
     /// `City hit ratio`
     func subject(_ model: Model) -> String {
-        archive.map { "\($0) \(metric.title)" } ?? "\(metric.title) of \(Alarm.owner(archive, model))"
+        archive.map { "\($0) \(metric.title)" }
+            ?? "\(metric.title) of \(Alarm.owner(archive, model.isOfServer))"
     }
 
     /// `below 80%`
     var words: String { (isBelow ? "below" : "above") + condition.dropFirst() }
 
-    static func owner(_ archive: String?, _ model: Model) -> String {
-        archive ?? (model.isOfServer ? "the server" : "all archives")
+    static func owner(_ archive: String?, _ isOfServer: Bool) -> String {
+        archive ?? (isOfServer ? "the server" : "all archives")
     }
 
     /// Ending has the seconds for which the bound was crossed.
@@ -251,7 +252,7 @@ extension Browser {
             keys: [("enter", "Set (empty removes it)"), ("esc", "Cancel")])
         let unit =
             metric == .hitRatio ? "in %" : metric.isBytes ? "in B unless kB or MB follows" : "per second"
-        prompt.note = " of \(Alarm.owner(archive, model)), \(unit)\(metric.window)"
+        prompt.note = " of \(Alarm.owner(archive, model.isOfServer)), \(unit)\(metric.window)"
         prompt.purpose = .alarm(metric, archive)
         model.prompt = prompt
     }

@@ -83,6 +83,7 @@ enum MonitorScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let part = model.monitor?.part ?? .events
         let ofGraphs: Set<ActionID> = [.span, .alarm, .earlier, .later]
+        if id == .export || id == .copy { return event(model) != nil }
         if part == .graphs {
             return ![.filter, .eventKind, .nextEventKind, .history, .entry, .follow].contains(id)
         }
@@ -151,7 +152,8 @@ enum MonitorScreen: ScreenParts {
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = .filtering(
-                monitor.filter.text, placeholder: "part of a key, kind or cause, or a process number")
+                monitor.filter.text,
+                placeholder: "part of a key, kind, cause or archive, or a process number")
         default: break
         }
         return []
@@ -265,11 +267,10 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    private static func event(_ model: Model) -> StoreEvent? {
-        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.shownEvents) > 0
-        else {
-            return nil
-        }
+    static func event(_ model: Model) -> StoreEvent? {
+        guard let monitor = model.monitor, monitor.part == .events, !model.isOfServer,
+            monitor.count(model.shownEvents) > 0
+        else { return nil }
         return model.shownEvents[monitor.number(row: monitor.row(model.shownEvents), model.shownEvents)]
     }
 

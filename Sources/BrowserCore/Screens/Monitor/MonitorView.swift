@@ -129,7 +129,9 @@ enum MonitorView {
             facts.append(Span("\(count), \(monitor.filter.archive ?? archives) open"))
         case .events:
             let filter = monitor.filter
-            let all = Figures.count(model.shownEvents.count(of: filter.archive), "event", "events")
+            let all =
+                (model.shownEvents.isCutOff ? "latest " : "")
+                + Figures.count(model.shownEvents.count(of: filter.archive), "event", "events")
             let isPart = filter.kind != nil || !filter.text.isEmpty
             // On narrow screens the last facts are left out.
             if let kind = filter.kind { facts.append(Span("kind \(kind.label)", look[.accent])) }

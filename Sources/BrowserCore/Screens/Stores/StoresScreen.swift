@@ -1,3 +1,4 @@
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -98,10 +99,61 @@ enum StoresScreen: ScreenParts {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
-        if let closed = model.showStore(store.path) {
+        let isServer = ServerAddress.isURL(store.path)
+        if isServer ? store.path != model.folder : isOfServer(model) { return openOther(store.path, &model) }
+        return show(store.path, &model)
+    }
+
+    private static func show(_ path: String, _ model: inout Model) -> [Effect] {
+        if let closed = model.showStore(path) {
             model.say("Closed \(closed): at most \(Workspace.most) stores are open at once.", seconds: 6)
         }
-        return Browser.refreshUnlessPaused(&model) + [remember(store.path)]
+        return Browser.refreshUnlessPaused(&model) + [remember(path)]
+    }
+
+    static func askOther(_ model: inout Model) {
+        model.prompt = Prompt(
+            label: "open: ",
+            field: TextField(placeholder: "a store's folder, a ring file, or valkey://host:port"),
+            keys: [("enter", "Open"), ("esc", "Cancel")])
+        model.prompt?.purpose = .store
+    }
+
+    /// Shows a store beside the open ones, if these are stores, too. Otherwise, the browser starts again with it, after it could be
+    /// opened.
+    static func openOther(_ typed: String, _ model: inout Model) -> [Effect] {
+        guard !typed.isEmpty else { return [] }
+        let isServer = ServerAddress.isURL(typed)
+        let path = isServer ? typed : StorePath.whole(WholeFile.path(typed: typed))
+        let isStore = !isServer && FileKind(of: path) != .regular
+        let isBeside = isStore && !isOfServer(model) && !model.isOfRingFile
+        let password = model.surroundings.serverPassword
+        let title = "opening \(StorePath.name(path))"
+        let ticket = model.ticket()
+        model.begin(Job(ticket: ticket, title: title, since: model.now, leadsToQuestion: true))
+        return .ask(title, ticket: ticket) { (context) throws(SourceError) in
+            do {
+                if isServer {
+                    let address = try ServerAddress(path, password: password)
+                    try ServerSource(address, remembers: EngineSource(), undoFolder: nil).connect()
+                } else if !isStore {
+                    _ = try RingFileSource(path: path)
+                } else {
+                    let source: any StoreSource = isBeside ? context.source : EngineSource()
+                    _ = try source.figures(store: path)
+                }
+            } catch { throw SourceError("\(error)") }
+        } then: { model, result in
+            guard model.ends(ticket) else { return [] }
+            switch result {
+            case .failure(let error): model.say("Not opened: \(error.description)", role: .error)
+            case .success where isBeside: return show(path, &model)
+            case .success where model.job?.isChange == true:
+                model.say("A change is running; open it again when it ends.", role: .warning)
+            case .success: return [.end(.open(path))]
+            }
+            return []
+        }
     }
 
     /// Records that a store was opened. Errors are shown only when a favourite is set.

@@ -1,3 +1,4 @@
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -50,7 +51,10 @@ enum StoresView {
                 history.flatMap { RecentHits([$0]).ratio }.map(Figures.percent) ?? "-",
                 history?.now.map { Figures.rate($0.operations) } ?? "-",
             ]
-            cells += figures.map { Table.Cell(store.problem == nil ? $0 : "-") }
+            // Other servers are read only when they are opened.
+            let isRead =
+                store.problem == nil && (!store.isElsewhere || !ServerAddress.isURL(store.path))
+            cells += figures.map { Table.Cell(isRead ? $0 : "-") }
             if wasOpened {
                 let age = store.opened.map { Figures.duration(max(0, model.now.seconds(since: $0))) }
                 cells.append(Table.Cell(age ?? "-"))
@@ -108,7 +112,7 @@ enum StoresView {
                     + "This browser shows them while programs use them."
             ), (.text, ""),
             (.key, "\(demo)  starts the demo: 6,204 cities and a workload on them"),
-            (.dim, "vellum --store DIR browse  opens another store"),
+            (.dim, "\(Browser.keyName(model, .openStore))  opens another store or a server"),
             (
                 .dim,
                 "\(Browser.keyName(model, .help))  lists the keys, \(Browser.keyName(model, .quit)) quits"
