@@ -21,7 +21,11 @@ struct ArchivesState: Sendable {
     var alarms: [Alarm] = []
     var span = 300.0
     var showsEvents = true
-    var ringing: [String] { alarms.filter(\.isRinging).map { $0.archive ?? "all archives" } }
+    var ringing: [String] {
+        alarms.filter(\.isRinging).map {
+            $0.archive ?? (figures?.server == nil ? "all archives" : "the server")
+        }
+    }
     var filter = ""
     var column = ArchiveColumn.name
     /// Names are ascending and figures descending, unless reversed.

@@ -94,7 +94,7 @@ enum MonitorScreen: ScreenParts {
         if part == .events, !model.isOfServer {
             return event(model) != nil || ![.open, .entry, .history].contains(id)
         }
-        if id == .open { return part == .events }
+        if id == .open { return model.monitor.map(ServerTables.count) ?? 0 > 0 && model.isOfServer }
         let ofEvents: Set<ActionID> = [.filter, .eventKind, .nextEventKind, .history, .entry]
         return !ofEvents.contains(id) && !(model.isOfServer && id == .follow)
     }

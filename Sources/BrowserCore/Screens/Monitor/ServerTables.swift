@@ -124,16 +124,27 @@ enum ServerTables {
     }
 
     static func message(_ monitor: MonitorState) -> MessageBox? {
-        guard monitor.part == .events, case let slow = slow(monitor),
-            slow.indices.contains(monitor.processRow)
-        else { return nil }
-        let command = slow[monitor.processRow]
-        return MessageBox(
-            title: "Slow command \(command.id)",
-            lines: [
-                "\(Figures.date(command.time)), took \(took(command)), from \(command.client)", "",
-                TerminalText.sanitized(command.text),
-            ])
+        switch monitor.part {
+        case .events:
+            slow(monitor).dropFirst(monitor.processRow).first.map {
+                message("Slow command \($0.id)", $0, slowColumns)
+            }
+        case .processes:
+            clients(monitor).dropFirst(monitor.processRow).first.map {
+                message("Client \($0.id)", $0, clientColumns)
+            }
+        case .graphs: nil
+        }
+    }
+
+    private static func message<Row>(
+        _ title: String, _ row: Row, _ columns: [ServerColumn<Row>]
+    ) -> MessageBox {
+        MessageBox(
+            title: title,
+            lines: columns.map {
+                TextWidth.pad($0.column.title, to: 8) + " " + TerminalText.sanitized($0.cell(row).text)
+            })
     }
 
     /// Requests clients and slow log, at most once a second and only while they are shown: they cost the server more than figures.
