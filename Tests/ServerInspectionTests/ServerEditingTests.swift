@@ -77,6 +77,45 @@ struct ServerEditingTests {
         #expect(try served.ask("TYPE", "k").text == "list")
     }
 
+    private static let elements: [(type: String, name: String, shown: String, new: String)] = [
+        ("hash", "name", "Ada", "Eve"), ("list", "1", "two", "2"), ("zset", "second", "2.5", "3"),
+    ]
+
+    @Test("stores a changed element and keeps the expiry time and the other elements", arguments: elements)
+    func changedElement(type: String, name: String, shown: String, new: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        let key = type == "zset" ? "scores" : type
+        try served.ask("PEXPIRE", key, "500000")
+        let element = try #require(ValueElement(name, ofType: type, shown: bytes(shown)))
+        func read() throws -> [UInt8]? { try served.connection.bytes(of: element, at: bytes(key), in: 0) }
+        #expect(try read() == bytes(shown))
+        let before = try served.ask("DUMP", key).blob
+        #expect(try !served.changes().store(bytes(new), at: bytes(key), element, replacing: bytes("7")))
+        #expect(try served.ask("DUMP", key).blob == before)
+        #expect(try served.changes().store(bytes(new), at: bytes(key), element, replacing: bytes(shown)))
+        if type == "list" {
+            #expect(throws: SourceError.self, "another element is there") { try read() }
+            #expect(try served.ask("LRANGE", key, "0", "-1").elements?.map(\.text) == ["one", "2", "one"])
+        } else {
+            #expect(try read() == bytes(new))
+        }
+        #expect((400_000...500_000).contains(try served.ask("PTTL", key).number ?? 0))
+        try served.ask("DEL", key)
+        #expect(try !served.changes().store(bytes(new), at: bytes(key), element, replacing: bytes(new)))
+        #expect(try served.ask("EXISTS", key).number == 0)
+    }
+
+    @Test("elements are those of hashes, lists and sorted sets; a score is a number")
+    func elementsOfTypes() {
+        #expect(ValueElement("a", ofType: "set", shown: bytes("a")) == nil)
+        #expect(ValueElement("7-1", ofType: "stream", shown: nil) == nil)
+        #expect(ValueElement("h'ff'", ofType: "hash", shown: nil) == .field([255]))
+        let score = ValueElement("a", ofType: "zset", shown: nil)
+        #expect(score?.accepts(bytes("-1e3")) == true && score?.accepts(bytes("inf")) == true)
+        #expect(score?.accepts(bytes("nan")) == false && score?.accepts(bytes("one")) == false)
+    }
+
     private static let writes = [["SET", "k", "other"], ["DEL", "k"], ["PEXPIRE", "k", "100000"]]
 
     @Test("stores nothing if another client writes between two commands", arguments: writes)
@@ -234,7 +273,23 @@ struct ServerEditingTests {
         }
     }
 
-    @Test("edits only strings, and nothing if it is read-only", arguments: ["hash", "list", "stream"])
+    @Test("edits the selected field, element or score", arguments: elements)
+    func editedElement(type: String, name: String, shown: String, new: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        let key = type == "zset" ? "scores" : type
+        let touches = try !served.connection.traits().keepsIdleTimes
+        let open = "<enter>/\(key)<enter><enter>" + (touches ? "<enter>" : "") + "<down><down>"
+        var browser = try browser(served, open + "e") { text in
+            text == shown + "\n" ? new + "\n" : text
+        }
+        #expect(browser.frame.plainText.contains("The expiry time is kept"), "\(browser.frame.plainText)")
+        browser.press([.character("y")])
+        let text = browser.frame.plainText
+        #expect(browser.model.said?.contains("Stored \(key)") == true && text.contains(new), "\(text)")
+    }
+
+    @Test("edits whole strings only, and nothing if it is read-only", arguments: ["hash", "list", "stream"])
     func refusals(key: String) async throws {
         let served = try await Served()
         try served.fill()

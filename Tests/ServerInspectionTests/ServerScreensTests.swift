@@ -52,6 +52,56 @@ struct ServerScreensTests {
         #expect(text.contains("policy"))
     }
 
+    @Test("larger screens have four graphs down to their end", arguments: [(120, 40), (80, 40)])
+    func graphsUseTheScreen(columns: Int, rows: Int) async throws {
+        let served = try await Served()
+        let lines = browser(served, size: Size(columns: columns, rows: rows)).frame.plainText
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        let first = try #require(lines.first { $0.contains("hit, last") })
+        let second = try #require(lines.first { $0.contains("evictions ") && $0.contains("memory ") })
+        #expect(first.contains("operations") && !second.contains("hit"))
+        let end = try #require(lines.lastIndex { $0.contains("└") || $0.contains("+--") })
+        #expect(end >= rows - 4, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test("databases are sorted by keys and by expiring keys")
+    func sortedDatabases() async throws {
+        let served = try await Served()
+        try served.ask("MSET", "a", "1", "b", "1")
+        try served.ask("SELECT", "3")
+        try served.ask("MSET", "a", "1", "b", "1", "c", "1")
+        try served.ask("SELECT", "5")
+        try served.ask("SET", "a", "1", "EX", "900")
+        var browser = browser(served)
+        func names() -> [Substring] {
+            browser.frame.plainText.split(separator: "\n").compactMap { line in
+                line.split(separator: " ").first.flatMap { $0.wholeMatch(of: /db[0-9]/) == nil ? nil : $0 }
+            }.prefix(3).map { $0 }
+        }
+        #expect(names() == ["db0", "db3", "db5"])
+        browser.press([.character("s")])
+        #expect(names() == ["db3", "db0", "db5"], "\(browser.frame.plainText)")
+        browser.press([.character("r")])
+        #expect(names() == ["db5", "db0", "db3"], "\(browser.frame.plainText)")
+        browser.press([.character("s")])
+        #expect(names().first == "db5", "\(browser.frame.plainText)")
+    }
+
+    @Test("a hash has no bytes of its own; entries of a stream have times")
+    func valuesOfTypes() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("XADD", "times", "1700000000000-0", "event", "login")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>/hash<enter><enter><enter>"))
+        let hash = browser.frame.plainText
+        #expect(hash.contains("tree") && !hash.contains(" hex"), "\(hash)")
+        browser.press(try Key.script("<esc><esc>/times<enter><enter>"))
+        let row = browser.frame.plainText.split(separator: "\n").first { $0.contains("1700000000000-0") }
+        let time = Figures.date(Timestamp(seconds: 1_700_000_000))
+        #expect(row?.contains(time) == true, "\(browser.frame.plainText)")
+    }
+
     @Test("a value whose read counts as an access is only read after enter")
     func readsWithoutAccess() async throws {
         let served = try await Served()
@@ -474,7 +524,9 @@ struct ServerScreensTests {
         var browser = browser(served)
         browser.press(try Key.script("P"))
         #expect(browser.frame.plainText.contains("vellum-browser"))
-        browser.press(try Key.script("<esc>E"))
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("Client "), "a client in full")
+        browser.press(try Key.script("<esc><esc>E"))
         #expect(browser.frame.plainText.contains("HSET hash name Ada"), "\(browser.frame.plainText)")
         try served.ask("EVAL", "for number = 1, 10000000 do end", "0")
         try served.ask("PING")
@@ -484,9 +536,19 @@ struct ServerScreensTests {
         let rows = browser.frame.plainText.split(separator: "\n")
         let eval = try #require(rows.firstIndex { $0.contains("EVAL") })
         #expect(eval < rows.firstIndex { $0.contains("HSET") } ?? .max)
+        browser.press([.character("r")])
+        #expect(
+            try #require(browser.frame.plainText.split(separator: "\n").firstIndex { $0.contains("EVAL") })
+                > eval)
         browser.press(try Key.script("/hset<enter>"))
         let found = browser.frame.plainText
         #expect(found.contains("HSET hash name Ada") && !found.contains("EVAL"), "\(found)")
+        browser.press(try Key.script("<esc>/info<enter>"))
+        #expect(browser.frame.plainText.contains("INFO"), "\(browser.frame.plainText)")
+        browser.press([.character("t")])
+        #expect(browser.frame.plainText.contains("No command contains"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("P"))
+        #expect(!browser.frame.plainText.contains("vellum-browser"), "\(browser.frame.plainText)")
     }
 
     @Test("an unreachable server is reported, and the list stays")

@@ -164,7 +164,7 @@ package enum ActionTable {
         action(.alarm, "Alarm", "Set a bound that rings the bell.", ["A"], ofStore, .footer),
         action(.entry, "Entry", "Open the entry of the event.", ["v"], [.monitor], .footer),
         action(.monitorPart, "Next view", "Switch events, processes, graphs.", [Key(.tab)], [.monitor]),
-        action(.eventKind, "Kind", "Choose the kind of events.", ["t"], [.monitor], .footer),
+        action(.eventKind, "Kind", "Kind of events; a server's: hide own.", ["t"], [.monitor], .footer),
         action(.nextEventKind, "Next kind", "Filter by the next kind of event.", ["K"], [.monitor]),
         action(.eventArchive, "Archive", "Filter by the next archive.", ["a"], [.monitor], .footer),
         action(
@@ -174,7 +174,7 @@ package enum ActionTable {
 
     private static let arranging: [BrowserAction] = [
         action(.sort, "Sort", "Sort by the next column.", ["s"], sortable, .footer),
-        action(.reverse, "Reverse", "Reverse the order.", ["r"], sortable),
+        action(.reverse, "Reverse", "Reverse the order.", ["r"], sortable.union([.monitor])),
         action(.columns, "Columns", "Choose and order the columns.", ["C"], ofEntries),
         action(
             .columnsLeft, "Columns left", "Scroll columns or messages left.",

@@ -28,7 +28,10 @@ enum FooterView {
             // The title names the next effect of a toggle.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             if hint.id == .fold, model.value?.load == nil { title = "Read value" }
-            if hint.id == .span, ServerTables.areShown(model) { title = "Sort" }
+            if ServerTables.areShown(model) {
+                if hint.id == .span { title = "Sort" }
+                if hint.id == .eventKind { title = model.monitor?.hidesOwn == true ? "Show own" : "Hide own" }
+            }
             if hint.id == .quit, !model.isFirstScreen { title = "Back" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }

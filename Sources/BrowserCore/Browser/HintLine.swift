@@ -22,7 +22,8 @@ enum HintLine {
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
                 model.isOfUse(part.id), let key = action.keys.first
             else { return nil }
-            return (key.description, part.words)
+            let isUnread = part.id == .fold && model.value?.load == nil
+            return (key.description, isUnread ? "reads the value" : part.words)
         }
         func spans() -> [Span] {
             parts.reduce([Span("New here?", look[.accent])]) {

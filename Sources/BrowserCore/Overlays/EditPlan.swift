@@ -73,7 +73,6 @@ extension OverlayPlaces {
     static func dialog(_ plan: EditPlan, _ model: Model) -> Dialog {
         let screen = dialogs(model)
         let columns = max(20, min(110, screen.columns - 4))
-        let key = TerminalText.sanitized(plan.edit.key)
         let isNew = plan.edit.replacing == nil
         var body = ["\(facts(plan)), in \(TitleView.name(of: plan.draft.entry.archive, model))"]
         if screen.rows >= 16 {
@@ -89,7 +88,7 @@ extension OverlayPlaces {
         // Border, buttons and the empty line above them take four rows; one more stays free around the dialog.
         let room = screen.rows - (isSmall ? 2 : 5 + body.count)
         return Dialog(
-            title: (isNew ? "New entry " : "Change ") + key + "?", body: isSmall ? [] : body,
+            title: (isNew ? "New entry " : "Change ") + plan.edit.name + "?", body: isSmall ? [] : body,
             buttons: ["Cancel", "Store"], selectedButton: plan.button,
             contentRows: max(1, min(plan.rows(columns: columns - 4).count, room)), maximumColumns: columns)
     }

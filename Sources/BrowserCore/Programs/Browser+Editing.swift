@@ -8,8 +8,9 @@ extension Browser {
             model.say("No value to edit here.")
             return []
         }
+        let element = model.screen == .value ? model.value?.element : nil
         return begin(&model, entry, "Can't edit") { (folder, source) throws(SourceError) in
-            try Draft(editing: entry, in: folder, from: source)
+            try Draft(editing: entry, element, in: folder, from: source)
         }
     }
 
@@ -152,8 +153,7 @@ extension Browser {
     private static func stored(_ model: inout Model, _ plan: EditPlan, _ carried: Carried<Bool>) -> [Effect] {
         model.cost.note(writes: 1, longestCall: carried.longestCall)
         let size = Figures.bytes(UInt64(plan.edit.bytes.count))
-        let key = TerminalText.sanitized(plan.edit.key)
-        model.say("Stored \(key), \(size).", role: .good, seconds: 10)
+        model.say("Stored \(plan.edit.name), \(size).", role: .good, seconds: 10)
         return refresh(&model, isForced: true)
     }
 

@@ -1,8 +1,11 @@
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
 struct Draft: Sendable {
     let entry: EntryAddress
+    /// The edited part of a server's value; nil: the whole value.
+    let element: ValueElement?
     /// The value when the edit began; nil: a new entry.
     let stored: StoredValue?
     let editable: EditableValue?
@@ -11,8 +14,26 @@ struct Draft: Sendable {
 
     /// - Throws: why it can't be edited, in one line.
     init(
-        editing entry: EntryAddress, in folder: String, from source: any StoreSource
+        editing entry: EntryAddress, _ element: ValueElement?, in folder: String, from source: any StoreSource
     ) throws(SourceError) {
+        let value: StoredValue?
+        if let element {
+            value = try source.stored(element, of: entry.key, in: entry.archive)
+        } else {
+            value = try Draft.whole(entry, source)
+        }
+        guard let stored = value else {
+            throw SourceError("The value was removed, or is only in the memory of a process.")
+        }
+        (self.entry, self.element, self.stored, keepsJSON) = (entry, element, stored, source.storesJSON)
+        let editable = try EditableValue(stored.bytes, encoding: stored.encoding)
+        self.editable = editable
+        file = try Draft.file(editable.text, isText: editable.form == .text, in: folder)
+    }
+
+    private static func whole(
+        _ entry: EntryAddress, _ source: any StoreSource
+    ) throws(SourceError) -> StoredValue? {
         if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
         source.allowUse(of: entry.key, in: entry.archive)
         guard let metadata = try source.entry(entry.key, in: entry.archive) else {
@@ -24,13 +45,7 @@ struct Draft: Sendable {
                 "The value has \(Figures.bytes(UInt64(metadata.valueBytes))); the limit of edits is \(most)."
             )
         }
-        guard let stored = try source.stored(entry.key, in: entry.archive) else {
-            throw SourceError("The value was removed, or is only in the memory of a process.")
-        }
-        (self.entry, self.stored, keepsJSON) = (entry, stored, source.storesJSON)
-        let editable = try EditableValue(stored.bytes, encoding: stored.encoding)
-        self.editable = editable
-        file = try Draft.file(editable.text, isText: editable.form == .text, in: folder)
+        return try source.stored(entry.key, in: entry.archive)
     }
 
     /// - Throws: why there can be no such entry, in one line.
@@ -39,7 +54,7 @@ struct Draft: Sendable {
     ) throws(SourceError) {
         if try source.contains(entry.key, in: entry.archive) { throw SourceError("The key is in use.") }
         if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
-        self.entry = entry
+        (self.entry, element) = (entry, nil)
         (stored, editable, keepsJSON) = (nil, nil, source.storesJSON)
         file = try Draft.file([], isText: false, in: folder)
     }
@@ -75,8 +90,9 @@ struct Draft: Sendable {
             return .mistaken(error.description)
         }
         guard bytes != stored?.bytes else { return .unchanged }
+        if element?.accepts(bytes) == false { return .mistaken("A score is a number.") }
         let edit = StoredEdit(
-            key: entry.key, bytes: bytes, encoding: editable.encoding, replacing: stored)
+            key: entry.key, element: element, bytes: bytes, encoding: editable.encoding, replacing: stored)
         return .changed(
             EditPlan(draft: self, edit: edit, form: editable.form, diff: LineDiff(from: before, to: text)))
     }

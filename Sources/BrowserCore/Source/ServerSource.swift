@@ -330,7 +330,7 @@ package final class ServerSource: QueriedSource {
         do throws(SourceError) {
             let facts = try facts(of: key, in: archive)
             guard let facts, facts.type != "string" else { return nil }
-            return SourceError("Only strings can be edited; the type is \(facts.type).")
+            return ServerConnection.objectionToEditing(type: facts.type)
         } catch {
             return error
         }
@@ -346,6 +346,15 @@ package final class ServerSource: QueriedSource {
             created: value.entry.created)
     }
 
+    package func stored(
+        _ element: ValueElement, of key: String, in archive: ArchiveAddress
+    ) throws(SourceError) -> StoredValue? {
+        try connection.bytes(of: element, at: KeyName.bytes(key), in: database(archive)).map { bytes in
+            let encoding = if case .score = element { ValueEncoding.text } else { ValueEncoding.unknown }
+            return StoredValue(bytes, encoding: encoding, sequence: 0, created: Timestamp(microseconds: 0))
+        }
+    }
+
     package func store(
         _ edit: StoredEdit, in archive: ArchiveAddress
     ) throws(SourceError) -> Carried<Bool> {
@@ -354,7 +363,7 @@ package final class ServerSource: QueriedSource {
             address, database: try database(archive), undoFolder: undoFolder ?? "")
         return Carried(
             try changes.store(
-                edit.bytes, at: KeyName.bytes(edit.key), replacing: edit.replacing?.bytes,
+                edit.bytes, at: KeyName.bytes(edit.key), edit.element, replacing: edit.replacing?.bytes,
                 in: state.withLock { $0.run }))
     }
 

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -114,6 +115,11 @@ package protocol StoreSource: Sendable {
     /// A whole value with its version; nil if the entry doesn't exist or its bytes aren't on disk.
     func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue?
 
+    /// An element of a server's value; nil if it doesn't exist.
+    func stored(
+        _ element: ValueElement, of key: String, in archive: ArchiveAddress
+    ) throws(SourceError) -> StoredValue?
+
     // MARK: Changes
 
     /// Stores an edit if the entry is unchanged, which is checked under the archive's lock. Returns whether it was stored.
@@ -147,6 +153,9 @@ extension StoreSource {
         try entry(key, in: archive) != nil
     }
     package var storesJSON: Bool { false }
+    package func stored(
+        _ element: ValueElement, of key: String, in archive: ArchiveAddress
+    ) throws(SourceError) -> StoredValue? { nil }
     package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
     package func typeName(of key: String, in archive: ArchiveAddress) -> String? { nil }
     package func memory(of key: String, in archive: ArchiveAddress) -> Int? { nil }

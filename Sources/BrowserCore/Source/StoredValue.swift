@@ -1,4 +1,7 @@
+import ServerInspection
 import StorageEngine
+import StoreInspection
+import TerminalKit
 
 package struct StoredValue: Sendable, Hashable {
     package var bytes: [UInt8]
@@ -18,8 +21,15 @@ package struct StoredValue: Sendable, Hashable {
 /// An edit, to be stored only if the entry is unchanged.
 package struct StoredEdit: Sendable, Hashable {
     package let key: String
+    /// The part of a server's value that is replaced; nil: the whole value.
+    package let element: ValueElement?
     package let bytes: [UInt8]
     package let encoding: ValueEncoding
     /// The replaced value, whose TTL and owner are kept; nil for a new entry.
     package let replacing: StoredValue?
+
+    /// Key and element for the screen.
+    var name: String {
+        TerminalText.sanitized(element.map { "\(key) \($0.name)" } ?? key)
+    }
 }

@@ -2,31 +2,39 @@ import StoreInspection
 import ValkeyWire
 
 extension ServerChanges {
-    /// Stores a string if the key's value is still equal to `former`; nil: if the key is absent. Keeps the expiry time, and writes
-    /// no undo record. Reads the former value, which is an access to the key.
-    /// - Parameter run: the run of the server where the key was found; nil: any.
+    /// Stores a string, or an element of another type, if it is still equal to `former`; nil: if the key is absent. Keeps the expiry
+    /// time, and writes no undo record. Reads the former value, which is an access to the key.
+    /// - Parameters:
+    ///   - element: nil: the whole string.
+    ///   - run: the run of the server where the key was found; nil: any.
     /// - Returns: false if another client changed, removed or created the key; nothing was stored.
     package func store(
-        _ bytes: [UInt8], at key: [UInt8], replacing former: [UInt8]?, in run: String? = nil
+        _ bytes: [UInt8], at key: [UInt8], _ element: ValueElement? = nil, replacing former: [UInt8]?,
+        in run: String? = nil
     ) throws(SourceError) -> Bool {
         let traits = try connection.traits()
         guard run == nil || run == traits.run else { throw connection.anotherServer }
         let times = try deadlines(of: [key], behind: ServerChanges.watch([key]))
-        guard try isValue(of: key, equalTo: former) else { return false }
+        guard try isValue(of: key, element, equalTo: former) else { return false }
         // Before version 6.0.9, a transaction doesn't fail if a watched key expires. XX then stores nothing.
-        var commands = [RESPCommand("SET") + key + bytes + (former == nil ? "NX" : "XX")]
+        let whole = RESPCommand("SET") + key + bytes + (former == nil ? "NX" : "XX")
+        var commands = [element?.storing(bytes, at: key) ?? whole]
         if former != nil, traits.keepsExpiryTimes {
-            commands[0] = commands[0] + "KEEPTTL"
+            if element == nil { commands[0] = commands[0] + "KEEPTTL" }
         } else if let deadline = times.each[0] {
             commands.append(ServerChanges.expiring(key, at: deadline))
         }
+        if case .field(let name)? = element, let deadline = try deadline(ofField: name, at: key) {
+            commands.append(RESPCommand("HPEXPIREAT") + key + Int(deadline) + "FIELDS" + 1 + name)
+        }
         do throws(SourceError) {
-            return try execute(commands)?[0] == .status("OK")
+            guard let results = try execute(commands) else { return false }
+            return element != nil || results[0] == .status("OK")
         } catch {
             guard error.refusal == nil else { throw error }
             // The reply was lost. PING opens a new connection.
             if (try? connection.ask(RESPCommand("PING"))) != nil,
-                (try? isValue(of: key, equalTo: bytes)) == true
+                (try? isValue(of: key, element, equalTo: bytes)) == true
             {
                 return true
             }
@@ -34,8 +42,24 @@ extension ServerChanges {
         }
     }
 
-    /// Whether the key is a string of these bytes; nil: whether it is absent. Never opens a new connection, which would end the watch.
-    private func isValue(of key: [UInt8], equalTo bytes: [UInt8]?) throws(SourceError) -> Bool {
+    /// The expiry time of a hash's field, which `HSET` removes, in milliseconds since 1970; nil: none. Fields have one since Redis 7.4
+    /// and Valkey 9.
+    private func deadline(ofField name: [UInt8], at key: [UInt8]) throws(SourceError) -> Int64? {
+        let commands = [RESPCommand("HPEXPIRETIME") + key + "FIELDS" + 1 + name]
+        let answers = try connection.change(commands, in: database, isContinued: true)
+        try connection.accept(answers, to: commands) { $0.contains("unknown command") }
+        return answers[0].elements?.first?.number.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// Whether the key is a string of these bytes, or the element equals them; nil: whether the key is absent. Never opens a new
+    /// connection, which would end the watch.
+    private func isValue(
+        of key: [UInt8], _ element: ValueElement?, equalTo bytes: [UInt8]?
+    ) throws(SourceError) -> Bool {
+        if let element, let bytes {
+            let present = ValueElement.bytes(in: try asked([element.reading(of: key)])[0])
+            return present.map { element.isSame($0, bytes) } ?? false
+        }
         let type = try asked([RESPCommand("TYPE") + key])[0]
         guard let bytes else { return type == .status("none") }
         guard type == .status("string"),

@@ -48,6 +48,9 @@ package struct ServerFigures: Sendable, Hashable {
         }
     }
 
+    /// The number of keys with an expiry time in a database, by its name.
+    package func expiring(in name: String) -> Int { databases.first { $0.name == name }?.expiring ?? 0 }
+
     /// Whether only keys with an expiry time are evicted.
     package var evictsOnlyExpiring: Bool { policy.hasPrefix("volatile-") }
 
@@ -68,6 +71,10 @@ package struct ServerClient: Sendable, Hashable {
     package var command: String
     /// Bytes.
     package var memory: UInt64
+
+    /// Whether it is a browser or command of this program, by its name.
+    package var isOwn: Bool { name.hasPrefix(ServerClient.ownNames) }
+    fileprivate static let ownNames = "vellum-"
 }
 
 /// An entry of the slow log.
@@ -78,6 +85,8 @@ package struct SlowCommand: Sendable, Hashable {
     /// The command and its arguments, as far as the server records them.
     package var words: [String]
     package var client: String
+    /// Whether a browser or command of this program sent it, by the client's name.
+    package var isOwn = false
 }
 
 extension ServerConnection {
@@ -148,7 +157,9 @@ extension ServerConnection {
                 id: id,
                 time: Timestamp(microseconds: 0).adding(
                     milliseconds: min(max(0, seconds), 1 << 40) * 1000 + offset),
-                microseconds: microseconds, words: words, client: parts.count > 4 ? parts[4].shownText : "")
+                microseconds: microseconds, words: words,
+                client: parts.count > 4 ? parts[4].shownText : "",
+                isOwn: parts.count > 5 && parts[5].shownText.hasPrefix(ServerClient.ownNames))
         } ?? []
     }
 }

@@ -48,6 +48,14 @@ package struct ServerValue: Sendable, Hashable {
         return value
     }
 
+    /// The time in the ID of a stream's entry; nil if it is no time since the year 2000.
+    package static func time(ofStreamID id: String) -> Timestamp? {
+        id.split(separator: "-").first.flatMap { Int64($0) }.flatMap { milliseconds in
+            milliseconds < 946_684_800_000
+                ? nil : Timestamp(microseconds: 0).adding(milliseconds: milliseconds)
+        }
+    }
+
     /// Maximum bytes to read of a value for the browser, and for queries, `get` and `export`.
     package static let (mostBytes, mostWorkedOn) = (32 << 20, 256 << 20)
 }
@@ -268,7 +276,7 @@ private struct ValueReading {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
                 items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
                 shown += 1
-                if let time = ValueReading.time(ofID: id) { times = (times?.first ?? time, time) }
+                if let time = ServerValue.time(ofStreamID: id) { times = (times?.first ?? time, time) }
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
             }
@@ -277,14 +285,6 @@ private struct ValueReading {
         var value = self.value(.map(CBORMap()), of: total, shown: shown)
         value.origin = times.map { "added \(Figures.date($0.first)) to \(Figures.date($0.last))" }
         return value
-    }
-
-    /// The time in the ID of a stream's entry; nil if it is no time since the year 2000.
-    private static func time(ofID id: String) -> Timestamp? {
-        id.split(separator: "-").first.flatMap { Int64($0) }.flatMap { milliseconds in
-            milliseconds < 946_684_800_000
-                ? nil : Timestamp(microseconds: 0).adding(milliseconds: milliseconds)
-        }
     }
 
     /// The fields of a stream's entry: a map, or a list of pairs if a name repeats.

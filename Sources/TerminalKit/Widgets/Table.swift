@@ -263,3 +263,12 @@ extension Table {
         text.drop { $0.isNumber || "-<,".contains($0) }.count
     }
 }
+
+extension [Table.Column] {
+    /// The columns with the order of the rows at one of them; nil: at none.
+    package func marked(_ place: Int?, isDescending: Bool) -> [Table.Column] {
+        var columns = self
+        if let place { columns[place].order = isDescending ? .descending : .ascending }
+        return columns
+    }
+}

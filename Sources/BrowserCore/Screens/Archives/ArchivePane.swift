@@ -18,7 +18,9 @@ struct ArchivePane {
     private static let figuresRows = 8
     /// Rows that all figures and the border need.
     static let leastRows = 9
-    static func mostRows(_ model: Model) -> Int { max(18, model.size.rows / 3) }
+    static func mostRows(_ model: Model) -> Int {
+        model.isOfServer ? model.size.rows : max(18, model.size.rows / 3)
+    }
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let box = rect
@@ -36,13 +38,14 @@ struct ArchivePane {
         if let problem = archive.problem {
             return frame.draw(ProblemText(text: problem), in: inner, look: look)
         }
-        if inner.columns >= ArchivePane.figuresColumns + 20 {
+        if server == nil, inner.columns >= ArchivePane.figuresColumns + 20 {
             let (figures, rest) = inner.split(left: ArchivePane.figuresColumns)
             drawFigures(into: &frame, in: figures, look: look)
             drawGraphs(into: &frame, in: rest.inset(left: 3), look: look)
         } else {
-            // A server has a line of memory and four of counters.
-            let most = server == nil ? ArchivePane.figuresRows : 5 + warnings.count
+            // A server has three lines of counters, and one of memory if that is limited.
+            let most =
+                server.map { ($0.memoryLimit == nil ? 3 : 4) + warnings.count } ?? ArchivePane.figuresRows
             let (figures, rest) = inner.split(top: min(inner.rows, most))
             drawFigures(into: &frame, in: figures, look: look)
             if rest.rows >= 3 { drawGraphs(into: &frame, in: rest.inset(top: 1), look: look) }
@@ -55,13 +58,19 @@ struct ArchivePane {
             drawGauge(
                 "disk", archive.diskBytes, archive.diskLimit, archive.diskShare, &frame, rect.line(0), look)
         }
-        drawGauge(
-            "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
+        // Above its databases, a server's memory is stated without a gauge.
+        let hasMemory = server == nil || archive.memoryLimit != nil
+        if hasMemory {
+            drawGauge(
+                "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine,
+                look)
+        }
         var rows = server.map(DatabasesView.facts) ?? archive.facts
         if let uncertainty { rows.insert(uncertainty, at: 0) }
         rows.insert(contentsOf: warnings.map { ($0.name, $0.words) }, at: 0)
         for (index, row) in rows.enumerated() {
-            let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : server == nil ? 2 : 1))
+            let isSpaced = server == nil && rect.rows >= rows.count + 3
+            let line = rect.line(index + (isSpaced ? 3 : server == nil ? 2 : hasMemory ? 1 : 0))
             let role = index < warnings.count ? warnings[index].role : nil
             frame.write(row.name, at: line.origin, style: look[role ?? .dim], within: line)
             let value = line.split(left: 11).rest
@@ -101,23 +110,23 @@ struct ArchivePane {
 
     private func drawGraphs(into frame: inout Frame, in rect: Rect, look: Look) {
         let histories = [history].compactMap { $0 }
-        // Where a server's graphs don't fit one below the other, they are side by side.
-        let across = server != nil && rect.rows < 9 && rect.columns >= ArchivePane.figuresColumns ? 3 : 1
+        // A server's graphs use the whole box.
+        let isWide = server != nil && rect.columns >= ArchivePane.figuresColumns
+        let across = !isWide ? 1 : rect.rows < 12 ? 3 : 2
         let width = (rect.columns - across + 1) / across
         let times = GraphsView.Times(
             width - TimeGraph.scaleColumns, seconds: 0, until: GraphsView.end(histories, now))
         let columns = times.columns(of: histories)
-        let metrics =
-            across == 1
-            ? Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 3)))
-            : [.hitRatio, .operations, .memory]
+        let all: [Metric] = [.hitRatio, .operations] + (server == nil ? [] : [.memory]) + [.evictions]
+        let metrics = all.prefix(across == 1 ? max(1, rect.rows / 3) : across == 2 ? 4 : 3)
+        let down = (metrics.count + across - 1) / across
         let recent = RecentHits(histories)
         for (place, metric) in metrics.enumerated() {
             let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
             var graph = metric.graph(columns, times, limit: nil, now: value, look)
-            let top = across > 1 ? 0 : rect.rows * place / metrics.count
-            let end = across > 1 ? rect.rows : rect.rows * (place + 1) / metrics.count
-            let column = across > 1 ? place * (width + 1) : 0
+            let top = rect.rows * (place / across) / down
+            let end = rect.rows * (place / across + 1) / down
+            let column = place % across * (width + 1)
             let words =
                 metric == .hitRatio
                 ? "hit, last \(recent.window) \(recent.ratio.map(Figures.percent) ?? "-")"

@@ -59,9 +59,8 @@ enum ArchivesScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
         if changes.contains(id) { return selected(model) != nil }
-        if model.isOfServer || model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) {
-            return false
-        }
+        if model.isOfServer, id == .filter { return false }
+        if model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) { return false }
         guard let archive = selected(model) else { return ![.open, .query, .groups].contains(id) }
         return ![.query, .groups].contains(id) || archive.kind != .log
     }
@@ -136,7 +135,9 @@ enum ArchivesScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard isOfUse(id, model) else { return [] }
         switch id {
-        case .sort: sort(&model, by: ArchiveColumn.allCases.next(after: model.archives.column))
+        case .sort:
+            let columns = ArchivesView.bases(model).compactMap { $0 }
+            sort(&model, by: columns.next(after: model.archives.column))
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
         case .filter:
             model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
@@ -153,7 +154,7 @@ enum ArchivesScreen: ScreenParts {
 
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         let header = table(model)?.layout(in: layout.list).headerColumn(at: point)
-        guard !model.isOfServer, let column = header.flatMap({ ArchivesView.bases[$0] }) else {
+        guard let column = header.flatMap({ ArchivesView.bases(model)[$0] }) else {
             return moveToRow(at: point, &model, layout)
         }
         let isReversed = model.archives.column == column && !model.archives.isReversed

@@ -47,8 +47,12 @@ struct ArchivesState: Sendable {
 
     mutating func arrange(at now: Timestamp) {
         arranged = column == .name && !isReversed ? nil : now
-        var order = archives.enumerated().map { place, archive in
-            (column.value(archive, histories[ExactText(archive.name)]) ?? -Double(place), place)
+        var order = archives.enumerated().map { place, archive -> (Double, Int) in
+            let value =
+                column == .expiring
+                ? Double(figures?.server?.expiring(in: archive.name) ?? 0)
+                : column.value(archive, histories[ExactText(archive.name)])
+            return (value ?? -Double(place), place)
         }
         order.sort { ($0.0, $1.1) > ($1.0, $0.1) }
         if isReversed { order.reverse() }
@@ -75,12 +79,13 @@ struct ArchivesState: Sendable {
 }
 
 enum ArchiveColumn: Sendable, Hashable, CaseIterable {
-    case name, entries, disk, footprint, memory, hits, operations, evictions
+    case name, entries, expiring, disk, footprint, memory, hits, operations, evictions
 
     /// Nil for names, which keep the store's order. Without accesses the hit ratio sorts last.
     func value(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Double? {
         switch self {
-        case .name: nil
+        // The figures of a server have the expiring keys.
+        case .name, .expiring: nil
         case .entries: Double(archive.entries)
         case .disk: Double(archive.diskBytes)
         case .footprint: Double(archive.footprint)

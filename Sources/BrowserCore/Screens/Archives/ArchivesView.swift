@@ -8,7 +8,7 @@ enum ArchivesView {
         let archives = model.archives.rows
         let histories = model.archives.shownHistories
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
-        var columns = [
+        let columns = [
             Table.Column("archive", width: nameWidth(archives.map(\.name), model)),
             Table.Column("", width: .fixed(1)),
             Table.Column("kind", width: .fixed(10), priority: 9),
@@ -25,12 +25,8 @@ enum ArchivesView {
             Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 6, fraction: 2),
             Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 7, fraction: 2),
         ]
-        let (sorted, isReversed) = (model.archives.column, model.archives.isReversed)
-        if model.archives.arranged != nil, let place = bases.firstIndex(of: sorted) {
-            columns[place].order = isReversed == (sorted == .name) ? .descending : .ascending
-        }
         return Table(
-            columns: columns, rowCount: archives.count, firstRow: model.archives.top,
+            columns: marked(columns, model), rowCount: archives.count, firstRow: model.archives.top,
             selectedRow: archives.isEmpty ? nil : model.archives.cursor,
             emptyText: model.archives.filter.isEmpty
                 ? "" : Browser.noMatch("archive name", model.archives.filter, model)
@@ -42,9 +38,21 @@ enum ArchivesView {
     }
 
     /// The sort column of each table column; nil where it doesn't sort.
-    static let bases: [ArchiveColumn?] = [
-        .name, nil, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
-    ]
+    static func bases(_ model: Model) -> [ArchiveColumn?] {
+        model.isOfServer
+            ? [.name, .entries, .expiring, nil]
+            : [
+                .name, nil, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations,
+                .evictions,
+            ]
+    }
+
+    static func marked(_ columns: [Table.Column], _ model: Model) -> [Table.Column] {
+        let (sorted, isReversed) = (model.archives.column, model.archives.isReversed)
+        return columns.marked(
+            model.archives.arranged == nil ? nil : bases(model).firstIndex(of: sorted),
+            isDescending: isReversed == (sorted == .name))
+    }
 
     private static func row(
         _ archive: ArchiveSample, _ history: ArchiveHistory?, _ warning: Role?

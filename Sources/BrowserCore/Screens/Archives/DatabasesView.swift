@@ -6,21 +6,24 @@ import TerminalKit
 /// The databases of a server, and the figures of the server as a whole.
 enum DatabasesView {
     static func table(_ model: Model, _ server: ServerFigures) -> Table {
-        let databases = server.databases
+        let databases = model.archives.rows
+        let columns = [
+            Table.Column("database", width: .minimum(8, weight: 1)),
+            Table.Column("keys", width: .fixed(12), alignment: .trailing, priority: 1),
+            Table.Column("expiring", width: .fixed(12), alignment: .trailing, priority: 2),
+            Table.Column("", width: .fixed(10), priority: 3),
+        ]
         return Table(
-            columns: [
-                Table.Column("database", width: .minimum(8, weight: 1)),
-                Table.Column("keys", width: .fixed(12), alignment: .trailing, priority: 1),
-                Table.Column("expiring", width: .fixed(12), alignment: .trailing, priority: 2),
-                Table.Column("", width: .fixed(10), priority: 3),
-            ], rowCount: databases.count, firstRow: model.archives.top,
+            columns: ArchivesView.marked(columns, model), rowCount: databases.count,
+            firstRow: model.archives.top,
             selectedRow: databases.isEmpty ? nil : model.archives.cursor, emptyText: "No database has keys."
         ) { row in
             let database = databases[row]
-            let share = database.keys > 0 ? Double(database.expiring) / Double(database.keys) : 0
+            let expiring = server.expiring(in: database.name)
+            let share = database.entries > 0 ? Double(expiring) / Double(database.entries) : 0
             return Table.Row([
-                Table.Cell(database.name, cut: .middle), Table.Cell(Figures.count(database.keys)),
-                Table.Cell(Figures.count(database.expiring)), Table.Cell("", gauge: share),
+                Table.Cell(database.name, cut: .middle), Table.Cell(Figures.count(database.entries)),
+                Table.Cell(Figures.count(expiring)), Table.Cell("", gauge: share),
             ])
         }
     }
@@ -49,10 +52,10 @@ enum DatabasesView {
     static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
         [
             ("accesses", Ratio.words(server.hits, server.misses)),
-            ("commands", Figures.count(server.commands)),
             (
-                "removed",
-                "\(Figures.count(server.evictions, "eviction", "evictions")), "
+                "total",
+                "\(Figures.count(server.commands, "command", "commands")), "
+                    + "\(Figures.count(server.evictions, "eviction", "evictions")), "
                     + Figures.count(server.expirations, "expiration", "expirations")
             ),
             ("policy", server.policy + (server.memoryLimit == nil ? " (no limit)" : "")),

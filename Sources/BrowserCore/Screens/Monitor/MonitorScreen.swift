@@ -82,19 +82,22 @@ enum MonitorScreen: ScreenParts {
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let part = model.monitor?.part ?? .events
+        if id == .reverse { return ServerTables.areShown(model) }
         let ofGraphs: Set<ActionID> = [.span, .alarm, .earlier, .later]
         if id == .export || id == .copy { return event(model) != nil }
+        // Graphs of a server are of all its databases.
+        if model.isOfServer, id == .eventArchive { return false }
         if part == .graphs {
             return ![.filter, .eventKind, .nextEventKind, .history, .entry, .follow].contains(id)
         }
-        if model.isOfServer, id == .span || id == .filter { return true }
+        if model.isOfServer, [.span, .filter, .eventKind].contains(id) { return true }
         if ofGraphs.contains(id) { return false }
         if part == .events, !model.isOfServer {
             return event(model) != nil || ![.open, .entry, .history].contains(id)
         }
-        if id == .open { return part == .events }
+        if id == .open { return model.monitor.map(ServerTables.count) ?? 0 > 0 && model.isOfServer }
         let ofEvents: Set<ActionID> = [.filter, .eventKind, .nextEventKind, .history, .entry]
-        return !ofEvents.contains(id) && !(model.isOfServer && [.eventArchive, .follow].contains(id))
+        return !ofEvents.contains(id) && !(model.isOfServer && id == .follow)
     }
 
     // MARK: Actions
@@ -121,15 +124,17 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return [] }
         switch id {
         case .monitorPart:
-            let part = MonitorState.Part.allCases.next(after: monitor.part)
-            model.monitor?.part = part
-            model.monitor?.processRow = part == .events ? .max : 0
-            return ServerTables.load(&model)
+            return show(MonitorState.Part.allCases.next(after: monitor.part), in: &model)
         case .span where monitor.part == .graphs:
             let span = GraphsView.spans.next(after: monitor.span)
             model.monitor?.span = span
             model.archives.span = span
-        case .span: ServerTables.sort(&model)
+        case .span:
+            let columns = Array((table(model)?.columns ?? []).indices)
+            ServerTables.sort(&model, by: columns.next(after: monitor.sorted.column))
+        case .reverse where ServerTables.areShown(model):
+            ServerTables.sort(&model, by: monitor.sorted.column, isReversed: !monitor.sorted.isReversed)
+        case .eventKind where ServerTables.areShown(model): ServerTables.hideOwn(&model)
         case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
         case .later where monitor.part == .graphs: read(&model, monitor, step: 1)
         case .history: return subject(&model).map { Browser.showHistory(of: $0.key, in: $0.archive) } ?? []
@@ -143,7 +148,7 @@ enum MonitorScreen: ScreenParts {
         case .nextEventKind:
             let kinds: [EventKind?] = [nil] + EventKind.allCases
             setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }
-        case .eventArchive:
+        case .eventArchive where !model.isOfServer:
             let names: [ExactText?] = [nil] + model.archives.archives.map { ExactText($0.name) }
             setFilter(&model) { $0.archive = names.next(after: $0.archive.map(ExactText.init))?.text }
         case .filter where ServerTables.areShown(model):
@@ -156,6 +161,23 @@ enum MonitorScreen: ScreenParts {
                 placeholder: "part of a key, kind, cause or archive, or a process number")
         default: break
         }
+        return []
+    }
+
+    /// Shows another part, in its own order.
+    static func show(_ part: MonitorState.Part, in model: inout Model) -> [Effect] {
+        model.monitor?.part = part
+        model.monitor?.sorted = (0, false)
+        model.monitor?.processRow = part == .events ? .max : 0
+        return ServerTables.load(&model)
+    }
+
+    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        guard ServerTables.areShown(model), let sorted = model.monitor?.sorted,
+            let column = table(model)?.layout(in: layout.list).headerColumn(at: point)
+        else { return moveToRow(at: point, &model, layout) }
+        let isReversed = sorted.column == column && !sorted.isReversed
+        ServerTables.sort(&model, by: column, isReversed: isReversed)
         return []
     }
 

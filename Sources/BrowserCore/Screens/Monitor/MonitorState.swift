@@ -35,8 +35,10 @@ struct MonitorState: Sendable {
     var activityRead: Timestamp?
     var activityProblem: String?
     var isActivityPending = false
-    /// Whether the slow log is sorted by duration instead of time, and clients by memory instead of number; the largest first.
-    var sortsByCost = false
+    /// The column that sorts the slow log or the clients, and whether in its reverse order.
+    var sorted = (column: 0, isReversed: false)
+    /// Whether the slow log and the clients leave out those of this program.
+    var hidesOwn = false
 
     init(part: Part, origin: Screen, archive: String?) {
         self.part = part

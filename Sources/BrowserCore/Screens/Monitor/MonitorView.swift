@@ -19,10 +19,7 @@ enum MonitorView {
         guard let monitor = model.monitor else {
             return Table(columns: [], rowCount: 0) { _ in Table.Row([]) }
         }
-        if model.isOfServer {
-            return monitor.part == .processes
-                ? ServerTables.clients(model, monitor) : ServerTables.slow(model, monitor)
-        }
+        if model.isOfServer { return ServerTables.table(model, monitor) }
         if monitor.part == .processes { return processTable(model, monitor) }
         let log = model.shownEvents
         let count = monitor.count(log)
@@ -115,6 +112,7 @@ enum MonitorView {
         case .processes where model.isOfServer, .events where model.isOfServer:
             let (count, filter) = (ServerTables.count(monitor), monitor.filter.text)
             if !filter.isEmpty { facts.append(Span("filter \"\(filter)\"", look[.accent])) }
+            if monitor.hidesOwn { facts.append(Span("without own", look[.accent])) }
             facts.append(
                 Span(
                     monitor.part == .processes

@@ -2,58 +2,85 @@ import ServerInspection
 import StoreInspection
 import TerminalKit
 
+/// A column of clients or slow commands, with its order.
+private struct ServerColumn<Row: Sendable>: Sendable {
+    let column: Table.Column
+    let precedes: @Sendable (Row, Row) -> Bool
+    let isDescending: Bool
+    let cell: @Sendable (Row) -> Table.Cell
+
+    init<Value: Comparable & SendableMetatype>(
+        _ title: String, _ width: Part, _ alignment: Alignment, _ priority: Int,
+        _ value: @escaping @Sendable (Row) -> Value, largestFirst isDescending: Bool = false,
+        _ role: Role? = nil, _ text: @escaping @Sendable (Row) -> String
+    ) {
+        self.isDescending = isDescending
+        column = Table.Column(title, width: width, alignment: alignment, priority: priority)
+        precedes = { isDescending ? value($0) > value($1) : value($0) < value($1) }
+        cell = { Table.Cell(text($0), role: role) }
+    }
+}
+
 /// Clients and slow log of a server, which the monitor shows instead of processes and events.
 enum ServerTables {
-    static func clients(_ model: Model, _ monitor: MonitorState) -> Table {
-        let clients = monitor.clients
-        return Table(
-            columns: [
-                Table.Column("id", width: .fixed(9), alignment: .trailing, priority: 4),
-                Table.Column("address", width: .minimum(15, weight: 2)),
-                Table.Column("name", width: .minimum(8, weight: 2), priority: 2),
-                Table.Column("db", width: .fixed(4), alignment: .trailing, priority: 5),
-                Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 3),
-                Table.Column("idle", width: .fixed(6), alignment: .trailing, priority: 1),
-                Table.Column("command", width: .minimum(10, weight: 1), priority: 1),
-                Table.Column(
-                    "memory", width: .fixed(8), alignment: .trailing, priority: 3,
-                    order: monitor.sortsByCost ? .descending : nil),
-            ], rowCount: clients.count, firstRow: monitor.processTop,
-            selectedRow: clients.isEmpty ? nil : monitor.processRow, emptyText: emptyText(model, monitor)
-        ) { row in
-            let client = clients[row]
-            return Table.Row([
-                Table.Cell(String(client.id), role: .dim), Table.Cell(client.address),
-                Table.Cell(client.name),
-                Table.Cell(String(client.database)),
-                Table.Cell(Figures.duration(client.age)),
-                Table.Cell(Figures.duration(client.idle)), Table.Cell(client.command),
-                Table.Cell(Figures.bytes(client.memory)),
-            ])
+    private static let clientColumns: [ServerColumn<ServerClient>] = [
+        .init("id", .fixed(9), .trailing, 4, { $0.id }, .dim) { "\($0.id)" },
+        .init("address", .minimum(15, weight: 2), .leading, 0, { $0.address }) { $0.address },
+        .init("name", .minimum(8, weight: 2), .leading, 2, { $0.name }) { $0.name },
+        .init("db", .fixed(4), .trailing, 5, { $0.database }) { "\($0.database)" },
+        .init("since", .fixed(7), .trailing, 3, { $0.age }, largestFirst: true) { Figures.duration($0.age) },
+        .init("idle", .fixed(6), .trailing, 1, { $0.idle }, largestFirst: true) { Figures.duration($0.idle) },
+        .init("command", .minimum(10, weight: 1), .leading, 1, { $0.command }) { $0.command },
+        .init("memory", .fixed(8), .trailing, 3, { $0.memory }, largestFirst: true) {
+            Figures.bytes($0.memory)
+        },
+    ]
+
+    /// In the log's own order the newest is at the bottom, as of events.
+    private static let slowColumns: [ServerColumn<SlowCommand>] = [
+        .init("time", .fixed(19), .leading, 2, { $0.id }, .dim) { Figures.date($0.time) },
+        .init("took", .fixed(12), .trailing, 1, { $0.microseconds }, largestFirst: true) { took($0) },
+        .init("command", .minimum(16, weight: 4), .leading, 0, { $0.text }) { $0.text },
+        .init("client", .minimum(15, weight: 1), .leading, 3, { $0.client }, .dim) { $0.client },
+    ]
+
+    static func clients(_ monitor: MonitorState) -> [ServerClient] {
+        let found = (monitor.activity?.clients ?? []).filter {
+            monitor.shows([$0.address, $0.name, $0.command], isOwn: $0.isOwn)
         }
+        return sorted(found, by: clientColumns, monitor)
     }
 
-    static func slow(_ model: Model, _ monitor: MonitorState) -> Table {
-        let commands = monitor.slow
-        return Table(
-            columns: [
-                Table.Column(
-                    "time", width: .fixed(19), priority: 2, order: monitor.sortsByCost ? nil : .ascending),
-                Table.Column(
-                    "took", width: .fixed(12), alignment: .trailing, priority: 1,
-                    order: monitor.sortsByCost ? .descending : nil),
-                Table.Column("command", width: .minimum(16, weight: 4)),
-                Table.Column("client", width: .minimum(15, weight: 1), priority: 3),
-            ], rowCount: commands.count, firstRow: monitor.processTop,
-            selectedRow: commands.isEmpty ? nil : monitor.processRow,
-            emptyText: emptyText(model, monitor)
-        ) { row in
-            let command = commands[row]
-            return Table.Row([
-                Table.Cell(Figures.date(command.time), role: .dim), Table.Cell(took(command)),
-                Table.Cell(command.words.joined(separator: " ")), Table.Cell(command.client, role: .dim),
-            ])
+    static func slow(_ monitor: MonitorState) -> [SlowCommand] {
+        let found = (monitor.activity?.slow ?? []).filter {
+            monitor.shows([$0.text, $0.client], isOwn: $0.isOwn)
         }
+        return sorted(found, by: slowColumns, monitor)
+    }
+
+    private static func sorted<Row>(
+        _ rows: [Row], by columns: [ServerColumn<Row>], _ monitor: MonitorState
+    ) -> [Row] {
+        let precedes = columns[monitor.sorted.column].precedes
+        return rows.sorted { monitor.sorted.isReversed ? precedes($1, $0) : precedes($0, $1) }
+    }
+
+    static func table(_ model: Model, _ monitor: MonitorState) -> Table {
+        monitor.part == .processes
+            ? table(clients(monitor), clientColumns, model, monitor)
+            : table(slow(monitor), slowColumns, model, monitor)
+    }
+
+    private static func table<Row>(
+        _ rows: [Row], _ columns: [ServerColumn<Row>], _ model: Model, _ monitor: MonitorState
+    ) -> Table {
+        let (place, isReversed) = monitor.sorted
+        return Table(
+            columns: columns.map(\.column).marked(
+                place, isDescending: columns[place].isDescending != isReversed),
+            rowCount: rows.count, firstRow: monitor.processTop,
+            selectedRow: rows.isEmpty ? nil : monitor.processRow, emptyText: emptyText(model, monitor)
+        ) { row in Table.Row(columns.map { $0.cell(rows[row]) }) }
     }
 
     private static func emptyText(_ model: Model, _ monitor: MonitorState) -> String {
@@ -62,16 +89,26 @@ enum ServerTables {
         if isSlow, activity.slow.isEmpty {
             return "The slow log is empty; the setting slowlog-log-slower-than changes its bound."
         }
+        if monitor.filter.text.isEmpty {
+            return "All are of vellum; \(Browser.keyName(model, .eventKind)) shows them."
+        }
         return Browser.noMatch(isSlow ? "command" : "client", monitor.filter.text, model)
     }
 
     /// Whether a table of a server is shown, which `s` sorts.
     static func areShown(_ model: Model) -> Bool { model.isOfServer && model.monitor?.part != .graphs }
 
-    static func sort(_ model: inout Model) {
-        model.monitor?.sortsByCost.toggle()
-        let isNewestLast = model.monitor?.sortsByCost == false && model.monitor?.part == .events
+    /// Sorts by a column, and selects the first row or, in the log's own order, the newest one.
+    static func sort(_ model: inout Model, by column: Int, isReversed: Bool = false) {
+        model.monitor?.sorted = (column, isReversed)
+        let isNewestLast = column == 0 && !isReversed && model.monitor?.part == .events
         model.monitor?.processRow = isNewestLast ? .max : 0
+    }
+
+    static func hideOwn(_ model: inout Model) {
+        model.monitor?.hidesOwn.toggle()
+        let isHidden = model.monitor?.hidesOwn == true
+        model.say("\(isHidden ? "Hides" : "Shows") the connections and commands of vellum.", seconds: 3)
     }
 
     static func took(_ command: SlowCommand) -> String {
@@ -80,23 +117,34 @@ enum ServerTables {
 
     static func count(_ monitor: MonitorState) -> Int {
         switch monitor.part {
-        case .events: monitor.slow.count
-        case .processes: monitor.clients.count
+        case .events: slow(monitor).count
+        case .processes: clients(monitor).count
         case .graphs: 0
         }
     }
 
     static func message(_ monitor: MonitorState) -> MessageBox? {
-        guard monitor.part == .events, case let slow = monitor.slow,
-            slow.indices.contains(monitor.processRow)
-        else { return nil }
-        let command = slow[monitor.processRow]
-        return MessageBox(
-            title: "Slow command \(command.id)",
-            lines: [
-                "\(Figures.date(command.time)), took \(took(command)), from \(command.client)", "",
-                TerminalText.sanitized(command.words.joined(separator: " ")),
-            ])
+        switch monitor.part {
+        case .events:
+            slow(monitor).dropFirst(monitor.processRow).first.map {
+                message("Slow command \($0.id)", $0, slowColumns)
+            }
+        case .processes:
+            clients(monitor).dropFirst(monitor.processRow).first.map {
+                message("Client \($0.id)", $0, clientColumns)
+            }
+        case .graphs: nil
+        }
+    }
+
+    private static func message<Row>(
+        _ title: String, _ row: Row, _ columns: [ServerColumn<Row>]
+    ) -> MessageBox {
+        MessageBox(
+            title: title,
+            lines: columns.map {
+                TextWidth.pad($0.column.title, to: 8) + " " + TerminalText.sanitized($0.cell(row).text)
+            })
     }
 
     /// Requests clients and slow log, at most once a second and only while they are shown: they cost the server more than figures.
@@ -112,10 +160,8 @@ enum ServerTables {
             model.monitor?.isActivityPending = false
             model.monitor?.activityRead = model.now
             switch result {
-            case .success(var activity):
+            case .success(let activity):
                 let isFirst = model.monitor?.activity == nil
-                // Newest at the bottom, as events are.
-                activity?.slow.reverse()
                 model.monitor?.activity = activity
                 model.monitor?.activityProblem = nil
                 if isFirst, monitor.part == .events { model.monitor?.processRow = .max }
@@ -127,20 +173,14 @@ enum ServerTables {
 }
 
 extension MonitorState {
-    /// The server's clients that the filter selects, in the shown order.
-    var clients: [ServerClient] {
-        let found = activity?.clients.filter { matches([$0.address, $0.name, $0.command]) } ?? []
-        return sortsByCost ? found.sorted { $0.memory > $1.memory } : found
-    }
-
-    /// The slow commands that the filter selects, in the shown order.
-    var slow: [SlowCommand] {
-        let found = activity?.slow.filter { matches([$0.words.joined(separator: " "), $0.client]) } ?? []
-        return sortsByCost ? found.sorted { $0.microseconds > $1.microseconds } : found
-    }
-
-    private func matches(_ texts: [String]) -> Bool {
+    /// Whether the filter selects a row of these texts.
+    fileprivate func shows(_ texts: [String], isOwn: Bool) -> Bool {
+        if hidesOwn, isOwn { return false }
         guard let pattern = SearchText(filter.text) else { return true }
         return texts.contains { Array($0.utf8).withUnsafeBytes(pattern.matches) }
     }
+}
+
+extension SlowCommand {
+    fileprivate var text: String { words.joined(separator: " ") }
 }

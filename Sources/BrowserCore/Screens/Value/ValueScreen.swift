@@ -128,6 +128,7 @@ enum ValueScreen: ScreenParts {
         let needsValue: [ActionID] = [.editValue, .pager, .find, .delete, .expire, .mode]
         if value.load == nil, needsValue.contains(id) { return false }
         switch id {
+        case .editValue where value.load?.typeName != nil: return value.element != nil
         case .editValue: return value.load?.content.isEditable == true
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree

@@ -1,3 +1,4 @@
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -75,13 +76,35 @@ struct ValueState: Sendable {
     var modes: [Mode] {
         if let part { return part.isText ? [.text, .hex] : [.hex] }
         guard let content = load?.content else { return [.hex] }
-        return Mode.allCases.filter { mode in
+        let modes = Mode.allCases.filter { mode in
             switch mode {
             case .tree: content.tree != nil
             case .text: content.isText || content.spelling != nil
-            case .hex: true
+            // The document of a server's hash has no bytes at the server.
+            case .hex: load?.typeName == nil
             }
         }
+        return modes.isEmpty ? [.hex] : modes
+    }
+
+    /// The time in the ID of a stream's entry; nil for other nodes.
+    func time(of node: Int) -> Timestamp? {
+        guard load?.typeName == "stream", let tree, tree.nodes[node].depth == 1 else { return nil }
+        return ServerValue.time(ofStreamID: tree.nodes[node].name)
+    }
+
+    /// The selected element of a server's value; nil: none that can be edited alone.
+    var element: ValueElement? {
+        guard mode == .tree || part != nil, let type = load?.typeName, let tree, let node,
+            tree.nodes[node].depth == 1
+        else { return nil }
+        let shown: [UInt8]? =
+            switch tree.nodes[node].content {
+            case .text(let text)?: Array(text.utf8)
+            case .bytes(let bytes)?: bytes
+            case nil: nil
+            }
+        return ValueElement(tree.nodes[node].name, ofType: type, shown: shown)
     }
 
     /// The bytes of the view if they are in memory; nil if they are read in chunks.

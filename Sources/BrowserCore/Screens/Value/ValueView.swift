@@ -121,6 +121,9 @@ enum ValueView {
             var row = treeRow(
                 tree.nodes[index], isFolded: value.folded.contains(index), depth: tree.nodes[index].depth,
                 look: look, finding: pattern.flatMap { tree.matches(index, $0) ? $0 : nil })
+            if let time = value.time(of: index) {
+                row.value.append(Span("  \(Figures.date(time))", look[.dim]))
+            }
             row.isSelected = value.top + offset == value.cursor
             row.draw(into: &frame, in: body.line(offset), look: look)
         }
