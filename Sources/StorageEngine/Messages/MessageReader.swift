@@ -156,12 +156,16 @@ struct MessageReader: ArchiveOperation {
                 isDamaged = isDamaged || hasDamage
                 break
             }
+            var lacksSegment = false
             if let number = expected, !isPassed, messages.isEmpty || found.place.segment > place.segment &+ 1
             {
                 // The messages in between were dropped, or never existed. A cursor may also point to the first message after all
                 // those that were appended and dropped since.
                 isPassed = true
                 expected = self.number(from: number, ofMessagesAt: place, upTo: found.place)
+                // None before the oldest message, and `place` isn't before it: a segment in between is lost.
+                let around = [place.segment, found.place.segment]
+                lacksSegment = place != .none && (try? log.missing(among: around))?.isEmpty == false
             }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.place.offset) else {
@@ -179,7 +183,7 @@ struct MessageReader: ArchiveOperation {
             if found.isBehindDamage { isPassed = true }
             if isPassed, expected.map({ frame.sequence > $0 }) ?? true {
                 isLost = true
-                isDamaged = isDamaged || found.isBehindDamage
+                isDamaged = isDamaged || found.isBehindDamage || lacksSegment
             }
             isPassed = false
             expected = frame.sequence &+ 1

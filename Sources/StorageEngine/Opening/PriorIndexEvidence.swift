@@ -12,11 +12,19 @@ struct PriorIndexEvidence {
     private let messages: Int
     /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this object exists.
     private var memory: IndexMemory?
+    private let isTrustworthy: Bool
+    /// Whether a repair that kept this index was interrupted.
+    private(set) var isReplaced = false
+    /// Whether a repair has found damage. Only then, or after a loss, is an entry outdated that the index doesn't name.
+    var isDamaged = false
+    /// For a repair of a cache, or after an interrupted one: the locations that the index names.
+    private var listed: Set<Location>?
 
-    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `keepsIndex`: for ``takeUnknown(of:)``.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, costs O(entries) and keeps the
+    /// index for ``takeUnknown(of:)``.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
-        keepsIndex: Bool = false
+        forRepair: Bool = false
     ) throws(StorageError) {
         let found: FileDescriptor?
         do throws(StorageError) {
@@ -36,15 +44,15 @@ struct PriorIndexEvidence {
         noted = header.loss
         let state = header.state
         let mark = if let knownMark { knownMark } else { try index.cleanMark.standing() }
-        let isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
+        isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
         let head = header.head
-        guard isTrustworthy, state == .ready || state == .syncFailed else {
+        guard isTrustworthy, state == .ready || state == .syncFailed || state == .replaced else {
             (end, missing, gaps, messages, self.memory) = (.none, [], [], 0, nil)
             sequence = 0
             return
         }
         sequence = min(index.sequence, Frame.latestStamp)
-        guard header.isOfThisBoot, state == .ready else {
+        guard header.isOfThisBoot, state != .syncFailed else {
             let synced = header.syncedHead
             (end, missing, gaps, messages, self.memory) = (synced <= head ? synced : .none, [], [], 0, nil)
             return
@@ -62,15 +70,33 @@ struct PriorIndexEvidence {
         let isQuiet = index.lockOwner == 0
         gaps = isLog && isQuiet ? absent : []
         messages = gaps.isEmpty ? 0 : index.entryCount
-        self.memory = keepsIndex ? memory : nil
+        self.memory = forRepair ? memory : nil
+        isReplaced = state == .replaced
+        guard descriptor.configuration.kind == .cache, forRepair || isReplaced else { return }
+        listed = Set((0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location })
     }
 
-    /// The locations that the index names, if it is trusted and of this boot; else `nil`. O(entries).
-    var locations: Set<Location>? {
-        guard let memory else { return nil }
+    /// Keeps the index only as evidence, with a loss, for the case that a repair is interrupted: no process trusts it then.
+    func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
+        guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)
+        else { return }
+        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: true)
         defer { withExtendedLifetime(memory) {} }
-        let index = IndexView(memory)
-        return Set((0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location })
+        let index = ChangingIndex(unshared: memory)
+        index.cleanMark.remove()
+        if index.state == .ready { index.state = .replaced }
+        index.loss = loss
+        // For a copied file, which is evidence only with its mark.
+        try? index.cleanMark.set()
+    }
+
+    /// Numbers of the entries of a new index of a damaged log that this one should name, but doesn't. O(entries).
+    func outdated(in index: IndexView) -> [UInt32] {
+        guard let listed, isDamaged || isReplaced || index.loss != nil else { return [] }
+        return (0..<index.usedEntries).map { $0 + 1 }.filter {
+            guard let location = index.entry($0)?.location else { return false }
+            return location != .none && location < end && !listed.contains(location)
+        }
     }
 
     /// Batches, in order, of which the index names no frame; others were complete once. Releases the index.
@@ -93,18 +119,20 @@ struct PriorIndexEvidence {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
+    /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.
+    func lossBeforeRepair(gaps missing: [ClosedRange<UInt32>] = []) -> LogLoss? {
+        missing.filter { $0.contains(where: gaps.contains) }.reduce(loss(logEndsAt: end, messages: .max)) {
+            .joining($0, LogLoss(segments: $1))
+        }
+    }
+
     /// The loss of a log that ends at `end` and, for a log archive, has this number of messages, according to this evidence.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)
         loss = .joining(loss, LogLoss(from: end == .none ? first : end, to: self.end))
         for number in missing + (messages < self.messages ? gaps : []) {
-            // The end of the missing segment is unknown; the beginning of the next number is beyond it.
-            loss = .joining(
-                loss,
-                LogLoss(
-                    from: Location(segment: number, offset: SegmentHeader.bytes),
-                    to: Location(segment: number &+ 1, offset: SegmentHeader.bytes)))
+            loss = .joining(loss, LogLoss(segments: number...number))
         }
         return loss
     }
