@@ -163,9 +163,12 @@ struct MessageReader: ArchiveOperation {
                 // those that were appended and dropped since.
                 isPassed = true
                 expected = self.number(from: number, ofMessagesAt: place, upTo: found.place)
-                // None before the oldest message, and `place` isn't before it: a segment in between is lost.
-                let around = [place.segment, found.place.segment]
-                lacksSegment = place != .none && (try? log.missing(among: around))?.isEmpty == false
+                if place != .none, found.place.segment > place.segment &+ 1 {
+                    let between = place.segment...found.place.segment
+                    let numbers = try log.segmentNumbers().filter { between.contains($0) }
+                    // Lost, unless it was dropped since: the oldest message changes first.
+                    lacksSegment = try !log.missing(among: numbers).isEmpty && oldestMessage <= place
+                }
             }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.place.offset) else {

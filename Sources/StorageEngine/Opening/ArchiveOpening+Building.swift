@@ -150,8 +150,9 @@ extension ArchiveOpening {
     private func removeOutdated(
         _ section: borrowing ArchiveSection, _ evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
-        guard let evidence, case let outdated = evidence.outdated(in: section.index.view), !outdated.isEmpty
-        else { return }
+        guard descriptor.configuration.kind == .cache, let evidence else { return }
+        let outdated = evidence.outdated(in: section.index.view)
+        guard !outdated.isEmpty else { return }
         guard role.attachment != nil else {
             for number in outdated { section.remove(number) }
             return

@@ -149,7 +149,7 @@ extension ArchiveRepair {
         let endsDamaged = reader.filter.damagedEnd != nil
         let cut = try reader.filter.endLog(note)
         // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
-        let dropped = evidence?.takeUnknown(of: reader.filter.dropped) ?? reader.filter.dropped
+        let dropped = evidence?.unknown(of: reader.filter.dropped) ?? reader.filter.dropped
         return (dropped, removals, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 

@@ -57,14 +57,7 @@ struct ArchiveRepair {
         if evidence.isReplaced {
             report("\(folder.path): an earlier repair was interrupted; it was completed")
         }
-        do throws(StorageError) {
-            try evidence.markReplaced(in: folder, evidence.lossBeforeRepair())
-        } catch {
-            switch error {
-            case .permissionDenied, .readOnly: try folder.unlink(ArchiveFile.index)
-            default: throw error
-            }
-        }
+        try evidence.markReplaced(in: folder, evidence.lossBeforeRepair())
     }
 
     /// On a full disk, removes the old index and repeats the step; a repair that is interrupted after that loses its evidence.

@@ -70,7 +70,7 @@ struct UndoLog: ArchiveOperation {
 
     /// The entries that an undo would restore, but that can't be read. Reads all their bytes, without holding the lock.
     private func damagedEntries(of line: UndoView) throws(StorageError) -> (entries: Int, bytes: UInt64) {
-        var (entries, bytes) = (0, UInt64(0))
+        var damaged = (entries: 0, bytes: UInt64(0))
         let now = Clock.boot()
         for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {
             guard let slot = index.entry(number), slot.deadline == Deadline.never || slot.deadline > now
@@ -78,13 +78,12 @@ struct UndoLog: ArchiveOperation {
             let location = slot.location
             let pin = try log.pinIfPresent(location.segment)
             defer { if let pin { log.unpin(pin) } }
-            guard pin.flatMap({ log.validFrame($0, at: location.offset) }) == nil,
-                slot.location == location, location != .none, !engine.isDropped(location)
-            else { continue }
-            entries += 1
-            bytes &+= UInt64(slot.valueBytes)
+            let isIntact = pin.flatMap { log.validFrame($0, at: location.offset) } != nil
+            // Otherwise the entry was moved or dropped since.
+            guard !isIntact, slot.location == location, !engine.isDropped(location) else { continue }
+            damaged = (damaged.entries + 1, damaged.bytes &+ UInt64(slot.valueBytes))
         }
-        return (entries, bytes)
+        return damaged
     }
 
     /// Evicts entries in slices until the action's entries fit, then restores them. `coming`: the entries counted before the call.
