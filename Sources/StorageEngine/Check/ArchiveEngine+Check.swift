@@ -219,7 +219,7 @@ private struct CheckPass {
     /// Memory for a frame of an undecided batch, besides its key, in entries.
     private static let heldWeight = 3
     private var listed: [Listed]
-    /// Keys of damaged ranges with listed entries; the log has older entries of them, if any.
+    /// Keys of damaged ranges; the log may have older entries of them.
     private var reported: Set<UInt64> = []
     private var inMemory: [UInt32] = []
     private var next = 0
@@ -292,8 +292,9 @@ private struct CheckPass {
         for conflict in try NameConflict.all(in: engine.folder) {
             add(ofLog: conflict.description + "; the archive can't be opened for writing")
         }
-        if let file = try engine.folder.fileIfPresent(named: ArchiveFile.index, writable: false),
-            try IndexHeader(file)?.state == .replaced
+        // Anything else in the place of the index is reported above.
+        if let file = try? engine.folder.file(named: ArchiveFile.index, writable: false),
+            let header = try? IndexHeader(file), header.state == .replaced
         {
             add(ofLog: "\(engine.folder.path): a repair was interrupted; run it again")
         }
@@ -357,14 +358,14 @@ private struct CheckPass {
         }
     }
 
-    /// Notes the listed entries of a damaged range, which is one finding, and their keys, if these can be read.
+    /// Notes the listed entries of a damaged range, which is one finding, and its keys, if these can be read.
     private mutating func markReported(_ range: Range<Int>, of reader: FrameSearch) throws(StorageError) {
         let first = Location(segment: reader.segment, offset: range.lowerBound)
         let end = Location(segment: reader.segment, offset: range.upperBound)
         while next < listed.count, listed[next].location < first { next += 1 }
-        let places = listed[next...].indices.prefix { listed[$0].location < end }
-        guard !places.isEmpty else { return }
-        for place in places { listed[place].isReported = true }
+        for place in listed[next...].indices.prefix(while: { listed[$0].location < end }) {
+            listed[place].isReported = true
+        }
         _ = try reader.visitDamaged(in: range) { (frame, location) throws(StorageError) in
             if frame.keyBytes > 0 { reported.insert(account.key(of: frame, at: location)) }
         }

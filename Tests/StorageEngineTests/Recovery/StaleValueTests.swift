@@ -160,10 +160,10 @@ import Testing
     }
 
     @Test(
-        "a check counts a damaged frame once", arguments: [ArchiveKind.cache, .collection], ["new", "behind"])
+        "a check counts a damaged frame once", arguments: [ArchiveKind.cache, .collection], ["new", "before"])
     func countedOnce(kind: ArchiveKind, text: String) throws {
         try filled(kind)
-        // In the value: behind the key "behind", or within "new value".
+        // In the value: behind the key "before", or within "new value".
         try flip(segment, at: last(text) + (text == "new" ? 2 : 6))
         for rebuilds in [false, true] {
             if rebuilds { try folder.removeIndex("A") }
