@@ -476,6 +476,7 @@ private struct CheckPass {
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
+            findings.report.unlisted += 1
             findings.add("the index does not have the entry at \(word.location)")
         }
     }
