@@ -61,11 +61,8 @@ struct CheckCommand: ParsableCommand {
                 }
             }
         }
-        let removed = try looked.bytesOfRemovedArchives()
-        if removed > 0 {
-            Narration.say(
-                "removed archives and unfinished copies still use \(Figures.bytes(removed)); the next process that opens "
-                    + "the store for writing frees it")
+        if let remark = try looked.removalRemark() {
+            Narration.say(remark + "; the next process that opens the store for writing frees it")
         }
         let output = OutputWriter()
         if json {
