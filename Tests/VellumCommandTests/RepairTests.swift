@@ -78,8 +78,8 @@ struct RepairTests {
         "a repair that makes older values current is announced, and needs a confirmation",
         arguments: [("cache", true, true), ("cache", false, false), ("collection", false, true)])
     func confirmsOlderValues(kind: String, loses: Bool, revives: Bool) throws {
-        for number in 1...2 {
-            try store.done("put", "O", "older", "--kind", kind, input: "{\"n\":\(number)}")
+        for (key, number) in [("older", 1), ("older", 2), ("last", 3)] {
+            try store.done("put", "O", key, "--kind", kind, input: "{\"n\":\(number)}")
         }
         try damage(Data("older".utf8), in: "O")
         if loses { try FileManager.default.removeItem(atPath: store.path + "/O.archive/index") }
