@@ -1069,7 +1069,7 @@ _vellum_tail() {
 
 _vellum_check() {
     repeating_flags=()
-    non_repeating_flags=(--repair --dry-run --json --version -h --help)
+    non_repeating_flags=(--repair --dry-run --yes --json --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store)
     __vellum_offer_flags_options 0

@@ -91,8 +91,7 @@ struct AccessibilityOutputTests {
             _ = try said(keys)
             browser.refresh()
             _ = try said()
-            clock.advance(5)
-            browser.refresh()
+            clock.advance(5, refreshing: &browser)
             #expect(try said() == [], "after \(keys)")
         }
     }
@@ -106,14 +105,12 @@ struct AccessibilityOutputTests {
         for number in 0..<5 { source.append("old \(number)", archive: "Trace", at: clock.now) }
         browser.refresh()
         var heard = speaker.lines(browser.model, browser.frame, isAnswer: false)
-        clock.advance(2)
-        browser.refresh()
+        clock.advance(2, refreshing: &browser)
         heard += speaker.lines(browser.model, browser.frame, isAnswer: false)
         #expect(heard.last?.contains("old 4") == true, "\(heard)")
         #expect(!heard.contains { $0.contains("new") }, "\(heard)")
         for number in 0..<3 { source.append("young \(number)", archive: "Trace", at: clock.now) }
-        clock.advance(2)
-        browser.refresh()
+        clock.advance(2, refreshing: &browser)
         heard = speaker.lines(browser.model, browser.frame, isAnswer: false)
         #expect(heard.first?.contains("3 new") == true, "\(heard)")
     }

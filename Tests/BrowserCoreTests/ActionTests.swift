@@ -53,8 +53,7 @@ struct ActionTests {
             }
         }
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
-        browser.press(try Key.script("row up"))
-        #expect(browser.text.contains("up, k "))
+        try browser.press("row up", shows: "up, k ")
     }
 
     @Test(
@@ -214,8 +213,7 @@ struct ActionTests {
         source.happen(.eviction, "Oslo", archive: "City", bytes: 197, pid: 4121, at: Fixture.start)
         var browser = try Fixture.browser(source, columns: 99, keys: "j<enter>/Oslo<enter>")
         #expect(browser.text.contains("b shows what happened to that key"), "\(browser.text)")
-        browser.press(try Key.script("b"))
-        #expect(browser.text.contains("Key history of Oslo"), "\(browser.text)")
+        try browser.press("b", shows: "Key history of Oslo")
         #expect(browser.boxWords.contains("evicted"), "\(browser.text)")
     }
 
@@ -227,8 +225,7 @@ struct ActionTests {
         #expect(browser.model.cursorKey == "Tirana" && browser.model.said != nil, "\(browser.text)")
         browser.press(try Key.script("<esc>Wpopulation > 2000000<enter>gn"))
         #expect(browser.model.cursorRow == 1 && !browser.text.contains("key of the new entry"))
-        browser.press(try Key.script("<esc>n"))
-        #expect(browser.text.contains("key of the new entry"), "\(browser.text)")
+        try browser.press("<esc>n", shows: "key of the new entry")
     }
 
     @Test("marked entries that were removed are counted")
@@ -239,8 +236,7 @@ struct ActionTests {
         #expect(!browser.lines[1].contains("removed"), "\(browser.text)")
         source.remove("Jakarta", archive: "City")
         for _ in 0..<12 {
-            clock.advance(1)
-            browser.refresh()
+            clock.advance(1, refreshing: &browser)
         }
         #expect(browser.lines[1].contains("2 marked") && browser.lines[1].contains(", 1 removed since"))
         browser.press(try Key.script("/Bandung<enter>"))
@@ -333,14 +329,10 @@ struct ActionTests {
     @Test func helpSearchesAndRuns() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
         #expect(browser.text.contains("Help: entries"))
-        browser.press(try Key.script("sort by key"))
-        #expect(browser.text.contains("1             Sort by key"))
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("key ▲"))
-        browser.press(try Key.script("?zzzz"))
-        #expect(browser.text.contains("No matching action."))
-        browser.press(try Key.script("<enter>"))
-        #expect(!browser.text.contains("Help:"))
+        try browser.press("sort by key", shows: "1             Sort by key")
+        try browser.press("<enter>", shows: "key ▲")
+        try browser.press("?zzzz", shows: "No matching action.")
+        try browser.press("<enter>", hides: "Help:")
     }
 
     @Test(arguments: [
@@ -509,8 +501,7 @@ struct ActionTests {
         var onStore = try Fixture.browser(Fixture.source(), keys: "h")
         #expect(onStore.model.screen == .stores)
         #expect(onStore.text.contains("thumbnails"))
-        onStore.press([Key(.escape)])
-        #expect(onStore.text.contains("This is the first screen; q quits."))
+        try onStore.press("<esc>", shows: "This is the first screen; q quits.")
         onStore.press([.character("q"), .character("j")])
         #expect(onStore.exit == .quit)
     }

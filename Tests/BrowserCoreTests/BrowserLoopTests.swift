@@ -332,8 +332,7 @@ struct BrowserLoopTests {
     /// Regression: text over a slow line pressed the button, and each refused `y` restarted the pause.
     @Test func slowTextDoesNotConfirm() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>D")
-        browser.press(try Key.script("ate<tab>Name<enter>"))
-        #expect(browser.text.contains("enter ignored"), "\(browser.text)")
+        try browser.press("ate<tab>Name<enter>", shows: "enter ignored")
         #expect(source.with { $0.archives["City"]?.count } == 16)
         clock.advance(1)
         browser.press([.control("u"), .character("y")])
@@ -377,8 +376,7 @@ struct BrowserLoopTests {
         #expect(browser.text.contains("A paste hasn't") && browser.text.contains("ended;"), "\(browser.text)")
         browser.send(.input(.pasteDropped))
         #expect(browser.text.contains("The unfinished past"))
-        browser.press(try Key.script("x x<enter>"))
-        #expect(browser.text.contains("character 3: found"), "\(browser.text)")
+        try browser.press("x x<enter>", shows: "character 3: found")
     }
 
     @Test(arguments: ["", "y", "C", "c", "b", "<enter>"])
@@ -395,13 +393,11 @@ struct BrowserLoopTests {
         var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>D")
         browser.send(.input(.paste("yes\n")))
         #expect(browser.text.contains("looks like pasted text"))
-        browser.press([.character("y")])
-        #expect(browser.text.contains("y ignored: too soon"))
+        try browser.press("y", shows: "y ignored: too soon")
         #expect(source.with { $0.archives["City"]?.count } == 16)
         browser.press(try Key.script("<esc>x"))
         browser.send(.input(.paste("90 s")))
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("in 90s"), "\(browser.text)")
+        try browser.press("<enter>", shows: "in 90s")
     }
 
     /// Regression: keys that followed the one that opens a list were lost.

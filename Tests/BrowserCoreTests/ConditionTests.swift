@@ -103,8 +103,7 @@ struct ConditionTests {
         #expect(browser.text.contains(hint), "\(browser.text)")
         browser.press(try Key.script("<enter>"))
         #expect(browser.model.said == hint && browser.text.contains(hint), "\(browser.text)")
-        browser.press(try Key.script("W<ctrl+u>owner = \"import\""))
-        #expect(browser.text.contains("did you mean @owner?"), "\(browser.text)")
+        try browser.press("W<ctrl+u>owner = \"import\"", shows: "did you mean @owner?")
         browser.press(try Key.script("<ctrl+u>population > 1<enter>"))
         #expect(browser.model.said != hint && !browser.text.contains("did you mean"), "\(browser.text)")
     }
@@ -132,8 +131,7 @@ struct ConditionTests {
         source.record("Lagos", Array("{\"population\":15388000}".utf8), archive: "City", at: clock.now)
         source.record("Vaduz", Array("{\"population\":5774}".utf8), archive: "City", at: clock.now)
         for _ in 0..<20 {
-            clock.advance(1)
-            browser.refresh()
+            clock.advance(1, refreshing: &browser)
         }
         #expect(browser.lines[1].contains("5 of 18 entries"), "\(browser.text)")
         #expect(browser.text.contains("Lagos") && !browser.text.contains("Vaduz"))

@@ -58,8 +58,7 @@ struct CursorTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         for key in ["Quito", "Apia"] {
             source.access(key, archive: "City", at: clock.now)
-            clock.advance(4)
-            browser.refresh()
+            clock.advance(4, refreshing: &browser)
             #expect(browser.model.cursorKey == key && browser.model.cursorRow == 0)
         }
         browser.press(try Key.script(keys))
@@ -105,20 +104,17 @@ struct CursorTests {
     @Test func cursorMovesOnWhenItsKeyIsRemoved() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         source.remove("東京都", archive: "City")
-        clock.advance(4)
-        browser.refresh()
+        clock.advance(4, refreshing: &browser)
         #expect(browser.model.cursorKey == "東京都")
         #expect(browser.text.contains("x 東京都"))
-        clock.advance(1.1)
-        browser.refresh()
+        clock.advance(1.1, refreshing: &browser)
         #expect(browser.model.cursorRow == 2)
         #expect(browser.model.cursorKey == "大阪市")
         for key in source.with({ $0.archives["City"]?.map(\.entry.key) ?? [] }) {
             source.remove(key, archive: "City")
         }
         for _ in 0..<2 {
-            clock.advance(4)
-            browser.refresh()
+            clock.advance(4, refreshing: &browser)
         }
         #expect(browser.model.cursorKey == nil)
         #expect(browser.text.contains("No entries; n creates one."))
@@ -135,14 +131,12 @@ struct CursorTests {
         clock.advance(2)
         browser.press([Key(.down)])
         source.access("Malé", archive: "City", at: clock.now)
-        clock.advance(1)
-        browser.refresh()
+        clock.advance(1, refreshing: &browser)
         #expect(browser.model.pace == .frozen(3))
         #expect(browser.text.contains("frozen 3s"))
         #expect(browser.text.contains("Jakarta"))
         #expect(browser.model.cursorRow == 1)
-        clock.advance(2.5)
-        browser.refresh()
+        clock.advance(2.5, refreshing: &browser)
         #expect(browser.model.pace == .live)
         #expect(browser.model.cursorKey == "Bandung")
         #expect(browser.model.cursorRow == 2, "the accessed entry is not above")
@@ -151,8 +145,7 @@ struct CursorTests {
     @Test func followingStaysAtTop() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjjF")
         source.access("Quito", archive: "City", at: clock.now)
-        clock.advance(1)
-        browser.refresh()
+        clock.advance(1, refreshing: &browser)
         #expect(browser.model.cursorRow == 0)
         #expect(browser.model.cursorKey == "Quito")
         #expect(browser.text.contains("following"))
@@ -174,8 +167,7 @@ struct CursorTests {
     @Test func marksFollowKeys() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mm")
         for key in ["Malé", "Apia"] { source.access(key, archive: "City", at: clock.now) }
-        clock.advance(4)
-        browser.refresh()
+        clock.advance(4, refreshing: &browser)
         #expect(browser.model.markedKeys == ["Bandung", "Jakarta"])
         let lines = browser.text.split(separator: "\n")
         #expect(
@@ -199,8 +191,7 @@ struct CursorTests {
         #expect(browser.frame[2, 4].style == look[.new])
         browser.press([Key(.down)])
         #expect(browser.frame[2, 3].style == look[.changed])
-        clock.advance(2)
-        browser.refresh()
+        clock.advance(2, refreshing: &browser)
         #expect(browser.frame[2, 3].style == look[.text])
     }
 }

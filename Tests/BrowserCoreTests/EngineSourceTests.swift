@@ -148,9 +148,7 @@ struct EngineSourceTests {
         #expect(browser.text.contains("50 entries"))
         browser.press([Key(.down)])
         #expect(browser.model.cursorKey == "city 49")
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("number: 49"))
-        #expect(browser.text.contains("JSON, 13 B"))
+        try browser.press("<enter>", shows: "number: 49", "JSON, 13 B")
         browser.press(try Key.script("<esc>G"))
         #expect(browser.model.cursorKey == "city 0")
     }
@@ -220,9 +218,7 @@ struct EngineSourceTests {
         var browser = try browser(store: path, keys: "<enter>mmmDy")
         #expect(try archive.status().entries == 47)
         #expect(browser.text.contains("Deleted 3 entries, 39 B; u undoes it."))
-        browser.press(try Key.script("u"))
-        #expect(browser.text.contains("Restores 3 entries, 39 B, in City"))
-        #expect(browser.text.contains("by this browser"))
+        try browser.press("u", shows: "Restores 3 entries, 39 B, in City", "by this browser")
         browser.press(try Key.script("y"))
         #expect(try archive.entries().map { $0.recency } == before)
         #expect(browser.text.contains("Restored 3 entries, 39 B."))
@@ -230,9 +226,7 @@ struct EngineSourceTests {
         _ = try archive.carryOut(.delete, on: [PlannedEntry(key: "city 9", sequence: seen.sequence)])
         browser.press(try Key.script("uy"))
         #expect(try archive.peek("city 9") != nil)
-        browser.press(try Key.script("u"))
-        #expect(browser.text.contains("Nothing to undo in City:"))
-        #expect(browser.text.contains("writes 7"))
+        try browser.press("u", shows: "Nothing to undo in City:", "writes 7")
     }
 
     @Test func undoesStoppedPlanAsOne() throws {
@@ -310,9 +304,7 @@ struct EngineSourceTests {
         var browser = try browser(store: path, keys: "<enter>x<up><ctrl+u>1ms<enter>")
         #expect(browser.text.contains("Expire 20 entries idle over 1ms?"))
         _ = try archive.access("city 3")
-        browser.press([.character("y")])
-        #expect(browser.text.contains("Expired 19 entries"))
-        #expect(browser.text.contains("was accessed after the plan was made"))
+        try browser.press("y", shows: "Expired 19 entries", "was accessed after the plan was made")
         #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 
@@ -344,15 +336,11 @@ struct EngineSourceTests {
         let next = try archive.nextEvent()
         var browser = try browser(store: path)
         #expect(browser.text.contains("deleted   city 1"))
-        browser.press(try Key.script("P"))
-        #expect(browser.text.contains("alive"))
-        browser.press(try Key.script("<tab>"))
-        #expect(browser.text.contains("hit ratio"))
-        browser.press(try Key.script("<tab>"))
-        #expect(browser.text.contains("51 events"))
-        browser.press(try Key.script("<esc><enter>t<enter>b"))
-        #expect(browser.text.contains("Key history of city 49"))
-        #expect(browser.text.contains("13 B  recorded by this browser"))
+        try browser.press("P", shows: "alive")
+        try browser.press("<tab>", shows: "hit ratio")
+        try browser.press("<tab>", shows: "51 events")
+        try browser.press(
+            "<esc><enter>t<enter>b", shows: "Key history of city 49", "13 B  recorded by this browser")
         #expect(try traces(archive) == before)
         #expect(try archive.nextEvent() == next)
         #expect(browser.text.contains("accesses 0, writes 0"))
@@ -393,8 +381,7 @@ struct EngineSourceTests {
         for step in 0..<20 {
             _ = try archive.access("city \(step)")
             try archive.put(Array("{}".utf8), forKey: "new \(step)")
-            clock.advance(4)
-            browser.refresh()
+            clock.advance(4, refreshing: &browser)
             #expect(browser.model.cursorKey == key)
         }
     }
@@ -427,9 +414,7 @@ struct EngineSourceTests {
         #expect(browser.text.contains("UNREACHABLE"))
         let (again, _) = try fill(path, count: 2)
         again.close()
-        browser.press([.character("R")])
-        #expect(!browser.text.contains("was removed or moved"))
-        #expect(browser.text.contains("2 entries"))
+        try browser.press("R", shows: "2 entries", hides: "was removed or moved")
     }
 
     /// Regression: the list showed a ring file as empty, and as present after its removal.
@@ -455,8 +440,7 @@ struct EngineSourceTests {
             return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
         }
         #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.text)")
-        browser.press([.character("f")])
-        #expect(browser.text.contains("a ring file can't be a favourite"))
+        try browser.press("f", shows: "a ring file can't be a favourite")
         try FileManager.default.removeItem(atPath: path)
         browser.press([.character("R")])
         #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.text)")
@@ -473,8 +457,7 @@ struct EngineSourceTests {
             store.close()
         }
         var browser = try browser(store: path, keys: "<enter>")
-        browser.press([.character("m")])
-        #expect(browser.text.contains("former 3") && browser.text.contains("1 marked"))
+        try browser.press("m", shows: "former 3", "1 marked")
         try removeFolderInUse(path)
         try FileManager.default.moveItem(atPath: path + "-2", toPath: path)
         // Rows stay for a moment after a key, and removed ones for another.
@@ -520,11 +503,8 @@ struct EngineSourceTests {
         #expect(!browser.text.contains("gone"))
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .entries && browser.text.contains("checksum"))
-        browser.press(try Key.script("/city"))
-        #expect(browser.text.contains("3 of 4 entries, 1 unreadable"))
-        browser.press(try Key.script("<escape>*"))
-        #expect(browser.text.contains("1 entry that can't be read is left out"))
-        #expect(browser.text.contains("3 marked"))
+        try browser.press("/city", shows: "3 of 4 entries, 1 unreadable")
+        try browser.press("<escape>*", shows: "1 entry that can't be read is left out", "3 marked")
     }
 
     /// Regression: results, groups and archives showed the rest of a damaged log as complete.
@@ -547,8 +527,7 @@ struct EngineSourceTests {
         browser.send(.input(.resize(Size(columns: 100, rows: 30))))
         browser.press(try Key.script("z"))
         #expect(browser.text.contains("4 entries") && browser.text.contains(words))
-        browser.press(try Key.script("hQcount<enter>"))
-        #expect(browser.text.contains("1 row  \(words)"))
+        try browser.press("hQcount<enter>", shows: "1 row  \(words)")
         var speaker = AccessibilityOutput()
         #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))

@@ -134,8 +134,7 @@ struct ExpireTests {
         for key in ["Malé", "Apia"] { source.access(key, archive: "City", at: clock.now) }
         source.record("東京都", Array("new".utf8), archive: "City", at: clock.now)
         for _ in 0..<5 {
-            clock.advance(1)
-            browser.refresh()
+            clock.advance(1, refreshing: &browser)
         }
         browser.press(try Key.script("<down><enter>y"))
         #expect(entry("東京都", source) != nil)
@@ -173,15 +172,13 @@ struct ExpireTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         let left = Fixture.start.adding(seconds: 47)
         #expect(entry("東京都", source)?.expires == left)
-        clock.advance(46)
-        browser.refresh()
+        clock.advance(46, refreshing: &browser)
         #expect(browser.text.contains("東京都"))
         clock.advance(1.5)
         source.with { $0.now = clock.now }
         browser.refresh()
         #expect(browser.text.contains("x 東京都"), "the row vanished at once")
-        clock.advance(1.1)
-        browser.refresh()
+        clock.advance(1.1, refreshing: &browser)
         #expect(!browser.text.contains("東京都"))
     }
 }

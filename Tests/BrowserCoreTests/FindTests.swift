@@ -38,16 +38,12 @@ struct FindTests {
         // As bytes it continues in the next row.
         let seen = view.isEmpty ? ["iNeedle  "] : ["69 4e 65 65   ", "400000  64 6c 65 20 "]
         for text in seen { #expect(browser.text.contains(text), "\(browser.text)") }
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("2 of 3  byte 9,000,000 of 12,000,000"))
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("3 of 3"))
+        try browser.press("n", shows: "2 of 3  byte 9,000,000 of 12,000,000")
+        try browser.press("n", shows: "3 of 3")
         browser.press(try Key.script("n"))
         #expect(browser.text.contains("1 of 3"), "the search did not wrap")
-        browser.press(try Key.script("N"))
-        #expect(browser.text.contains("3 of 3"))
-        browser.press([Key(.escape)])
-        #expect(!browser.text.contains("of 3 "))
+        try browser.press("N", shows: "3 of 3")
+        try browser.press("<esc>", hides: "of 3 ")
         #expect(browser.model.screen == .value)
     }
 
@@ -59,12 +55,10 @@ struct FindTests {
         var browser = try Fixture.browser(source, keys: "<enter><enter>/0xcafe")
         #expect(browser.text.contains("as bytes: 1 of 1"))
         #expect(browser.text.contains("ca fe 01"))
-        browser.press(try Key.script("<ctrl+u>ca fe 0"))
-        #expect(browser.text.contains("no match"))
+        try browser.press("<ctrl+u>ca fe 0", shows: "no match")
         browser.press(try Key.script("<ctrl+u>cafe<enter>"))
         #expect(browser.text.contains("1 of 2  byte 200,000 of 300,000"), "not found as bytes and as text")
-        browser.press(try Key.script("/0xabc"))
-        #expect(browser.text.contains("0x needs pairs of hex digits"))
+        try browser.press("/0xabc", shows: "0x needs pairs of hex digits")
     }
 
     /// Bytes that span the edge of two reads.
@@ -75,10 +69,8 @@ struct FindTests {
         var browser = try Fixture.browser(source(bytes), keys: "<enter><enter>/0xdeadbeef<enter>")
         #expect(browser.text.contains("1 of 2  byte 4,194,302 of 9,000,000"))
         #expect(browser.lines.contains { $0.hasPrefix("400000  be ef 00 ") })
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("2 of 2  byte 8,999,996 of 9,000,000"))
-        browser.press(try Key.script("/<ctrl+u>0xdeadbeee<enter>"))
-        #expect(browser.text.contains("\"0xdeadbeee\" no match"))
+        try browser.press("n", shows: "2 of 2  byte 8,999,996 of 9,000,000")
+        try browser.press("/<ctrl+u>0xdeadbeee<enter>", shows: "\"0xdeadbeee\" no match")
     }
 
     @Test func stopsSearch() throws {
@@ -132,13 +124,10 @@ struct FindTests {
     @Test func repeatsSearchInOtherView() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>/jakarta<enter>")
         #expect(browser.text.contains("1 of 3"))
-        browser.press([.character("t")])
-        #expect(browser.text.contains("\"jakarta\" 1 of 3"))
-        browser.press([.character("t")])
-        #expect(browser.text.contains("\"jakarta\" 1 of 3"))
+        try browser.press("t", shows: "\"jakarta\" 1 of 3")
+        try browser.press("t", shows: "\"jakarta\" 1 of 3")
         browser.press([Key(.escape)])
-        browser.press([.character("n")])
-        #expect(browser.text.contains("No search yet; / starts one."))
+        try browser.press("n", shows: "No search yet; / starts one.")
     }
 
     // MARK: Long text
@@ -149,15 +138,12 @@ struct FindTests {
         let source = source(bytes)
         var browser = try Fixture.browser(source, keys: "<enter><enter>")
         #expect(browser.text.contains("\n    a line of a long text with words in it"), "its indentation")
-        browser.press([Key(.end)])
-        #expect(browser.text.contains("the very end"))
+        try browser.press("<end>", shows: "the very end")
         let bottom = browser.frame
         browser.press([Key(.pageUp), Key(.pageDown)])
         #expect(browser.frame == bottom)
-        browser.press([Key(.up)])
-        #expect(!browser.text.contains("the very end"))
-        browser.press([Key(.home)])
-        #expect(browser.text.contains("byte 0 of 12,000,013"))
+        try browser.press("<up>", hides: "the very end")
+        try browser.press("<home>", shows: "byte 0 of 12,000,013")
         // Scrolling down and up returns to the top.
         let top = browser.frame
         browser.press(try Key.script("<pgdn><pgdn>jjjkkk<pgup><pgup>"))
@@ -178,18 +164,14 @@ struct FindTests {
         var browser = try Fixture.browser(source, keys: "<enter><enter>jj<enter>")
         #expect(browser.text.contains("$.long"))
         #expect(browser.text.contains("\nmany words many words"))
-        browser.press([Key(.end)])
-        #expect(browser.text.contains("words the last"))
-        browser.press(try Key.script("/the last<enter>"))
-        #expect(browser.text.contains("1 of 1"))
+        try browser.press("<end>", shows: "words the last")
+        try browser.press("/the last<enter>", shows: "1 of 1")
         browser.press(try Key.script("<esc>t"))
         #expect(browser.text.contains("6d 61 6e 79"), "its bytes")
-        browser.press(try Key.script("<esc>"))
-        #expect(browser.text.contains("▾ 2 members"))
+        try browser.press("<esc>", shows: "▾ 2 members")
         browser.press(try Key.script("/the last<enter>"))
         #expect(browser.text.contains("\"the last\" 1 of 1"), "text beyond the row was not found")
-        browser.press(try Key.script("<esc>k<enter>"))
-        #expect(browser.text.contains("The row shows the whole value."))
+        try browser.press("<esc>k<enter>", shows: "The row shows the whole value.")
     }
 
     /// A tree within its limit is read completely, although other views of that size are windowed.
@@ -200,8 +182,7 @@ struct FindTests {
         #expect(bytes.count > 500_000)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
         #expect(browser.text.contains("▸ items: 20,000 items\n  · last: \"the needle\"\n"))
-        browser.press(try Key.script("+G"))
-        #expect(browser.text.contains("· number: 19999 "), "\(browser.text)")
+        try browser.press("+G", shows: "· number: 19999 ")
         #expect(browser.lines[22].hasPrefix("$.last ") && browser.lines[22].hasSuffix("60,004 of 60,004"))
         browser.press(try Key.script("g/item 19999<enter>"))
         #expect(browser.lines[22].hasPrefix("$.items[19999].name "), "\(browser.text)")
@@ -218,13 +199,10 @@ struct FindTests {
         let bytes = Array("[\((0..<count).map(String.init).joined(separator: ","))]".utf8)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
         #expect(browser.text.contains("  first "))
-        browser.press(try Key.script("/\(count - 1)<enter>"))
-        #expect(browser.text.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.text)")
+        try browser.press("/\(count - 1)<enter>", shows: "\"\(count - 1)\" 1 of 1 ")
         // In the tree, the next match is searched in the text again.
-        browser.press(try Key.script("tt"))
-        #expect(browser.text.contains("  first ") && !browser.text.contains("no match"))
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.text)")
+        try browser.press("tt", shows: "  first ", hides: "no match")
+        try browser.press("n", shows: "\"\(count - 1)\" 1 of 1 ")
     }
 
     /// A text is one line in its row, and has several when opened.
@@ -234,8 +212,7 @@ struct FindTests {
         #expect(
             browser.text.contains(
                 "· text: \"first line\\n    second, indented\\n\\nthe last\"\n  · other: 1\n"))
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("\nfirst line\n    second, indented\n\nthe last\n"), "\(browser.text)")
+        try browser.press("<enter>", shows: "\nfirst line\n    second, indented\n\nthe last\n")
         #expect(browser.lines[22].hasPrefix("$.text "))
         browser.press(try Key.script("/indented<enter>"))
         #expect(browser.lines[22].contains("\"indented\" 1 of 1  byte 23 of 41"))
@@ -249,8 +226,6 @@ struct FindTests {
             state.archives["Blob"]?[0].entry.sequence += 1
             state.archives["Blob"]?[0].bytes = [UInt8](repeating: 0x7a, count: 12_000_000)
         }
-        browser.press([Key(.end)])
-        #expect(!browser.text.contains("zzz"))
-        #expect(browser.text.contains("Replaced; R shows the new value."))
+        try browser.press("<end>", shows: "Replaced; R shows the new value.", hides: "zzz")
     }
 }

@@ -138,11 +138,9 @@ struct GraphTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "ssssj")
         #expect(names(browser).first == "City")
         source.with { $0.summaries["Trace"]?.memoryBytes = 9_999_999 }
-        clock.advance(1)
-        browser.refresh()
+        clock.advance(1, refreshing: &browser)
         #expect(names(browser).first == "City")
-        clock.advance(5)
-        browser.refresh()
+        clock.advance(5, refreshing: &browser)
         browser.refresh()
         #expect(names(browser).first == "Trace")
     }
@@ -205,8 +203,7 @@ struct GraphTests {
             source.happen(
                 .record, returns ? "key \(number)" : "other \(number)", archive: "City", at: clock.now)
         }
-        clock.advance(1)
-        browser.refresh()
+        clock.advance(1, refreshing: &browser)
         browser.refresh()
         #expect(try row("City", browser).contains(" ! ") == isMarked, "\(browser.text)")
         #expect(column("entries", browser) == entries, "the warning moves columns")
@@ -237,8 +234,7 @@ struct GraphTests {
             source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
             source.happen(.record, "key \(number)", archive: "City", at: clock.now)
         }
-        clock.advance(1)
-        browser.refresh()
+        clock.advance(1, refreshing: &browser)
         browser.refresh()
         #expect(browser.lines[rows - 2].hasPrefix("! too small"), "\(browser.text)")
         browser.press([.character("k")])

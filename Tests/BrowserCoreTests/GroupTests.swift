@@ -64,8 +64,7 @@ struct GroupTests {
         #expect(browser.text.contains("1 of 3 prefixes") && browser.model.cursorRow == 0, "\(browser.text)")
         browser.press(try Key.script("<enter>"))
         #expect(line(browser, "user:22:") != nil, "the next level is filtered")
-        browser.press(try Key.script("h/zz<enter>"))
-        #expect(browser.text.contains("0 of 3 prefixes"), "\(browser.text)")
+        try browser.press("h/zz<enter>", shows: "0 of 3 prefixes")
         browser.press([Key(.escape)])
         #expect(line(browser, "img:") != nil && browser.model.screen == .groups)
     }
@@ -94,8 +93,7 @@ struct GroupTests {
         #expect(text.contains("5 of 9 entries") && text.contains("of user:"), "\(text)")
         #expect(text.contains("user:22:name") && !text.contains("img:/a"))
         // A filter applies within the group.
-        browser.press(try Key.script("/name<enter>"))
-        #expect(browser.text.contains("2 of 9 entries"), "\(browser.text)")
+        try browser.press("/name<enter>", shows: "2 of 9 entries")
         browser.press(try Key.script("<esc>h"))
         #expect(browser.model.screen == .groups)
         browser.press(try Key.script("h"))
@@ -118,10 +116,8 @@ struct GroupTests {
         let text = browser.text
         #expect(text.contains("2 groups by owner"), "\(text)")
         #expect(line(browser, "import") != nil && line(browser, "(no owner)") != nil)
-        browser.press(try Key.script("jv"))
-        #expect(browser.text.contains(" of 9 entries"))
-        browser.press(try Key.script("ht:<enter>"))
-        #expect(browser.text.contains("prefixes up to \":\""))
+        try browser.press("jv", shows: " of 9 entries")
+        try browser.press("ht:<enter>", shows: "prefixes up to \":\"")
     }
 
     @Test("shows the groups within a single group, and goes back past it")
@@ -140,8 +136,7 @@ struct GroupTests {
         #expect(browser.model.screen == .archives)
         browser.press(try Key.script("ztzz<enter>"))
         #expect(browser.text.contains("No grouping matches."), "a choice without a match stays open")
-        browser.press(try Key.script("<ctrl+u>owner<enter>"))
-        #expect(browser.text.contains(" by owner"), "\(browser.text)")
+        try browser.press("<ctrl+u>owner<enter>", shows: " by owner")
     }
 
     @Test("groups that are newer than a pause show their age") func groupsOfPausedList() throws {
@@ -163,10 +158,8 @@ struct GroupTests {
         let source = Self.source()
         var browser = try Fixture.browser(source, columns: 100, keys: "jzjx")
         #expect(browser.text.contains("Expire 5 entries of group user: "), "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.text.contains("Expire 5 entries of group user: in 5m?"), "\(browser.text)")
-        browser.press(try Key.script("nD"))
-        #expect(browser.text.contains("Delete 5 entries of group user:?"), "\(browser.text)")
+        try browser.press("<enter>", shows: "Expire 5 entries of group user: in 5m?")
+        try browser.press("nD", shows: "Delete 5 entries of group user:?")
         browser.press(try Key.script("y"))
         #expect(browser.model.said == "Deleted 5 entries, 50 B (group user:); u undoes it.")
         #expect(source.with { $0.archives["City"]?.count } == 4)
@@ -195,8 +188,7 @@ struct GroupTests {
         #expect(browser.model.cursorRow == 1 && line(browser, "(other keys)") != nil, "\(browser.text)")
         browser.press(try Key.script("Dy"))
         #expect(browser.model.screen == .groups && line(browser, "img:") != nil, "\(browser.text)")
-        browser.press(try Key.script("Dy"))
-        #expect(browser.text.contains("No entries to group."), "\(browser.text)")
+        try browser.press("Dy", shows: "No entries to group.")
     }
 
     @Test func sortsGroups() throws {

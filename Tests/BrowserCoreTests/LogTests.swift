@@ -37,18 +37,15 @@ struct LogTests {
         let after = browser.text.split(separator: "\n").filter { $0.contains("GET") }
         #expect(before == after && !before.isEmpty)
         #expect(!browser.text.contains("new 4"))
-        browser.press([.character("F")])
-        #expect(browser.text.contains("new 4"))
+        try browser.press("F", shows: "new 4")
     }
 
     @Test func pauseStopsMessages() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter><space>")
         source.append("unseen", archive: "Trace", at: clock.now)
-        clock.advance(1)
-        browser.refresh()
+        clock.advance(1, refreshing: &browser)
         #expect(!browser.text.contains("unseen"))
-        browser.press([.character(" ")])
-        #expect(browser.text.contains("unseen"))
+        try browser.press(" ", shows: "unseen")
     }
 
     @Test func readsOnlyVisibleRows() throws {
@@ -59,8 +56,7 @@ struct LogTests {
         #expect(calls == 1)
         browser.press(try Key.script("g<pgdn><pgdn>G"))
         #expect(source.with { $0.messageCalls } <= calls + 4)
-        browser.press([.character("g")])
-        #expect(browser.text.contains("0 GET /cities"))
+        try browser.press("g", shows: "0 GET /cities")
         #expect(browser.model.cursorRow == 0)
     }
 
@@ -68,14 +64,11 @@ struct LogTests {
     @Test func reportsProblemOnce() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
         source.with { $0.problem = "the store is unreachable" }
-        browser.press([.character("g")])
-        #expect(browser.text.contains("the store is unreachable"))
+        try browser.press("g", shows: "the store is unreachable")
         source.with { $0.problem = nil }
         source.append("back again", archive: "Trace", at: clock.now)
         browser.refresh()
-        browser.press([.character("G")])
-        #expect(browser.text.contains("back again"))
-        #expect(!browser.text.contains("the store is unreachable"))
+        try browser.press("G", shows: "back again", hides: "the store is unreachable")
     }
 
     @Test func showsWholeMessage() throws {
@@ -101,8 +94,7 @@ struct LogTests {
         #expect(browser.text.contains("41 of 62 messages"), "not all others")
         browser.press(try Key.script("/<ctrl+u>nowhere<enter>"))
         #expect(browser.text.contains("No message matches \"nowhere\"; esc clears the filter."))
-        browser.press([Key(.escape)])
-        #expect(browser.text.contains("62 messages"))
+        try browser.press("<esc>", shows: "62 messages")
         #expect(browser.model.screen == .messages)
     }
 
@@ -110,23 +102,18 @@ struct LogTests {
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>/pan(ic")
         let line = browser.text.split(separator: "\n").first { $0.contains("filter: pan(ic") }
         #expect(line?.contains("expected ')'") == true, "\(browser.text)")
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("Not a regular expression: "))
-        #expect(browser.text.contains("60 messages"))
+        try browser.press("<enter>", shows: "Not a regular expression: ", "60 messages")
     }
 
     @Test("finds the latest message first, and then earlier ones")
     func findsMessagesBackwards() throws {
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>fpanic<enter>")
         #expect(browser.text.contains("\"panic\": 10 of 10"), "\(browser.text)")
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("\"panic\": 9 of 10"))
-        browser.press(try Key.script("N"))
-        #expect(browser.text.contains("\"panic\": 10 of 10"))
+        try browser.press("n", shows: "\"panic\": 9 of 10")
+        try browser.press("N", shows: "\"panic\": 10 of 10")
         browser.press(try Key.script("N"))
         #expect(browser.text.contains("\"panic\": 1 of 10"), "not from the other end")
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("\"panic\": 10 of 10"))
+        try browser.press("n", shows: "\"panic\": 10 of 10")
     }
 
     @Test func findsMessages() throws {
@@ -134,12 +121,9 @@ struct LogTests {
         #expect(browser.text.contains("find \"^1.*panic\": 1 of 1"))
         browser.press(try Key.script("f<ctrl+u>panic<enter>"))
         #expect(browser.text.contains("\"panic\": 3 of 10"), "not from the cursor")
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("2 of 10"))
-        browser.press(try Key.script("NN"))
-        #expect(browser.text.contains("4 of 10"))
-        browser.press(try Key.script("<esc>n"))
-        #expect(browser.text.contains("No search yet; f starts one."))
+        try browser.press("n", shows: "2 of 10")
+        try browser.press("NN", shows: "4 of 10")
+        try browser.press("<esc>n", shows: "No search yet; f starts one.")
     }
 
     /// `!` finds the other messages, with a text and with an expression.
@@ -150,15 +134,11 @@ struct LogTests {
         // The fourth message is a panic.
         #expect(browser.text.contains("\"!panic\": 4 of 50"))
         #expect(browser.model.cursorRow == 4)
-        browser.press(try Key.script("n"))
-        #expect(browser.text.contains("\"!panic\": 3 of 50"))
+        try browser.press("n", shows: "\"!panic\": 3 of 50")
         #expect(browser.model.cursorRow == 2)
-        browser.press(try Key.script("gf<ctrl+u>!^1.*PANIC<enter>"))
-        #expect(browser.text.contains("\"!^1.*PANIC\": 1 of 59"), "\(browser.text)")
+        try browser.press("gf<ctrl+u>!^1.*PANIC<enter>", shows: "\"!^1.*PANIC\": 1 of 59")
         // The filter limits the search.
-        browser.press(try Key.script("/panic<enter>gf<ctrl+u>!^1<enter>"))
-        #expect(browser.text.contains("10 of 60 messages"))
-        #expect(browser.text.contains("\"!^1\": 1 of 9"), "\(browser.text)")
+        try browser.press("/panic<enter>gf<ctrl+u>!^1<enter>", shows: "10 of 60 messages", "\"!^1\": 1 of 9")
     }
 
     @Test func showsBytesOfMessage() throws {
@@ -166,9 +146,7 @@ struct LogTests {
             bytes: [0xde, 0xad, 0xbe, 0xef] + Array("text".utf8), archive: "Trace", at: Fixture.start)
         var browser = try Fixture.browser(source, columns: 100, keys: "jj<enter>")
         #expect(browser.text.contains("de ad be ef 74"))
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("000000  de ad be ef 74 65 78 74"))
-        #expect(browser.text.contains("....text"))
+        try browser.press("<enter>", shows: "000000  de ad be ef 74 65 78 74", "....text")
     }
 
     @Test("deletes all messages after its name is typed, not by the key for entries")
@@ -218,8 +196,7 @@ struct LogTests {
         browser.refresh()
         #expect(browser.text.contains("26 of 2,502 messages"))
         #expect(browser.text.contains("2501 error again"))
-        browser.press(try Key.script("/<ctrl+u>!info|^2501<enter>"))
-        #expect(browser.text.contains("25 of 2,502 messages"), "\(browser.text)")
+        try browser.press("/<ctrl+u>!info|^2501<enter>", shows: "25 of 2,502 messages")
         browser.press(try Key.script("<esc>gf^[12].*07 error<enter>"))
         // 107 and 207, 1007 to 1907, 2007 to 2407.
         #expect(browser.text.contains("\"^[12].*07 error\": 17 of 17"), "\(browser.text)")

@@ -196,13 +196,19 @@ struct MillionTests {
         #expect(test.text.contains("1,000,000 entries") && !test.text.contains("most recent "))
     }
 
-    @Test func firstRowsAreNotAllEntries() throws {
-        let source = Source(count: 1_000_000)
+    /// A list of a million entries that shows its first rows.
+    private func firstRows(of source: Source) throws -> UpdateTest {
         var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
         test.settle(source)
-        let asked = test.press(Key(.enter), source, settling: false)
-        _ = test.answer(asked[0], source)
+        let first = try #require(test.press(Key(.enter), source, settling: false).first)
+        _ = test.answer(first, source)
         test.settle(source)
+        return test
+    }
+
+    @Test func firstRowsAreNotAllEntries() throws {
+        let source = Source(count: 1_000_000)
+        var test = try firstRows(of: source)
         _ = test.press(.character("M"), source)
         #expect(test.text.contains("Still listing entries."), "\(test.text)")
         let sorted = test.press(.character("2"), source, settling: false)
@@ -215,11 +221,7 @@ struct MillionTests {
     @Test("a filter typed while the first rows are shown shows their matches at once")
     func filterOfFirstRows() throws {
         let source = Source(count: 1_000_000)
-        var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
-        test.settle(source)
-        let asked = test.press(Key(.enter), source, settling: false)
-        _ = test.answer(asked[0], source)
-        test.settle(source)
+        var test = try firstRows(of: source)
         _ = test.press(.character("/"), source, settling: false)
         let filtered = test.press(.character("7"), source, settling: false)
         #expect(filtered.map(\.description.first) == ["s", "f", "a"])
@@ -231,11 +233,7 @@ struct MillionTests {
     @Test("a filter typed while the first rows are shown is answered once")
     func filterDuringFirstRows() throws {
         let source = Source(count: 1_000_000)
-        var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
-        test.settle(source)
-        let asked = test.press(Key(.enter), source, settling: false)
-        _ = test.answer(asked[0], source)
-        test.settle(source)
+        var test = try firstRows(of: source)
         _ = test.press(.character("/"), source, settling: false)
         let filtered = try #require(test.press(.character("9"), source, settling: false).last)
         #expect(test.answer(filtered, source).allSatisfy { !$0.description.hasPrefix("arrange") })

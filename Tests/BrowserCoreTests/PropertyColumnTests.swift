@@ -111,8 +111,7 @@ struct PropertyColumnTests {
         var browser = try browser(source, "")
         #expect(browser.lines[2].contains("population"), "\(browser.text)")
         source.with { $0.keepingProblem = "no room" }
-        browser.press(try Key.script("C<enter><esc>"))
-        #expect(browser.text.contains("Columns are kept for this session only: no room"), "\(browser.text)")
+        try browser.press("C<enter><esc>", shows: "Columns are kept for this session only: no room")
     }
 
     /// After the metadata, `s` sorts by properties; entries without the property are last in both directions.

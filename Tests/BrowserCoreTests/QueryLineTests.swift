@@ -145,12 +145,9 @@ extension QueryScreenTests {
         var browser = try browser("Q<f1>", columns: 90, rows: 14)
         #expect(browser.text.contains("Examples:"))
         #expect(!browser.text.contains("Properties:"))
-        browser.press(try Key.script("G"))
-        #expect(browser.text.contains("Properties:"))
-        browser.press(try Key.script("<home><pgdn><pgup>"))
-        #expect(browser.text.contains("Examples:"))
-        browser.press(try Key.script("<f1>"))
-        #expect(browser.text.contains("Help: query"))
+        try browser.press("G", shows: "Properties:")
+        try browser.press("<home><pgdn><pgup>", shows: "Examples:")
+        try browser.press("<f1>", shows: "Help: query")
         browser.press(try Key.script("<esc>"))
         #expect(browser.model.screen == .query)
     }
@@ -185,11 +182,8 @@ struct HintLineTests {
     @Test func hintsStayHidden() throws {
         var browser = browser()
         #expect(browser.text.contains("New here?  enter opens"))
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("/ filters"))
-        browser.press([.character("H")])
-        #expect(!browser.text.contains("New here?"))
-        #expect(browser.text.contains("Hints are hidden. H shows them again."))
+        try browser.press("<enter>", shows: "/ filters")
+        try browser.press("H", shows: "Hints are hidden. H shows them again.", hides: "New here?")
         #expect(!self.browser().text.contains("New here?"), "the next session shows hints")
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(facts[.posixPermissions] as? Int == 0o600)
@@ -200,8 +194,7 @@ struct HintLineTests {
     @Test func reportsUnsavedHints() throws {
         try Data().write(to: URL(fileURLWithPath: folder.path + "/state"))
         var browser = browser()
-        browser.press([.character("H")])
-        #expect(browser.text.contains("For this session only:"))
+        try browser.press("H", shows: "For this session only:")
     }
 
     @Test(arguments: [(200, 60), (80, 24), (40, 12), (40, 10), (20, 5)])

@@ -72,12 +72,9 @@ struct QueryScreenTests {
                 size: Size(columns: 90, rows: 24), look: Fixture.ascii, folder: folder.path, store: nil,
                 now: Timestamp.now()),
             source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
-        browser.press(try Key.script("<enter>Qfind number > 56<enter>"))
-        #expect(browser.text.contains("3 rows  read 60 entries"))
-        browser.press(try Key.script("hhj<enter>"))
-        #expect(browser.text.contains("vellum > 2:twin"))
-        browser.press(try Key.script("Q"))
-        #expect(!browser.text.contains("3 rows"))
+        try browser.press("<enter>Qfind number > 56<enter>", shows: "3 rows  read 60 entries")
+        try browser.press("hhj<enter>", shows: "vellum > 2:twin")
+        try browser.press("Q", hides: "3 rows")
         browser.press(try Key.script("D"))
         #expect(browser.model.planned == nil)
     }
@@ -101,8 +98,7 @@ struct QueryScreenTests {
         #expect(browser.text.contains("3 rows  read 60 entries"))
         #expect(browser.lines[3].split(separator: " ") == ["key", "number", "address"])
         #expect(browser.lines[4].split(separator: " ") == ["place", "59", "59"])
-        browser.press(try Key.script("j<enter>"))
-        #expect(browser.text.contains("number: 58"))
+        try browser.press("j<enter>", shows: "number: 58")
         browser.press(try Key.script("<esc>"))
         #expect(browser.model.screen == .query && browser.model.cursorRow == 1)
         browser.press(try Key.script("h"))
@@ -146,8 +142,7 @@ struct QueryScreenTests {
         let style = { (column: Int) in browser.frame[column, 1].style }
         #expect(style(6 + 18) == style(6 + 21) && style(6 + 18) != style(6 + 16))
         var asked = browser
-        asked.press([Key(.enter)])
-        #expect(asked.text.contains("character 19: found \"srot\""))
+        try asked.press("<enter>", shows: "character 19: found \"srot\"")
         #expect(asked.frame.cursor == Point(column: 6 + 18, row: 1))
         // An incomplete query isn't a mistake.
         let unfinished = try self.browser("Qfind number >")
@@ -174,9 +169,7 @@ struct QueryScreenTests {
         #expect(browser.model.planned?.map(\.key) == (0..<10).map { "place \($0)" })
         // One is replaced after it was found, and may no longer match.
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 4", encoding: .cbor)
-        browser.press(try Key.script("y"))
-        #expect(browser.text.contains("Deleted 9 entries"))
-        #expect(browser.text.contains("place 4"))
+        try browser.press("y", shows: "Deleted 9 entries", "place 4")
         #expect(try archive.status().entries == 51)
         browser.press(try Key.script("<enter>"))
         #expect(browser.text.contains("0 rows"), "the result was not refreshed")
@@ -218,15 +211,12 @@ struct QueryScreenTests {
         #expect(
             words(browser).contains("Replace the file?")
                 && words(browser).contains("Its contents will be lost."))
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.text.contains("Nothing was written."))
+        try browser.press("<enter>", shows: "Nothing was written.")
         #expect(
             try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is not Cancel")
-        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter><tab><enter>"))
-        #expect(browser.text.contains("2 rows written to"))
+        try browser.press("w<ctrl+u>\(path).csv<enter><tab><enter>", shows: "2 rows written to")
         #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8).hasPrefix("key,number,address\n"))
-        browser.press(try Key.script("w<ctrl+u>\(folder.path)/none/x<enter>"))
-        #expect(browser.text.contains("Nothing was written"))
+        try browser.press("w<ctrl+u>\(folder.path)/none/x<enter>", shows: "Nothing was written")
     }
 
     /// Regression: cells were cut as on the screen, and quotes and commas with a combining mark weren't escaped.
@@ -276,8 +266,7 @@ struct QueryScreenTests {
         #expect(rows.contains { $0.contains("################  ") })
         // The remaining time, so that the shares add up.
         #expect(rows.contains { $0.contains("  reading entries and handling rows") })
-        browser.press(try Key.script("<enter>S"))
-        #expect(browser.text.contains("archive.number(.greater(than: 50))"))
+        try browser.press("<enter>S", shows: "archive.number(.greater(than: 50))")
         browser.press(try Key.script("<enter>c"))
         #expect(unwrapped(browser).contains("queryPlace'findnumber>50sortnumberlimit3'"))
     }

@@ -29,12 +29,9 @@ struct SavedQueryTests {
         // In a later session, from another archive.
         var later = try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "Q<ctrl+o>")
         #expect(later.text.contains("City: large  find population > 1"))
-        later.press(try Key.script("large<ctrl+x>"))
-        #expect(later.text.contains("Delete the saved query?"))
-        later.press(try Key.script("<esc>"))
-        #expect(later.text.contains("City: large"))
-        later.press(try Key.script("large<ctrl+x>y"))
-        #expect(!later.text.contains("City: large") && later.text.contains("City: few"))
+        try later.press("large<ctrl+x>", shows: "Delete the saved query?")
+        try later.press("<esc>", shows: "City: large")
+        try later.press("large<ctrl+x>y", shows: "City: few", hides: "City: large")
         #expect(source.with { $0.savedQueries.map(\.name) } == ["few"])
     }
 
@@ -115,11 +112,9 @@ struct SavedQueryTests {
     @Test func seesQueriesOfOtherBrowsers() throws {
         var browser = try browser(source, "limit 3<ctrl+s>few<enter>")
         source.with { $0.savedQueries.save(SavedQuery(name: "more", archive: "City", text: "limit 9")) }
-        browser.press(try Key.script("<ctrl+o>"))
-        #expect(browser.text.contains("more  limit 9"), "\(browser.text)")
+        try browser.press("<ctrl+o>", shows: "more  limit 9")
         source.with { $0.savedQueries.save(SavedQuery(name: "last", archive: "City", text: "limit 7")) }
-        browser.press(try Key.script("<esc><ctrl+s><ctrl+u>last<enter>"))
-        #expect(browser.text.contains("last is now: limit 7"), "\(browser.text)")
+        try browser.press("<esc><ctrl+s><ctrl+u>last<enter>", shows: "last is now: limit 7")
     }
 
     @Test func listsUnsavedQueries() throws {

@@ -50,8 +50,7 @@ struct UndoTests {
     @Test func reportsEndOfUndo() throws {
         var browser = try Fixture.browser(source, columns: 80, clock: clock, keys: "j<enter>gDy")
         source.with { $0.undoable["City"] = [] }
-        clock.advance(601)
-        browser.refresh()
+        clock.advance(601, refreshing: &browser)
         #expect(browser.text.contains("can't be undone any more: ten minutes have passed."))
     }
 
@@ -71,8 +70,7 @@ struct UndoTests {
 
     @Test func undoneActionHasNoRemainingTime() throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")
-        clock.advance(30)
-        browser.refresh()
+        clock.advance(30, refreshing: &browser)
         #expect(!browser.text.contains("any more") && !browser.text.contains("u undoes:"))
     }
 
@@ -95,8 +93,7 @@ struct UndoTests {
     func undoOfNothing() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>Dy")
         source.record("Jakarta", [1], archive: "City", at: clock.now)
-        browser.press(try Key.script("u<enter>"))
-        #expect(browser.text.contains("Nothing was undone") && !browser.text.contains("Undone"))
+        try browser.press("u<enter>", shows: "Nothing was undone", hides: "Undone")
     }
 
     @Test func listsKeysRecordedSince() throws {
@@ -114,8 +111,7 @@ struct UndoTests {
         let list = browser.text
         #expect(list.contains("expired 1 entry, 190 B, 12s ago by this browser; 9m48s or 61.4 kB"))
         #expect(list.contains("deleted 1,204 entries, 241 kB, 2m10s ago by api (4133); 7m50s or"))
-        browser.press(try Key.script("j<enter>"))
-        #expect(browser.text.contains("Restores 1,204 entries, 241 kB, in City"))
+        try browser.press("j<enter>", shows: "Restores 1,204 entries, 241 kB, in City")
         browser.press(try Key.script("<enter>"))
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
     }
@@ -144,13 +140,11 @@ struct UndoTests {
     /// Regression: a restored row above the cursor was above the visible rows.
     @Test func restoredTopRowIsVisible() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>gDy")
-        clock.advance(2)
-        browser.refresh()
+        clock.advance(2, refreshing: &browser)
         #expect(browser.model.cursorKey == "Bandung" && browser.model.cursorRow == 0)
         browser.press(try Key.script("uy"))
         for _ in 0..<3 {
-            clock.advance(4)
-            browser.refresh()
+            clock.advance(4, refreshing: &browser)
         }
         #expect(browser.model.cursorKey == "Bandung", "the cursor left its key")
         #expect(browser.model.cursorRow == 1 && browser.model.firstRow == 0)

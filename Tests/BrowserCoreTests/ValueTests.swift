@@ -36,21 +36,18 @@ struct ValueTests {
     /// Regression: the top bar showed "live" above a value that the store no longer had, and its times advanced.
     @Test func replacedValueShowsAge() throws {
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter><enter>")
-        clock.advance(10)
-        browser.refresh()
+        clock.advance(10, refreshing: &browser)
         #expect(browser.lines[0].contains("● live"), "\(browser.text)")
         let before = browser.lines[1]
         source.record("Jakarta", Array("{\"new\":true}".utf8), archive: "City", at: clock.now)
-        clock.advance(32)
-        browser.refresh()
+        clock.advance(32, refreshing: &browser)
         #expect(browser.lines[0].contains("read 32s ago"), "\(browser.text)")
         #expect(browser.lines[1] == before, "its line changed")
         browser.press([.character("R")])
         #expect(browser.lines[0].contains("● live"), "\(browser.text)")
         #expect(browser.text.contains("new: true"))
         source.remove("Jakarta", archive: "City")
-        clock.advance(5)
-        browser.refresh()
+        clock.advance(5, refreshing: &browser)
         #expect(browser.lines[0].contains("read 5s ago"), "\(browser.text)")
     }
 
@@ -96,18 +93,13 @@ struct ValueTests {
         #expect(!browser.text.contains("Djakarta"))
         browser.press(try Key.script("/djak"))
         #expect(browser.text.contains("1: \"Djakarta\""), "the folded match is hidden")
-        browser.press([Key(.enter)])
-        #expect(browser.text.contains("$.alternatenames[1]"))
-        browser.press(try Key.script("h"))
-        #expect(browser.text.contains("$.alternatenames "))
-        browser.press(try Key.script("h"))
-        #expect(browser.text.contains("▸ alternatenames: 3 items"))
-        browser.press(try Key.script("+"))
-        #expect(browser.text.contains("Djakarta"))
+        try browser.press("<enter>", shows: "$.alternatenames[1]")
+        try browser.press("h", shows: "$.alternatenames ")
+        try browser.press("h", shows: "▸ alternatenames: 3 items")
+        try browser.press("+", shows: "Djakarta")
         browser.press(try Key.script("/jakarta<enter>nn"))
         #expect(browser.text.contains("$.name"), "the search did not wrap")
-        browser.press(try Key.script("N"))
-        #expect(browser.text.contains("$.place.zone"))
+        try browser.press("N", shows: "$.place.zone")
     }
 
     /// Regression: only color marked the end of a name, so that `a b 1` was ambiguous.
@@ -127,10 +119,8 @@ struct ValueTests {
     @Test func showsTextAndBytes() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>t")
         #expect(browser.text.contains("{\"geonameid\":1642911"))
-        browser.press([.character("t")])
-        #expect(browser.text.contains("000000  7b 22 67 65"))
-        browser.press([.character("t")])
-        #expect(browser.text.contains("▾ 8 members"))
+        try browser.press("t", shows: "000000  7b 22 67 65")
+        try browser.press("t", shows: "▾ 8 members")
     }
 
     @Test func escapesSequences() throws {
@@ -153,8 +143,7 @@ struct ValueTests {
         #expect(browser.model.screen == .value)
         #expect(browser.text.contains("Evicted or removed since; this is the last value."))
         #expect(browser.text.contains(" hits  idle "), "the entry's line and value are missing")
-        clock.advance(4)
-        browser.refresh()
+        clock.advance(4, refreshing: &browser)
         browser.press([.character("R")])
         #expect(browser.model.screen == .value)
         #expect(browser.text.contains("Evicted or removed since; this is the last value."))

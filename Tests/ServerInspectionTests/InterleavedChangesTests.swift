@@ -16,35 +16,15 @@ struct InterleavedChangesTests {
         _ served: Served, prepare: (ServerChanges) throws -> Void, change: (ServerChanges) throws -> Void,
         then check: (_ step: Int, ServerChanges) throws -> Void
     ) throws {
-        let (step, count, port) = (Guarded(0), Guarded(0), served.server.port)
-        let proxy = try Interposer(
-            to: port,
-            before: { _ in
-                let place = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                if place == step.withLock({ $0 }) {
-                    _ = try? PlainClient(port: port).command("SET", "k", "other")
-                }
-            })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        var number = 1
-        while true {
-            // All by the proxy: copies are kept for each address.
-            let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
-            step.withLock { $0 = 0 }
-            try prepare(changes)
-            count.withLock { $0 = 0 }
-            step.withLock { $0 = number }
-            try change(ServerChanges(address, database: 0, undoFolder: served.folder))
-            step.withLock { $0 = 0 }
-            // No command was without another client's write before it.
-            if count.withLock({ $0 }) < number { break }
-            try check(number, changes)
-            number += 1
+        // All by the proxy: copies are kept for each address.
+        let steps = try Interposer.interleave(["SET", "k", "other"], at: served.server.port) {
+            try prepare(served.changes(by: $0))
+        } change: {
+            try change(served.changes(by: $0))
+        } then: {
+            try check($0, served.changes(by: $1))
         }
-        #expect(number > 8)
+        #expect(steps > 8)
     }
 
     private func expectOther(_ served: Served, _ step: Int) throws {
@@ -55,14 +35,6 @@ struct InterleavedChangesTests {
     private func expectBeside(_ served: Served, _ step: Int) throws {
         #expect(try served.ask("GET", "l").text == "beside", "\(step)")
         #expect(try served.ask("PTTL", "l").number ?? 0 > 900_000, "\(step)")
-    }
-
-    /// Takes back an action that has been carried out.
-    private func undo(
-        _ carried: Carried<PlanOutcome>, by changes: ServerChanges
-    ) throws -> Carried<UndoOutcome> {
-        let action = try #require(carried.outcome.action)
-        return try #require(try changes.undo(action.id))
     }
 
     private static let actions: [PlannedAction] = [
@@ -151,8 +123,7 @@ struct InterleavedChangesTests {
                 isStored.withLock { $0 = true }
                 _ = try? PlainClient(port: port).command("SET", "k", "other")
             })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         func areIdle(_ keys: [String]) throws(SourceError) -> Set<ExactText> {
             do {
                 let idle = try keys.filter { try reader.command("OBJECT", "IDLETIME", $0).number ?? 0 > 500 }
@@ -181,14 +152,13 @@ struct InterleavedChangesTests {
         for key in keys { try served.ask("SET", key, "former", "PX", "1000000") }
         let never = try served.changes().carryOut(.setLifetime(nil), on: try served.targets(keys))
         for key in keys.prefix(40) { try served.ask("SET", key, "new") }
-        let action = try #require(never.outcome.action)
-        let undone = try #require(try served.changes().undo(action.id)).outcome
+        let undone = try served.undo(never).outcome
         #expect(undone.entries == 30 && undone.skippedCount == 40)
         for key in keys.prefix(40) { #expect(try served.ask("PTTL", key).number == -1) }
         // Neither to one that keeps the expiry time that the change has set.
         let soon = try served.changes().carryOut(.setLifetime(.seconds(5000)), on: try served.targets(keys))
         try served.ask("SET", "key 7", "newest", "KEEPTTL")
-        let second = try undo(soon, by: served.changes()).outcome
+        let second = try served.undo(soon).outcome
         #expect(second.entries == 69 && second.skipped == ["key 7"])
         #expect(try served.ask("PTTL", "key 7").number ?? 0 > 4_000_000)
     }
@@ -196,8 +166,7 @@ struct InterleavedChangesTests {
     @Test("a change of a skipped key doesn't fail the transaction of the next keys")
     func changesOfSkippedKeys() async throws {
         let served = try await Served()
-        let keys = (0..<65).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, "former") }
+        let keys = try served.fill(keys: 65, with: "former")
         let (port, transactions) = (served.server.port, Guarded(0))
         let proxy = try Interposer(
             to: port,
@@ -206,8 +175,7 @@ struct InterleavedChangesTests {
                 guard command == ["DUMP", "key 64"] else { return }
                 _ = try? PlainClient(port: port).command("SET", "key 0", "other")
             })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         func isLast(_ keys: [String]) throws(SourceError) -> Set<ExactText> {
             Set(keys.filter { $0 == "key 64" }.map { ExactText($0) })
         }
@@ -233,14 +201,13 @@ struct InterleavedChangesTests {
             changing: { words, bytes in
                 words.first == command && isLying.withLock { $0 } ? Array(answer.utf8) : bytes
             })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         for key in ["k", "l"] { try served.ask("SET", key, "former") }
         let carried = try changes.carryOut(.delete, on: try served.targets(["k", "l"]))
         #expect(carried.stopped != nil && carried.outcome.entries == entries)
         #expect(try served.ask("DBSIZE").number == Int64(2 - entries))
         isLying.withLock { $0 = false }
-        #expect(try undo(carried, by: changes).stopped == nil)
+        #expect(try served.undo(carried, by: changes).stopped == nil)
         #expect(try served.ask("DBSIZE").number == 2)
     }
 
@@ -250,9 +217,8 @@ struct InterleavedChangesTests {
         let proxy = try Interposer(
             to: served.server.port,
             changing: { $0 == ["EXEC"] ? Array("*1\r\n+OK\r\n".utf8) : $1 })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
         try served.ask("SET", "k", "former")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         let carried = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
         #expect(carried.stopped != nil && carried.outcome.entries == 1)
         #expect(try served.ask("PTTL", "k").number ?? 0 > 4_000_000)
@@ -264,7 +230,7 @@ struct InterleavedChangesTests {
         try served.ask("SET", "k", "former")
         let soon = try served.changes().carryOut(.setLifetime(.seconds(100)), on: try served.targets(["k"]))
         try served.ask("DEL", "k")
-        let undone = try undo(soon, by: served.changes()).outcome
+        let undone = try served.undo(soon).outcome
         #expect(undone.entries == 0 && undone.skipped == ["k"])
         #expect(try served.ask("EXISTS", "k").number == 0)
     }
@@ -282,7 +248,7 @@ struct InterleavedChangesTests {
         for number in 0..<3000 {
             try served.ask(command == "HSET" ? "HGET" : "SISMEMBER", "k", "element \(number)")
         }
-        let undone = try undo(never, by: served.changes()).outcome
+        let undone = try served.undo(never).outcome
         #expect(undone.entries == 1)
         #expect(try served.ask("PTTL", "k").number ?? 0 > 900_000)
     }
@@ -292,19 +258,17 @@ struct InterleavedChangesTests {
         let served = try await Served()
         for key in ["a1", "b1", "a2"] { try served.ask("SET", key, "0") }
         try served.ask("ACL", "SETUSER", "user", "on", ">word", "~a*", "+@all")
-        let address = try ServerAddress("valkey://user:word@127.0.0.1:\(served.server.port)")
-        let limited = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let limited = try served.changes(as: "user")
         let targets = try served.targets(["a1", "b1", "a2"])
         let deleted = try limited.carryOut(.delete, on: targets)
         #expect(deleted.outcome.entries == 2 && deleted.stopped?.contains("b1") == true)
         #expect(try served.ask("EXISTS", "a1", "b1", "a2").number == 1)
-        let back = try undo(deleted, by: limited).outcome
+        let back = try served.undo(deleted, by: limited).outcome
         #expect(back.entries == 2)
         let all = try served.changes().carryOut(.delete, on: targets)
-        let id = try #require(all.outcome.action).id
-        let part = try #require(try limited.undo(id))
+        let part = try served.undo(all, by: limited)
         #expect(part.outcome.entries == 2 && !part.outcome.isComplete && part.stopped?.contains("b1") == true)
-        #expect(try #require(try served.changes().undo(id)).outcome.entries == 1)
+        #expect(try served.undo(all).outcome.entries == 1)
         #expect(try served.ask("EXISTS", "a1", "b1", "a2").number == 3)
     }
 
@@ -325,7 +289,7 @@ struct InterleavedChangesTests {
         for _ in 0..<2 {
             let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
             let carried = try changes.carryOut(.delete, on: try served.targets(["k"]))
-            _ = try undo(carried, by: changes)
+            _ = try served.undo(carried, by: changes)
         }
         #expect(try served.ask("OBJECT", "IDLETIME", "k").number ?? 0 < 1000)
         try served.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
@@ -350,7 +314,7 @@ struct InterleavedChangesTests {
         var last = try served.connection.figures().commands
         for number in 0..<20 {
             let carried = try served.changes().carryOut(.delete, on: try served.targets(["key \(number)"]))
-            if number % 2 == 0 { _ = try undo(carried, by: served.changes()) }
+            if number % 2 == 0 { _ = try served.undo(carried) }
             let commands = try served.connection.figures().commands
             #expect(commands >= last)
             last = commands
@@ -370,7 +334,7 @@ struct InterleavedChangesTests {
             _ = try served.connection.value(of: Array(key.utf8), type: facts?.type ?? "hash", in: 0)
         }
         let carried = try served.changes().carryOut(.delete, on: try served.targets(["text", "hash"]))
-        _ = try undo(carried, by: served.changes())
+        _ = try served.undo(carried)
         for _ in 0..<3 { try served.ask("GET", "number") }
         try served.ask("GET", "none")
         let figures = try served.connection.figures()

@@ -1,8 +1,10 @@
 import Foundation
 import ServerInspection
 import ServerSupport
+import StorageEngine
 import StoreInspection
 import TestSupport
+import Testing
 import ValkeyWire
 
 /// A server, a client of the test, and a connection of the program.
@@ -33,6 +35,32 @@ final class Served {
     }
 
     func changes() -> ServerChanges { ServerChanges(address, database: 0, undoFolder: folder) }
+
+    func changes(by proxy: Interposer) throws -> ServerChanges {
+        ServerChanges(
+            try ServerAddress("valkey://127.0.0.1:\(proxy.port)"), database: 0, undoFolder: folder)
+    }
+
+    /// For a user with the password `word`.
+    func changes(as user: String) throws -> ServerChanges {
+        let address = try ServerAddress("valkey://\(user):word@127.0.0.1:\(server.port)")
+        return ServerChanges(address, database: 0, undoFolder: folder)
+    }
+
+    /// Undoes a change that has been carried out.
+    func undo(
+        _ carried: Carried<PlanOutcome>, by changes: ServerChanges? = nil
+    ) throws -> Carried<UndoOutcome> {
+        let action = try #require(carried.outcome.action)
+        return try #require(try (changes ?? self.changes()).undo(action.id))
+    }
+
+    /// Stores strings at `key 0`, `key 1` and so on. Returns the keys.
+    func fill(keys count: Int, with value: String = "0") throws -> [String] {
+        let keys = (0..<count).map { "key \($0)" }
+        for key in keys { try ask("SET", key, value) }
+        return keys
+    }
 
     func targets(_ keys: [String]) throws -> [Target] {
         try zip(keys, connection.facts(of: keys.map(KeyName.bytes), in: 0)).compactMap { key, facts in

@@ -49,8 +49,7 @@ struct ServerChangesTests {
         #expect((90_000...100_000).contains(try served.ask("PTTL", "list").number ?? 0))
         // Somebody else has other plans for it.
         try served.ask("PEXPIRE", "set", "900000")
-        let action = try #require(set.outcome.action)
-        let undone = try #require(try served.changes().undo(action.id)).outcome
+        let undone = try served.undo(set).outcome
         #expect(undone.entries == 2)
         #expect(undone.skipped == ["set"])
         #expect(try served.ask("PTTL", "list").number == -1)
@@ -71,13 +70,11 @@ struct ServerChangesTests {
             .setLifetime(.milliseconds(100)), on: try served.targets(["hash"]))
         try await Task.sleep(for: .milliseconds(600))
         #expect(try served.ask("EXISTS", "hash").number == 0)
-        let kept = try #require(never.outcome.action)
-        let first = try #require(try served.changes().undo(kept.id)).outcome
+        let first = try served.undo(never).outcome
         #expect(first.entries == 0)
         #expect(first.skipped == ["text"])
         #expect(try served.ask("GET", "text").text == "hello")
-        let gone = try #require(soon.outcome.action)
-        let second = try #require(try served.changes().undo(gone.id)).outcome
+        let second = try served.undo(soon).outcome
         #expect(second.entries == 1)
         #expect(try served.ask("HGET", "hash", "name").text == "Ada")
         #expect(try served.ask("PTTL", "hash").number == -1)
@@ -89,8 +86,7 @@ struct ServerChangesTests {
         try served.fill()
         try served.ask("PEXPIREAT", "hash", "9223372036854775807")
         try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-multi")
-        let address = try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(as: "half")
         let carried = try changes.carryOut(.delete, on: try served.targets(["text", "hash"]))
         #expect(carried.outcome.entries == 0)
         #expect(carried.stopped?.contains("refuses MULTI") == true)
@@ -118,28 +114,25 @@ struct ServerChangesTests {
             return true
         }
         #expect(refusal?.description.contains("still running") == true)
-        let action = try #require(carried.outcome.action)
-        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 200)
+        #expect(try served.undo(carried).outcome.entries == 200)
     }
 
     @Test("undo stops before the server evicts keys for restored ones")
     func undoOnAFullServer() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-random"])
-        let keys = (0..<300).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 20_000)) }
+        let keys = try served.fill(keys: 300, with: String(repeating: "x", count: 20_000))
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
-        let action = try #require(carried.outcome.action)
         for number in 0..<50 { try served.ask("SET", "other \(number)", "0") }
         let used = try served.connection.figures().memory
         try served.ask("CONFIG", "SET", "maxmemory", "\(used + 4_000_000)")
-        let part = try #require(try served.changes().undo(action.id))
+        let part = try served.undo(carried)
         #expect(part.outcome.entries > 0 && part.outcome.entries < 300 && !part.outcome.isComplete)
         #expect(part.stopped?.contains("no room") == true)
         #expect(
             try served.ask("DBSIZE").number == Int64(50 + part.outcome.entries), "the others are all there")
         #expect(try served.changes().reversible().first?.entries == 300 - part.outcome.entries)
         try served.ask("CONFIG", "SET", "maxmemory", "0")
-        let rest = try #require(try served.changes().undo(action.id))
+        let rest = try served.undo(carried)
         #expect(rest.outcome.entries == 300 - part.outcome.entries && rest.outcome.skippedCount == 0)
         #expect(try served.ask("DBSIZE").number == 350 && rest.stopped == nil)
     }
@@ -147,16 +140,14 @@ struct ServerChangesTests {
     @Test("a copy that a full server refuses can be restored later")
     func refusedCopies() async throws {
         let served = try await Served()
-        let keys = (0..<100).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 50_000)) }
+        let keys = try served.fill(keys: 100, with: String(repeating: "x", count: 50_000))
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
-        let action = try #require(carried.outcome.action)
         let used = try served.connection.figures().memory
         try served.ask("CONFIG", "SET", "maxmemory", "\(used + 2_000_000)")
-        let part = try #require(try served.changes().undo(action.id))
+        let part = try served.undo(carried)
         #expect(part.stopped?.contains("OOM") == true && part.outcome.entries > 0)
         try served.ask("CONFIG", "SET", "maxmemory", "0")
-        let rest = try #require(try served.changes().undo(action.id)).outcome
+        let rest = try served.undo(carried).outcome
         #expect(rest.entries == 100 - part.outcome.entries && rest.skippedCount == 0 && rest.isComplete)
     }
 
@@ -169,8 +160,7 @@ struct ServerChangesTests {
         }
         let before = try keys.map { try served.ask("PEXPIRETIME", $0).number }
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
-        let action = try #require(carried.outcome.action)
-        let undone = try #require(try served.changes().undo(action.id)).outcome
+        let undone = try served.undo(carried).outcome
         #expect(undone.entries == 60)
         if try served.connection.traits().reportsExpiryTimes {
             #expect(try keys.map { try served.ask("PEXPIRETIME", $0).number } == before)
@@ -180,10 +170,8 @@ struct ServerChangesTests {
     @Test("undo reports missing and unreadable copies")
     func lostCopies() async throws {
         let served = try await Served()
-        let keys = (0..<150).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, "0") }
+        let keys = try served.fill(keys: 150)
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
-        let action = try #require(carried.outcome.action)
         let store = try Store.open(at: served.folder)
         let archive = try store.archive(named: try #require(try store.archiveNames().first))
         let copies = try archive.keys().keys.filter { $0.contains("/") }
@@ -194,7 +182,7 @@ struct ServerChangesTests {
         for key in ends([0, 70, 149]) { try archive.delete(key) }
         for key in ends([1, 71]) { try archive.put(Array("nonsense".utf8), forKey: key) }
         #expect(try served.changes().reversible().first?.entries == 150)
-        let undone = try #require(try served.changes().undo(action.id))
+        let undone = try served.undo(carried)
         #expect(undone.outcome.entries == 145 && undone.outcome.isComplete)
         #expect(undone.stopped?.hasPrefix("5 copies can't be read any more") == true)
         #expect(try served.ask("DBSIZE").number == 145)
@@ -231,8 +219,7 @@ struct ServerChangesTests {
         }
         try served.ask("SET", "key 1", "value", "PXAT", "\(times[1] + 1)")
         try served.ask("SET", "key 2", "other", "PXAT", "\(times[2])")
-        let action = try #require(carried.outcome.action)
-        let undone = try #require(try served.changes().undo(action.id))
+        let undone = try served.undo(carried)
         #expect(undone.outcome.entries == 98 && undone.outcome.isComplete && undone.stopped == nil)
         #expect(undone.outcome.skipped == ["key 1", "key 2"])
         let restored = try keys.map { try served.ask("PEXPIRETIME", $0).number ?? 0 }
@@ -293,8 +280,7 @@ struct ServerChangesTests {
     func changingKeys() async throws {
         let served = try await Served()
         let writer = try served.server.client()
-        for number in 0..<200 { try served.ask("SET", "key \(number)", "0") }
-        let targets = try served.targets((0..<200).map { "key \($0)" })
+        let targets = try served.targets(served.fill(keys: 200))
         let (port, isOver) = (served.server.port, Guarded(false))
         let writing = Background {
             let client = try PlainClient(port: port)
@@ -311,8 +297,7 @@ struct ServerChangesTests {
         withExtendedLifetime(writer) {}
         #expect(carried.outcome.entries + carried.outcome.skips.count == 200)
         #expect(try served.ask("DBSIZE").number == Int64(carried.outcome.skips.count))
-        let action = try #require(carried.outcome.action)
-        let undone = try #require(try served.changes().undo(action.id)).outcome
+        let undone = try served.undo(carried).outcome
         #expect(undone.entries == carried.outcome.entries)
         #expect(try served.ask("DBSIZE").number == 200)
     }
@@ -320,14 +305,12 @@ struct ServerChangesTests {
     @Test("a stopped deletion leaves the other keys")
     func stopping() async throws {
         let served = try await Served()
-        for number in 0..<300 { try served.ask("SET", "key \(number)", "0") }
-        let targets = try served.targets((0..<300).map { "key \($0)" })
+        let targets = try served.targets(served.fill(keys: 300))
         let carried = try served.changes().carryOut(.delete, on: targets) { $0 < 100 }
         #expect((100..<300).contains(carried.outcome.entries))
         #expect(carried.stopped != nil)
         #expect(try served.ask("DBSIZE").number == Int64(300 - carried.outcome.entries))
-        let action = try #require(carried.outcome.action)
-        let undone = try #require(try served.changes().undo(action.id)).outcome
+        let undone = try served.undo(carried).outcome
         #expect(undone.entries == carried.outcome.entries)
         #expect(try served.ask("DBSIZE").number == 300)
     }
@@ -335,8 +318,7 @@ struct ServerChangesTests {
     @Test("all keys deleted before the server was lost can be restored")
     func lostServer() async throws {
         let served = try await Served()
-        for number in 0..<300 { try served.ask("SET", "key \(number)", "0") }
-        let targets = try served.targets((0..<300).map { "key \($0)" })
+        let targets = try served.targets(served.fill(keys: 300))
         let carried = try served.changes().carryOut(.delete, on: targets) { done in
             if done > 100 { served.server.stop() }
             return true
@@ -380,12 +362,10 @@ struct ServerChangesTests {
             try await eventually {
                 try served.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
             })
-        let keys = (0..<20).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, "0") }
+        let keys = try served.fill(keys: 20)
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
         #expect(carried.outcome.entries == 20 && carried.stopped == nil)
-        let action = try #require(carried.outcome.action)
-        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 20)
+        #expect(try served.undo(carried).outcome.entries == 20)
         #expect(try served.ask("DBSIZE").number == 20)
     }
 
@@ -403,14 +383,13 @@ struct ServerChangesTests {
         try served.ask("CONFIG", "SET", "proto-max-bulk-len", "1mb")
         let before = try served.ask("DUMP", "list")
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
-        let action = try #require(carried.outcome.action)
-        let part = try #require(try served.changes().undo(action.id))
+        let part = try served.undo(carried)
         #expect(part.outcome.entries == 100 && !part.outcome.isComplete)
         #expect(
             part.stopped?.contains("1 copy was refused and kept for another try, such as \"list\"") == true)
         #expect(try served.ask("DBSIZE").number == 100)
         try served.ask("CONFIG", "SET", "proto-max-bulk-len", "512mb")
-        let rest = try #require(try served.changes().undo(action.id))
+        let rest = try served.undo(carried)
         #expect(rest.outcome.entries == 1 && rest.outcome.isComplete && rest.stopped == nil)
         #expect(rest.outcome.skippedCount == 0)
         #expect(try served.ask("DUMP", "list") == before)
@@ -423,26 +402,22 @@ struct ServerChangesTests {
         try served.fill()
         try served.ask("ACL", "SETUSER", "one", "on", ">word", "~*", "+@all", "-restore")
         try served.ask("ACL", "SETUSER", "two", "on", ">word", "~*", "&*", "+@all", "-@dangerous", "+restore")
-        func changes(_ user: String) throws -> ServerChanges {
-            let address = try ServerAddress("valkey://\(user):word@127.0.0.1:\(served.server.port)")
-            return ServerChanges(address, database: 0, undoFolder: served.folder)
-        }
         let targets = try served.targets(["text", "hash"])
-        let refused = try changes("one").carryOut(.delete, on: targets)
+        let refused = try served.changes(as: "one").carryOut(.delete, on: targets)
         #expect(refused.stopped?.contains("NOPERM") == true && refused.outcome.action == nil)
         #expect(try served.ask("EXISTS", "text", "hash").number == 2)
         try served.ask("ACL", "SETUSER", "three", "on", ">word", "~text", "+@all")
-        let own = try changes("three").carryOut(.delete, on: try served.targets(["text"]))
+        let own = try served.changes(as: "three").carryOut(.delete, on: try served.targets(["text"]))
         #expect(own.outcome.entries == 1)
         let single = try #require(own.outcome.action)
-        #expect(try changes("three").undo(single.id)?.outcome.entries == 1)
+        #expect(try served.changes(as: "three").undo(single.id)?.outcome.entries == 1)
         // A user without INFO can undo actions of such users.
-        let carried = try changes("two").carryOut(.delete, on: targets)
+        let carried = try served.changes(as: "two").carryOut(.delete, on: targets)
         #expect(carried.outcome.entries == 2)
         let action = try #require(carried.outcome.action)
         let doubt = #expect(throws: SourceError.self) { try served.changes().undo(action.id) }
         #expect(doubt?.description.contains("--restarted") == true)
-        #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
+        #expect(try #require(try served.changes(as: "two").undo(action.id)).outcome.entries == 2)
     }
 
     @Test("a key that the user may delete but not restore stays, the others are deleted")
@@ -454,8 +429,7 @@ struct ServerChangesTests {
         let set = try served.client.command(RESPCommand(words: words.map { Array($0.utf8) }))
         // Servers before version 7 have no selectors.
         guard set == .status("OK") else { return }
-        let address = try ServerAddress("valkey://some:word@127.0.0.1:\(served.server.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(as: "some")
         let targets = try served.targets(["a", "other:1", "z", "other:2"])
         let carried = try changes.carryOut(.delete, on: targets)
         #expect(carried.outcome.entries == 2 && carried.stopped?.contains("2 keys are left") == true)
@@ -479,8 +453,7 @@ struct ServerChangesTests {
         let proxy = try Interposer(
             to: served.server.port,
             changing: { $0.first == "RESTORE" ? Array("-\(message)\r\n".utf8) : $1 })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         let carried = try changes.carryOut(.delete, on: try served.targets(["key"]))
         #expect(carried.outcome.entries == 0 && carried.stopped?.contains(message) == true)
         #expect(try served.ask("EXISTS", "key").number == 1)
@@ -506,8 +479,7 @@ struct ServerChangesTests {
     @Test("an action is undone by one process at a time, without a false loss")
     func undoneTwice() async throws {
         let served = try await Served()
-        let keys = (0..<200).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, "0") }
+        let keys = try served.fill(keys: 200)
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
         let id = try #require(carried.outcome.action).id
         var refusals = 0
@@ -550,8 +522,7 @@ struct ServerChangesTests {
         let before = try #require(try served.ask("OBJECT", "FREQ", "key").number)
         #expect(before > 40)
         let carried = try served.changes().carryOut(.delete, on: try served.targets(["key"]))
-        let action = try #require(carried.outcome.action)
-        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 1)
+        #expect(try served.undo(carried).outcome.entries == 1)
         #expect(try #require(try served.ask("OBJECT", "FREQ", "key").number) >= before - 2)
     }
 }

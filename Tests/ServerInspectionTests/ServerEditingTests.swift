@@ -33,8 +33,7 @@ struct ServerEditingTests {
                 let other = "redis_version:\(version)".prefix(line.count)
                 return Array(text.replacing(line, with: other.padding(line.count)).utf8)
             })
-        let changes = ServerChanges(
-            try ServerAddress("valkey://127.0.0.1:\(proxy.port)"), database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         try served.ask("SET", "k", "former", "PX", "500000")
         #expect(try store("new", over: "former", changes))
         #expect(try served.ask("GET", "k").text == "new")
@@ -121,28 +120,12 @@ struct ServerEditingTests {
     @Test("stores nothing if another client writes between two commands", arguments: writes)
     func interleavedWrites(command: [String]) async throws {
         let served = try await Served()
-        let (step, count, port) = (Guarded(0), Guarded(0), served.server.port)
-        let proxy = try Interposer(
-            to: port,
-            before: { _ in
-                let place = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                guard place == step.withLock({ $0 }) else { return }
-                _ = try? PlainClient(port: port).command(RESPCommand(words: command.map { Array($0.utf8) }))
-            })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        var stored = 0
-        var number = 1
-        while true {
+        var (stored, isStored) = (0, false)
+        let steps = try Interposer.interleave(command, at: served.server.port) { _ in
             try served.ask("SET", "k", "former", "PX", "500000")
-            count.withLock { $0 = 0 }
-            step.withLock { $0 = number }
-            let isStored = try store(
-                "new", over: "former", ServerChanges(address, database: 0, undoFolder: served.folder))
-            step.withLock { $0 = 0 }
-            guard count.withLock({ $0 }) >= number else { break }
+        } change: {
+            isStored = try store("new", over: "former", served.changes(by: $0))
+        } then: { number, _ in
             let value = try served.ask("GET", "k").text
             if command[0] == "PEXPIRE" {
                 // An expiry time that was set before the key was watched is kept.
@@ -152,9 +135,8 @@ struct ServerEditingTests {
                 #expect(!isStored && value == (command[0] == "SET" ? "other" : nil), "\(number)")
             }
             stored += isStored ? 1 : 0
-            number += 1
         }
-        #expect(number > 8 && stored < number - 4)
+        #expect(steps > 8 && stored < steps - 4)
     }
 
     @Test("a user without the rights stores nothing", arguments: ["-set", "-watch", "-exec", "-getrange"])
@@ -162,8 +144,7 @@ struct ServerEditingTests {
         let served = try await Served()
         try served.ask("SET", "k", "former")
         try served.ask("ACL", "SETUSER", "one", "on", ">word", "~*", "+@all", rule)
-        let address = try ServerAddress("valkey://one:word@127.0.0.1:\(served.server.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(as: "one")
         let error = #expect(throws: SourceError.self) { try store("new", over: "former", changes) }
         #expect(error?.refusal?.contains("NOPERM") == true)
         #expect(try served.ask("GET", "k").text == "former")
@@ -176,8 +157,7 @@ struct ServerEditingTests {
         // An invalid reply ends the connection.
         let proxy = try Interposer(
             to: served.server.port, changing: { $0.first == "EXEC" ? Array("?\r\n".utf8) : $1 })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         #expect(try store("new", over: "former", changes))
         #expect(try served.ask("GET", "k").text == "new")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import ValkeyWire
 
 /// Forwards commands one by one between clients and a server on the loopback interface, as a tunnel does.
@@ -28,6 +29,36 @@ package final class Interposer: Sendable {
     }
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    /// Repeats a change through a proxy, while another client sends `command` before the change's first command, then before its
+    /// second, and so on until the change has fewer commands. Returns that number.
+    package static func interleave(
+        _ command: [String], at server: Int, prepare: (Interposer) throws -> Void,
+        change: (Interposer) throws -> Void, then check: (_ step: Int, Interposer) throws -> Void
+    ) throws -> Int {
+        let (step, count) = (Guarded(0), Guarded(0))
+        let other = RESPCommand(words: command.map { Array($0.utf8) })
+        let proxy = try Interposer(
+            to: server,
+            before: { _ in
+                let place = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if place == step.withLock({ $0 }) { _ = try? PlainClient(port: server).command(other) }
+            })
+        var number = 1
+        while true {
+            try prepare(proxy)
+            count.withLock { $0 = 0 }
+            step.withLock { $0 = number }
+            try change(proxy)
+            step.withLock { $0 = 0 }
+            if count.withLock({ $0 }) < number { return number }
+            try check(number, proxy)
+            number += 1
+        }
+    }
 
     private static func pass(
         _ client: Int32, _ server: Int32, _ before: ([String]) -> Void,

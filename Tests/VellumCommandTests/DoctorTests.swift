@@ -90,7 +90,7 @@ struct DoctorTests {
         #expect(found.advice == advice)
         let (status, text) = try PseudoTerminal.run("doctor --store '\(store.path)'")
         #expect(status == 1 && text.contains("       → \(advice)\r\n"), "\(text)")
-        try store.done("check", "--repair")
+        try store.done("check", "--repair", "--yes")
         #expect(try findings(status: 0).allSatisfy { $0.state != "wrong" })
     }
 }

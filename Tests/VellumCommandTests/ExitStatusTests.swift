@@ -180,6 +180,8 @@ struct ExitStatusTests {
             let run = try Vellum.run(words + ["--store", store.path])
             #expect(run.status == 3 && run.errors.contains("its log is damaged"), "\(words): \(run.errors)")
         }
+        let exists = try store.run("exists", "B", "key2", "key3").errors
+        #expect(exists.contains("no entry \"key2\"") && exists.contains("found \"key3\""), "\(exists)")
         let copy = store.folder / "copy"
         try FileManager.default.copyItem(atPath: store.path, toPath: copy)
         let between = try store.run("diff", "B", "--with", copy)

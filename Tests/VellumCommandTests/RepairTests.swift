@@ -12,16 +12,18 @@ struct RepairTests {
         }
     }
 
-    private func damageOneEntry() throws {
-        let path = URL(fileURLWithPath: store.path + "/A.archive/00000001.segment")
+    /// Changes a bit of the last byte where the log has `bytes` for the last time.
+    private func damage(
+        _ bytes: Data = Data([0xa1, 0x61, 0x6e, 0x02]), in archive: String = "A", of store: String? = nil
+    ) throws {
+        let path = URL(fileURLWithPath: (store ?? self.store.path) + "/\(archive).archive/00000001.segment")
         var data = try Data(contentsOf: path)
-        let value = try #require(data.firstRange(of: Data([0xa1, 0x61, 0x6e, 0x02])))
-        data[value.lowerBound + 3] ^= 0x10
+        data[try #require(data.range(of: bytes, options: .backwards)).upperBound - 1] ^= 0x10
         try data.write(to: path)
     }
 
     @Test func repairsAndKeepsDamagedBytes() throws {
-        try damageOneEntry()
+        try damage()
         let dry = try store.run("check", "--repair", "--dry-run", "--json")
         #expect(dry.status == 1)
         #expect(try JSON.object(dry.text)["clean"] as? Bool == false)
@@ -41,9 +43,9 @@ struct RepairTests {
 
     @Test("a damaged entry can be deleted by its key, and doesn't prevent other deletions")
     func deletesDamagedEntry() throws {
-        try damageOneEntry()
+        try damage()
         let expired = try store.run("expire", "A", "k2", "k3", "--in", "1h", "--yes")
-        #expect(expired.status == 3 && expired.errors.contains("1 entry cannot be read"), "\(expired.errors)")
+        #expect(expired.status == 3 && expired.errors.contains("\"k2\""), "\(expired.errors)")
         #expect(try store.run("ttl", "A", "k3").status == 0)
         #expect(try store.run("exists", "A", "k2").status == 3)
         try store.done("rm", "A", "k1", "k2", "--yes")
@@ -61,6 +63,50 @@ struct RepairTests {
         #expect(try store.run("get", "A", "k1").status == 0)
     }
 
+    @Test("commands for several entries or archives continue after a damaged one, and name it")
+    func continuesAfterDamage() throws {
+        try damage()
+        let copy = try store.run("copy", "A", "C", "k1", "k2", "k3")
+        #expect(copy.status == 3 && copy.errors.contains("\"k2\""), "\(copy.errors)")
+        #expect(try store.keys("C") == ["k3", "k1"])
+        let damaged = try store.run("copy", "A", "D", "k2")
+        #expect(damaged.status == 3 && damaged.errors.contains("\"k2\""), "\(damaged.errors)")
+        #expect(try store.archives()["D"] == nil)
+        let exists = try store.run("exists", "A", "k2", "none", "k1")
+        #expect(exists.status == 3 && exists.text.isEmpty)
+        #expect(exists.errors.contains("\"k2\"") && exists.errors.contains("no entry \"none\""))
+        #expect(!exists.errors.contains("\"k1\""))
+        let export = try store.run("export", "A", "-", "--format", "ndjson")
+        #expect(export.status == 3 && export.lines.count == 4 && export.errors.contains("\"k2\""))
+        try Data("garbage".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
+        let compact = try store.run("compact")
+        #expect(compact.status == 3 && compact.errors.contains("A: "), "\(compact.errors)")
+        #expect(compact.lines.compactMap(\.first) == ["B", "C"])
+    }
+
+    @Test(
+        "a repair that makes older values current is announced, and needs a confirmation",
+        arguments: [("cache", true, true), ("cache", false, false), ("collection", false, true)])
+    func confirmsOlderValues(kind: String, loses: Bool, revives: Bool) throws {
+        for (key, number) in [("older", 1), ("older", 2), ("last", 3)] {
+            try store.done("put", "O", key, "--kind", kind, input: "{\"n\":\(number)}")
+        }
+        try damage(Data("older".utf8), in: "O")
+        if loses { try FileManager.default.removeItem(atPath: store.path + "/O.archive/index") }
+        let check = try store.run("check", "--json")
+        #expect(check.status == 1)
+        let archives = try #require(try JSON.object(check.text)["archives"] as? [[String: Any]])
+        #expect(archives.map { ($0["remarks"] as? [String])?.count } == [0, 0, 1])
+        if revives {
+            #expect(try store.run("check", "--repair").status == 2)
+            #expect(try store.run("check", "--json").text == check.text)
+        }
+        try store.done("check", "--repair", revives ? "--yes" : "--json")
+        let value = try store.run("get", "O", "older", "--json")
+        #expect(value.text == (revives ? "{\"n\":1}\n" : ""))
+        #expect(value.status == (revives ? 0 : 1))
+    }
+
     /// Regression: after a rebuild of the index these answered with the value before a damaged one as if nothing was lost.
     @Test("commands for one key report damage", arguments: ["get", "exists", "ttl", "why"])
     func keyCommandsReportDamage(command: String) throws {
@@ -70,11 +116,7 @@ struct RepairTests {
         #expect(try store.run(command, "A", "k2").status == 0)
         let copy = store.folder / "copy"
         try FileManager.default.copyItem(atPath: store.path, toPath: copy)
-        let path = URL(fileURLWithPath: copy + "/A.archive/00000001.segment")
-        var data = try Data(contentsOf: path)
-        let value = try #require(data.range(of: Data([0xa1, 0x61, 0x6e, 0x02]), options: .backwards))
-        data[value.lowerBound + 3] ^= 0x10
-        try data.write(to: path)
+        try damage(of: copy)
         let result = try Vellum.run(["--store", copy, command, "A", "k2"])
         #expect(result.status == 3 && result.errors.contains("damaged"), "\(result.errors)")
     }
@@ -161,7 +203,7 @@ struct RepairTests {
         #expect(check.status == 1)
         #expect(
             check.text.contains("A: NOT CLEAN") && check.text.contains("the log is missing from byte 64 of"))
-        let repair = try store.done("check", "--repair")
+        let repair = try store.done("check", "--repair", "--yes")
         #expect(
             repair.text.contains("A: repaired, 0 entries") && repair.text.contains("the log is missing from"))
         #expect(try store.done("check").text.hasPrefix("A: clean, 0 entries"))

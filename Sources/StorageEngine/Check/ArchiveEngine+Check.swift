@@ -510,9 +510,9 @@ private struct CheckPass {
             findings.add(item.problem)
         }
         for (key, word) in words
-        where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed
-            && !reported.contains(key)
-        {
+        where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
+            findings.report.unlisted += 1
+            guard !reported.contains(key) else { continue }
             findings.add("the index does not have the entry at \(word.location)")
         }
     }

@@ -92,9 +92,13 @@ public enum ResourceLimit: Sendable, Hashable {
 }
 
 extension StorageError {
-    var finding: String {
-        guard case .corrupted(let path, let offset, let reason) = self else { return description }
-        return StorageError.damage(path, offset, reason)
+    /// The fault and its place; for some errors without the remedy.
+    package var finding: String {
+        switch self {
+        case .corrupted(let path, let offset, let reason): StorageError.damage(path, offset, reason)
+        case .storeNotFound(let path): "there is no store at \(path)"
+        default: description
+        }
     }
 
     private static func damage(_ path: String, _ offset: Int, _ reason: String) -> String {
@@ -106,8 +110,7 @@ extension StorageError: CustomStringConvertible {
     /// One line: the fault, its place, and the remedy.
     public var description: String {
         switch self {
-        case .storeNotFound(let path):
-            "there is no store at \(path); check the path, or create one by recording into it"
+        case .storeNotFound: finding + "; check the path, or create one by recording into it"
         case .notAStore(let path, let reason):
             "\(path) is not a store: \(reason)"
         case .noSuchArchive(let name, let store):

@@ -62,7 +62,7 @@ package final class OutputWriter {
                 } catch { failure = error }
                 return failure == nil
             }
-        } catch { throw SourceError("a stored value cannot be read: \(error)") }
+        } catch { throw SourceError(unreadable: error) }
         if let failure { throw failure }
     }
 

@@ -1,3 +1,4 @@
+import CBOR
 import StorageEngine
 import SystemC
 
@@ -30,6 +31,8 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
         default: description = "\(subject): \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
         }
     }
+
+    package init(unreadable error: CBORError) { self.init("a stored value cannot be read: \(error)") }
 
     /// Runs `body` and describes errors of the engine in one line.
     package static func translating<Result>(

@@ -7,7 +7,7 @@ package enum StoresFolder {
         guard let contents = opendir(folder) else {
             let code = errno
             if code == ENOENT { return [] }
-            throw SourceError("\(folder) can't be read: \(String(cString: strerror(code)))")
+            throw SourceError(folder, errno: code)
         }
         defer { closedir(contents) }
         var names: [String] = []
@@ -17,7 +17,7 @@ package enum StoresFolder {
                 let code = errno
                 if code == 0 { break }
                 // An incomplete list is an error.
-                throw SourceError("\(folder) can't be read: \(String(cString: strerror(code)))")
+                throw SourceError(folder, errno: code)
             }
             let name = withUnsafePointer(to: &item.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }

@@ -14,8 +14,10 @@ package struct ChangePlan: Sendable {
     package private(set) var missing: [String] = []
     /// Entries without an expiry time to remove.
     package private(set) var unchanged = 0
-    /// Entries with damaged bytes, which are left out. A deletion by keys includes them.
+    /// Number of entries with damaged bytes, which are left out. A deletion by keys includes them.
     package private(set) var damaged = 0
+    /// Their keys, in a plan by keys.
+    package private(set) var damagedKeys: [String] = []
     private var isWhole = false
     private var targets: [Target] = []
 
@@ -34,6 +36,7 @@ package struct ChangePlan: Sendable {
                     // A damaged entry can be deleted, but not changed.
                     guard action == .delete else {
                         damaged += 1
+                        damagedKeys.append(key)
                         continue
                     }
                     entries += 1

@@ -251,7 +251,7 @@ package struct QueryTable: QueryWriter {
         }
         func shown(_ item: UnsafeRawBufferPointer?) -> [UInt8]? {
             guard let item, item.count > QueryTable.longest else { return item.map { Array($0) } }
-            return CBORValue.text("\(Figures.bytes(UInt64(item.count))), too long for a cell").encoded
+            return CBORValue.text(Cell.excess(ofBytes: item.count)).encoded
         }
         var head = row
         (head.value, head.columns) = (nil, [])

@@ -35,8 +35,9 @@ struct CompactCommand: ParsableCommand {
         for name in archives.words where !known.contains(ExactText(name)) {
             throw StorageError.noSuchArchive(name: name, store: store.path)
         }
-        do {
-            for name in archives.isEmpty ? try store.archiveNames() : archives.words {
+        var hasFailed = false
+        for name in archives.isEmpty ? try store.archiveNames() : archives.words {
+            do {
                 let before = try compact(name, of: store)
                 // On tmpfs, for example, an index releases its blocks only when it is closed.
                 let after = try status(name, of: store)
@@ -46,14 +47,15 @@ struct CompactCommand: ParsableCommand {
                         "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo frees them too"
                     )
                 }
-                if Interruption.isRequested { break }
+            } catch let error as StorageError {
+                Narration.complain("\(name): \(error)")
+                hasFailed = true
             }
-        } catch {
-            try? printer.end()
-            throw error
+            if Interruption.isRequested { break }
         }
         try printer.end()
         try Interruption.check()
+        if hasFailed { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     /// - Returns: the status before.

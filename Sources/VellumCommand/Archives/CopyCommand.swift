@@ -11,7 +11,8 @@ struct CopyCommand: ParsableCommand {
 
             Keys, or entries that meet --where, are copied into an archive, which is created with the same kind and limits \
             if it doesn't exist. They keep value, owner and remaining TTL, are stored in their LRU order, and replace \
-            entries with the same keys. --to names another store, which is created if it doesn't exist.
+            entries with the same keys. Damaged entries are reported and left out, with exit code 3. --to names another \
+            store, which is created if it doesn't exist.
 
             Example: vellum copy City Large --where 'population > 1000000'
             """)
@@ -49,7 +50,7 @@ struct CopyCommand: ParsableCommand {
         let isWhole = keys.isEmpty && condition == nil
         if !isWhole { try archive.requireEntries() }
         // Check the request before creating anything.
-        let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
+        let (chosen, asked, isDamaged) = isWhole ? ([], 0, false) : try chosenEntries(archive)
         let target = try to.map { try Store.open(at: $0, options: .forChanging(as: "vellum")) } ?? source
         defer { target.close() }
         if isWhole {
@@ -71,25 +72,39 @@ struct CopyCommand: ParsableCommand {
         )
         try Interruption.check()
         copying.complain()
-        if absent > 0 || copying.isIncomplete || copying.entries == 0 {
-            throw CommandFailure(nil, status: try archive.statusOfAbsence())
-        }
+        if copying.entries < max(1, asked) { throw try failure(archive, isDamaged || copying.damaged > 0) }
     }
 
-    /// Keys, with the required sequence number where a condition chose them; and the number of keys without an entry.
+    private func failure(_ archive: Archive, _ isDamaged: Bool) throws -> CommandFailure {
+        let absence = try archive.statusOfAbsence()
+        return CommandFailure(nil, status: isDamaged ? .storeFailure : absence)
+    }
+
+    /// Keys, with the required sequence number where a condition chose them; the number of keys to copy, including absent and
+    /// damaged entries; and whether there are damaged ones.
     private func chosenEntries(
         _ archive: Archive
-    ) throws -> (entries: [(key: String, sequence: UInt64?)], absent: Int) {
+    ) throws -> (entries: [(key: String, sequence: UInt64?)], asked: Int, isDamaged: Bool) {
         guard let condition else {
             var seen: Set<ExactText> = []
-            let asked = keys.words.filter { seen.insert(ExactText($0)).inserted }
-            let present = try asked.filter { try archive.metadata($0).map { $0.tier != .memory } ?? false }
-            let found = Set(present.map(ExactText.init))
-            for key in asked where !found.contains(ExactText(key)) {
-                Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
+            var present: [(key: String, sequence: UInt64?)] = []
+            var isDamaged = false
+            for key in keys.words where seen.insert(ExactText(key)).inserted {
+                let found = try archive.readingEntry(key) { () throws(StorageError) in
+                    try archive.metadata(key)
+                }
+                guard let found else {
+                    isDamaged = true
+                    continue
+                }
+                if let found, found.tier != .memory {
+                    present.append((key, nil))
+                } else {
+                    Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
+                }
             }
-            guard !present.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
-            return (present.map { ($0, nil) }, asked.count - present.count)
+            guard !present.isEmpty else { throw try failure(archive, isDamaged) }
+            return (present, seen.count, isDamaged)
         }
         let found = try FoundEntries(condition, in: archive).entries
         guard !found.isEmpty else {
@@ -97,7 +112,7 @@ struct CopyCommand: ParsableCommand {
                 "\(archive.name) has no entry that meets the condition", status: try archive.statusOfAbsence()
             )
         }
-        return (found.map { ($0.key, $0.sequence) }, 0)
+        return (found.map { ($0.key, $0.sequence) }, found.count, false)
     }
 }
 
@@ -110,11 +125,19 @@ private struct EntryCopying {
     fileprivate var missing = 0
     /// Entries stored again after they were found to meet the condition.
     fileprivate var changed = 0
-    var isIncomplete: Bool { missing > 0 || changed > 0 }
+    /// Entries with damaged bytes, which have been reported.
+    fileprivate var damaged = 0
 
     /// `sequence`: copies the entry only if this operation stored it; another value may not meet the condition.
     mutating func copy(_ key: String, of sequence: UInt64?) throws(StorageError) {
-        guard let (entry, expires) = try source.currentWithExpiry(key) else {
+        let found = try source.readingEntry(key) { () throws(StorageError) in
+            try source.currentWithExpiry(key)
+        }
+        guard let found else {
+            damaged += 1
+            return
+        }
+        guard let (entry, expires) = found else {
             missing += 1
             return
         }

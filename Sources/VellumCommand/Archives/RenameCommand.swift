@@ -52,17 +52,16 @@ enum ArchiveCopying {
             throw CommandFailure(nil, status: Interruption.status)
         }
         report.complainOfDamage()
+        let said = "copied \(report.amount) to \(name)"
         guard report.damaged.isEmpty else {
             // Keep a damaged source: a repair may need the rest.
-            Narration.say(
-                "copied \(report.amount) to \(name)"
-                    + (removesSource ? "; \(archive) stays, because some of it is damaged" : ""))
+            Narration.say(said + (removesSource ? "; \(archive) stays, because some of it is damaged" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {
             // Another process may have stored entries since, which the copy lacks.
             guard try source.removeArchive(named: archive, ifStill: version) else {
-                Narration.say("copied \(report.amount) to \(name)")
+                Narration.say(said)
                 throw CommandFailure(
                     "\(TerminalSafe.quoted(archive)) stays, because it was changed during the copy; drop one of them",
                     status: .nothing)

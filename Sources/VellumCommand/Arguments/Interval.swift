@@ -9,4 +9,8 @@ enum Interval {
             throw ValidationError(error.description)
         }
     }
+
+    static func require(seconds: Double) throws {
+        if !(0...1e9).contains(seconds) { throw ValidationError("--seconds is 0 to 1000000000") }
+    }
 }

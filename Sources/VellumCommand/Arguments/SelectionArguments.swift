@@ -29,13 +29,15 @@ struct SelectionArguments: ParsableArguments {
     @Flag(help: "Don't ask.")
     var yes = false
 
-    @Flag(help: "Allow changes of a server that isn't on this machine.")
-    var write = false
+    @OptionGroup var remote: RemoteWriting
 
-    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
-    var touch = false
+    @OptionGroup var reading: ValueReading
 
-    var isEmpty: Bool { keys.isEmpty && !all && owner == nil && condition == nil }
+    func require() throws {
+        if isEmpty { throw ValidationError("select entries: keys, --owner NAME, --where CONDITION or --all") }
+    }
+
+    private var isEmpty: Bool { keys.isEmpty && !all && owner == nil && condition == nil }
 
     mutating func validate() throws {
         if [!keys.isEmpty, all, owner != nil, condition != nil].count(where: { $0 }) > 1 {

@@ -33,8 +33,7 @@ struct DiffCommand: ParsableCommand {
         completion: .directory)
     var other: String?
 
-    @Flag(help: "Print one JSON object per line.")
-    var json = false
+    @OptionGroup var rows: JSONLines
 
     func validate() throws {
         guard other == nil ? second != nil : second == nil else {
@@ -45,7 +44,7 @@ struct DiffCommand: ParsableCommand {
     func run() throws {
         let store = try store.openForLooking()
         let output = OutputWriter()
-        let comparison = Comparison(output: output, isJSON: json)
+        let comparison = Comparison(output: output, isJSON: rows.json)
         if let other {
             let second = try Store.open(
                 at: other, mode: .readOnly, createIfMissing: false, options: .forLooking)

@@ -26,8 +26,7 @@ struct DumpCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
-    @Flag(help: "Replace an existing file without asking.")
-    var force = false
+    @OptionGroup var replacement: Replacement
 
     func run() throws {
         if file == "-", OutputWriter().isTerminal {
@@ -35,7 +34,7 @@ struct DumpCommand: ParsableCommand {
         }
         let source = try store.openForLooking()
         Interruption.collect()
-        let whole = try WholeFile.toWrite(file, force: force)
+        let whole = try WholeFile.toWrite(file, force: replacement.force)
         defer { whole?.discard() }
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -32,8 +32,7 @@ struct BrowseCommand: ParsableCommand {
     @Flag(help: "Disable changes.")
     var readOnly = false
 
-    @Flag(help: "Allow changes of a server that isn't on this machine.")
-    var write = false
+    @OptionGroup var remote: RemoteWriting
 
     @Option(
         help: ArgumentHelp(
@@ -96,7 +95,7 @@ struct BrowseCommand: ParsableCommand {
             }
             return try show(address)
         }
-        if write {
+        if remote.write {
             throw ValidationError("--write is for servers; a store is writable unless --read-only is passed")
         }
         // Opening a folder that is no store explains the error.
@@ -133,7 +132,7 @@ struct BrowseCommand: ParsableCommand {
         try show(
             BrowserSession(
                 store: server.description, source: source,
-                isReadOnly: try readOnly || !write && !source.isOnThisMachine(),
+                isReadOnly: try readOnly || !remote.write && !source.isOnThisMachine(),
                 theme: Configuration.current.theme(option: theme).value))
     }
 

@@ -59,7 +59,7 @@ struct DemoCommand: ParsableCommand {
         if lines, record != nil { throw ValidationError("--lines and --record exclude each other") }
         if record != nil, noBrowse { throw ValidationError("--record needs the browser") }
         if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
-        if !(seconds >= 0 && seconds <= 1e9) { throw ValidationError("--seconds is 0 to 1000000000") }
+        try Interval.require(seconds: seconds)
     }
 
     func run() throws {

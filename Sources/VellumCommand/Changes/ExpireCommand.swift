@@ -39,9 +39,7 @@ struct ExpireCommand: ParsableCommand {
         guard ways == 1 else {
             throw ValidationError("pass one of --in, --now, --never and --idle-longer-than")
         }
-        if selection.isEmpty, idleLongerThan == nil {
-            throw ValidationError("select entries: keys, --owner NAME, --where CONDITION or --all")
-        }
+        if idleLongerThan == nil { try selection.require() }
     }
 
     func run() throws { try PlannedChange(selection: selection, idle: idleLongerThan, action: action).run() }

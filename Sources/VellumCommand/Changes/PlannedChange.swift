@@ -114,8 +114,9 @@ struct PlannedChange: Sendable {
                 archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys.words)),
                 action: action)
         }
-        for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
-        Narration.complainOfMissing(plan.damaged)
+        plan.missing.forEach(Narration.complainOfAbsence)
+        plan.damagedKeys.forEach(Narration.complainOfDamage)
+        Narration.complainOfMissing(plan.damaged - plan.damagedKeys.count)
         return plan
     }
 

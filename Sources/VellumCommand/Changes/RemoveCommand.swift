@@ -19,11 +19,7 @@ struct RemoveCommand: ParsableCommand {
 
     @OptionGroup var selection: SelectionArguments
 
-    mutating func validate() throws {
-        if selection.isEmpty {
-            throw ValidationError("select entries: keys, --owner NAME, --where CONDITION or --all")
-        }
-    }
+    mutating func validate() throws { try selection.require() }
 
     func run() throws { try PlannedChange(selection: selection, action: .delete).run() }
 }

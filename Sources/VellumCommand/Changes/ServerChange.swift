@@ -12,9 +12,9 @@ struct ServerChange {
     private var name: String { "db\(database.number) of \(database.server)" }
 
     func run() throws {
-        if selection.owner != nil { throw CommandFailure("keys of a server have no owners", status: .usage) }
+        if selection.owner != nil { throw ServerDatabase.lackOfOwners }
         if !selection.dryRun {
-            try database.server.requireWritable(selection.write, by: database.connection)
+            try database.server.requireWritable(selection.remote.write, by: database.connection)
             try Confirmation.require(unless: selection.yes)
         }
         if let query = try query(), query.readsValues, try plan.idle != nil || readsAccesses(),
@@ -54,7 +54,8 @@ struct ServerChange {
         Narration.say(plan.action.summary(of: outcome))
         if let action = outcome.action {
             let command = ShellWord.vellum(
-                "undo", [selection.archive, "\(action.id)"], options: selection.write ? ["--write"] : [],
+                "undo", [selection.archive, "\(action.id)"],
+                options: selection.remote.write ? ["--write"] : [],
                 store: database.server.forCommands)
             Narration.say(
                 (outcome.entries > 0
@@ -86,7 +87,7 @@ struct ServerChange {
     /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
     private func stillMeant() throws -> ServerChanges.Condition? {
         guard let query = try query() else { return nil }
-        let source = try database.query(query, touches: selection.touch)
+        let source = try database.query(query, touches: selection.reading.touch)
         return { (keys) throws(SourceError) in
             var found: Set<ExactText> = []
             do {
@@ -105,7 +106,7 @@ struct ServerChange {
     private func targets() throws -> [Target] {
         if let query = try query() {
             var targets: [Target] = []
-            let source = try database.query(query, touches: selection.touch)
+            let source = try database.query(query, touches: selection.reading.touch)
             let report = try query.choose(from: source) {
                 add($0.key, $0.valueBytes, $0.accessed, to: &targets)
             }

@@ -34,7 +34,7 @@ struct TouchCommand: ParsableCommand {
         for key in keys.words {
             let isThere = try lifetime.map { try archive.touch(key, lifetime: $0) } ?? archive.touch(key)
             guard !isThere else { continue }
-            Narration.complain("no entry \(TerminalSafe.quoted(key))")
+            Narration.complainOfAbsence(key)
             isAnyMissing = true
         }
         if isAnyMissing { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }

@@ -46,8 +46,7 @@ struct UndoCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "Allow changes of a server that isn't on this machine.")
-    var write = false
+    @OptionGroup var remote: RemoteWriting
 
     @Flag(help: "Also on a server that was restarted since the action, and may be a different one.")
     var restarted = false
@@ -86,7 +85,7 @@ struct UndoCommand: ParsableCommand {
             guard actions.isEmpty else { return }
             throw CommandFailure(nothing(nil), status: .nothing)
         }
-        try server.requireWritable(write)
+        try server.requireWritable(remote.write)
         Interruption.collect()
         guard let action = id == nil ? actions.first : actions.first(where: { $0.id == id }),
             let carried = try changes.undo(

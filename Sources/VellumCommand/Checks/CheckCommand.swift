@@ -16,8 +16,11 @@ struct CheckCommand: ParsableCommand {
             files of the archive's folder that end in .damaged. An archive that is open for writing is left unchanged. Clean \
             and the exit code then describe the result. An archive without its descriptor becomes a log, a cache or a \
             collection, depending on its entries, without loss. A damaged or missing marker file vellum-store is recreated \
-            if the folder has an archive. An archive's folder without any file is removed. In a collection, a repair makes the value \
-            before a damaged entry the current one; --dry-run shows the keys.
+            if the folder has an archive. An archive's folder without any file is removed.
+
+            If newer records are damaged, a repair may make older values current: in a collection the value before a damaged \
+            one, or a deleted entry whose deletion is damaged; in a cache only those that an index rebuilt after the damage \
+            lists already. The check reports such archives, and --repair then asks on a terminal; elsewhere --yes is required.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -28,6 +31,9 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "With --repair: only report damage.")
     var dryRun = false
 
+    @Flag(help: "Don't ask.")
+    var yes = false
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -36,6 +42,7 @@ struct CheckCommand: ParsableCommand {
         let looked = try store.openForLooking()
         var (findings, isUnreadable) = try look(into: looked)
         if repair, !dryRun {
+            try confirm(findings)
             var progress = ProgressBar()
             defer { progress.finish() }
             let store = try store.openForWriting(creating: false)
@@ -54,11 +61,8 @@ struct CheckCommand: ParsableCommand {
                 }
             }
         }
-        let removed = try looked.bytesOfRemovedArchives()
-        if removed > 0 {
-            Narration.say(
-                "removed archives and unfinished copies still use \(Figures.bytes(removed)); the next process that opens "
-                    + "the store for writing frees it")
+        if let remark = try looked.removalRemark() {
+            Narration.say(remark + "; the next process that opens the store for writing frees it")
         }
         let output = OutputWriter()
         if json {
@@ -71,6 +75,17 @@ struct CheckCommand: ParsableCommand {
         if !findings.allSatisfy(\.clean) { throw CommandFailure(nil, status: .nothing) }
     }
 
+    /// Asks before a repair that makes older values current.
+    private func confirm(_ findings: [Finding]) throws {
+        let revivals = findings.compactMap { finding in
+            finding.revival.map { "\(TerminalSafe.column(finding.name)): \($0)" }
+        }
+        guard !revivals.isEmpty else { return }
+        revivals.forEach(Narration.complain)
+        try Confirmation.require(unless: yes)
+        try Confirmation.ask("Repair?", unless: yes, refusal: "nothing was repaired")
+    }
+
     private func look(into store: Store) throws -> (findings: [Finding], isUnreadable: Bool) {
         var findings: [Finding] = []
         var isUnreadable = false
@@ -80,11 +95,12 @@ struct CheckCommand: ParsableCommand {
             let report = try archive.check(most: nil) {
                 progress.update(share: $0, "checking \(TerminalSafe.column(archive.name))")
             }
-            findings.append(
-                Finding(
-                    name: archive.name, clean: report.clean, entries: report.entries,
-                    valueBytes: report.valueBytes, damaged: report.damaged, salvaged: report.salvaged,
-                    problems: report.problems, remarks: report.remarks))
+            var finding = Finding(
+                name: archive.name, clean: report.clean, entries: report.entries,
+                valueBytes: report.valueBytes, damaged: report.damaged, salvaged: report.salvaged,
+                problems: report.problems, remarks: report.remarks)
+            try finding.predictRepair(of: archive, unlisted: report.unlisted)
+            findings.append(finding)
         } unreadable: { name, error in
             let finding = Finding.failed(name, error)
             findings.append(finding)
@@ -155,6 +171,8 @@ struct CheckCommand: ParsableCommand {
         var problems: [String] = []
         var remarks: [String] = []
         var isMended = false
+        /// Why a repair makes values current that are older than damaged ones, or leaves them current.
+        var revival: String?
         /// False: nothing is known about damage.
         var isRead = true
         var isEmptyFolder = false
@@ -175,6 +193,23 @@ struct CheckCommand: ParsableCommand {
             let place = offset > 0 ? "damaged at byte \(offset)" : "damaged"
             let problem = "\(path) is \(place): \(reason); vellum check --repair repairs the archive"
             return Finding(name: name, damaged: 1, problems: [problem])
+        }
+
+        /// Remarks what becomes of values older than damaged ones. `unlisted`: their number, as far as the index shows them.
+        mutating func predictRepair(of archive: Archive, unlisted: Int) throws(StorageError) {
+            let kind = try archive.configuration().kind
+            guard !clean, kind != .log else { return }
+            let values = Figures.count(unlisted, "older value", "older values")
+            if try archive.status().damagedPlaces > 0 {
+                revival =
+                    "the index was rebuilt after the damage: values older than damaged ones may count as current, and a "
+                    + "repair keeps them"
+            } else if unlisted > 0, kind == .collection {
+                revival = "a repair makes \(values) current, because newer records of the keys are damaged"
+            } else if unlisted > 0 {
+                remarks.append("a repair removes \(values) that the index doesn't list")
+            }
+            if let revival { remarks.append(revival) }
         }
 
         mutating func removeFolder(in store: Store) throws(StorageError) {

@@ -113,13 +113,9 @@ enum Examination {
             for name in try store.strayFolderNames() {
                 findings.append(Finding(.wrong, path, store.strayFolderProblem(name)))
             }
-            let removed = try store.bytesOfRemovedArchives()
-            if removed > 0 {
-                findings.append(
-                    Finding(
-                        .note, path,
-                        "removed archives and unfinished copies still use \(Figures.bytes(removed))",
-                        advice: ShellWord.vellum("compact", store: path)))
+            if let remark = try store.removalRemark() {
+                let advice = ShellWord.vellum("compact", store: path)
+                findings.append(Finding(.note, path, remark, advice: advice))
             }
         } catch {
             findings.append(Finding(.wrong, path, error.description, advice: advice(for: error, path)))

@@ -54,12 +54,6 @@ struct DelimitedArguments: ParsableArguments {
         DelimitedDialect.Options(
             delimiter: delimiter, quote: quote, decimal: decimal, trims: trim, header: header ?? .row)
     }
-
-    mutating func validate() throws {
-        if case .enclosing(let quote) = quote, quote == delimiter {
-            throw ValidationError("--delimiter and --quote are the same character")
-        }
-    }
 }
 
 private func character(_ text: String, _ option: String, excluding: String) throws(ValidationError) -> UInt8 {

@@ -6,8 +6,9 @@ struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exists", abstract: "Checks whether entries exist, by its exit code.",
         discussion: """
-            0: all exist; 1: one is missing, which standard error names; 3: the store can't be read or is damaged. Prints nothing on \
-            standard output. Leaves no access record.
+            0: all exist; 1: one is missing, which standard error names; 3: the store can't be read or is damaged. If a lost \
+            record may concern the keys, standard error names those that were found, too. Prints nothing on standard output. \
+            Leaves no access record.
 
             Example: vellum exists City 1642911 && echo there
             """)
@@ -19,9 +20,23 @@ struct ExistsCommand: ParsableCommand {
 
     func run() throws {
         let archive = try reference.openEntries()
-        let missing = try keys.words.filter { try archive.metadata($0) == nil }
-        for key in missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
-        guard missing.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
-        try archive.failIfDamaged()
+        let hasLost = try archive.complainOfLoss()
+        var (isDamaged, isAnyMissing) = (hasLost, false)
+        for key in keys.words {
+            let found = try archive.readingEntry(key) { () throws(StorageError) in try archive.metadata(key) }
+            guard let found else {
+                isDamaged = true
+                continue
+            }
+            if found == nil {
+                Narration.complainOfAbsence(key)
+                isAnyMissing = true
+            } else if hasLost {
+                Narration.complain("found \(TerminalSafe.quoted(key)), perhaps an outdated value")
+            }
+        }
+        if isDamaged || isAnyMissing {
+            throw CommandFailure(nil, status: isDamaged ? .storeFailure : .nothing)
+        }
     }
 }

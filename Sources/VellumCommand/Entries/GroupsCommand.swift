@@ -61,8 +61,7 @@ struct GroupsCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print at most this number of groups.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print one JSON object per line.")
-    var json = false
+    @OptionGroup var rows: JSONLines
 
     mutating func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
@@ -117,7 +116,7 @@ struct GroupsCommand: ParsableCommand {
                 Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"),
                 Column("bytes", title: "BYTES"), Column("share", title: "SHARE"),
                 Column("hits", title: "HITS", dropped: 1), Column("accessed", title: "ACCESSED", dropped: 2),
-            ], json: json ? .jsonLines : nil)
+            ], json: rows.layout)
         let order = groups.sorted(by: order, descending: (order != .group) != reverse)
         for number in order.prefix(limit ?? .max) {
             let group = groups.groups[number]
@@ -134,7 +133,7 @@ struct GroupsCommand: ParsableCommand {
 
     /// For programs: the prefix itself; empty for keys without a further part and for no owner.
     private func name(of group: EntryGroup) -> Cell {
-        guard json || !OutputWriter().isTerminal else { return .text(group.name) }
+        guard rows.json || !OutputWriter().isTerminal else { return .text(group.name) }
         switch group.membership {
         case .prefix(let beginning): return .text(beginning.text)
         case .last: return .absent
@@ -146,7 +145,7 @@ struct GroupsCommand: ParsableCommand {
         case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
         case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
         // A string might read like this list or object.
-        case .value(_, let key, _) where json && key.isCollection: return .item(key.encoded)
+        case .value(_, let key, _) where rows.json && key.isCollection: return .item(key.encoded)
         case .kind, .value, .both: return .text(group.name)
         }
     }

@@ -47,8 +47,7 @@ struct KeysCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print at most this number of entries.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print one JSON object per line.")
-    var json = false
+    @OptionGroup var rows: JSONLines
 
     mutating func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
@@ -61,7 +60,7 @@ struct KeysCommand: ParsableCommand {
         let archive = try reference.openEntries()
         let listing = try StoredListing(archive)
         let entries = listing.list
-        var printer = RowPrinter(MetadataColumns.columns, json: json ? .jsonLines : nil)
+        var printer = RowPrinter(MetadataColumns.columns, json: rows.layout)
         var left = limit ?? .max
         var missing = 0
         var isAnyMeant = false
@@ -108,7 +107,7 @@ struct KeysCommand: ParsableCommand {
     }
 
     private func list(_ database: ServerDatabase) throws {
-        if owner != nil { throw ValidationError("keys of a server have no owners") }
+        if owner != nil { throw ServerDatabase.lackOfOwners }
         // Any order but the server's own needs metadata of all keys.
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
@@ -122,7 +121,7 @@ struct KeysCommand: ParsableCommand {
             case (nil, let match?): match
             case (_?, _?): throw ValidationError("on a server, pass either --prefix or --match")
             }
-        var printer = RowPrinter(ServerDatabase.columns, json: json ? .jsonLines : nil)
+        var printer = RowPrinter(ServerDatabase.columns, json: rows.layout)
         var left = limit ?? .max
         Interruption.collect()
         try database.visitKeys(matching: pattern, by: order, reverse: reverse) { key, facts in

@@ -45,14 +45,12 @@ struct ExportCommand: ParsableCommand {
     )
     var lossless = false
 
-    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
-    var touch = false
+    @OptionGroup var reading: ValueReading
 
     @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would execute as formulas.")
     var spreadsheet = false
 
-    @Flag(help: "Replace an existing file without asking.")
-    var force = false
+    @OptionGroup var replacement: Replacement
 
     mutating func validate() throws {
         if spreadsheet, (format ?? FileFormat(fileName: file)) != .csv {
@@ -90,7 +88,8 @@ struct ExportCommand: ParsableCommand {
                     status: .usage)
             }
             let export = ServerExport(
-                database: database, output: output, wrapsKeys: withKeys, isLossless: lossless, touches: touch)
+                database: database, output: output, wrapsKeys: withKeys, isLossless: lossless,
+                touches: reading.touch)
             return try export.run(condition, isArray: format == .json)
         } hasLost: {
             false
@@ -101,7 +100,7 @@ struct ExportCommand: ParsableCommand {
         _ entry: String, _ entries: String, _ body: (FileFormat, OutputWriter) throws -> Exporter.Outcome,
         hasLost: () throws -> Bool
     ) throws {
-        let whole = try WholeFile.toWrite(file, force: force)
+        let whole = try WholeFile.toWrite(file, force: replacement.force)
         defer { whole?.discard() }
         let format = try format ?? FileFormat.toWrite(file)
         let output = whole?.output ?? OutputWriter()

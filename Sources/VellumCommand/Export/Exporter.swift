@@ -154,11 +154,14 @@ struct Exporter {
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
                 // Entries without an intact key are only counted.
-                if (try? snapshot.intactKey(at: number)) == nil {
-                    missing += 1
-                } else {
-                    if !isSilent { complain(error.description) }
+                if let key = try? snapshot.intactKey(at: number) {
+                    if !isSilent {
+                        progress?.finish()
+                        Narration.complainOfDamage(key)
+                    }
                     damaged += 1
+                } else {
+                    missing += 1
                 }
                 continue
             }

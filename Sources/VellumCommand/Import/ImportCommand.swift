@@ -70,8 +70,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "For servers: replace existing keys, which are otherwise reported and kept.")
     var overwrite = false
 
-    @Flag(help: "Allow changes of a server that isn't on this machine.")
-    var write = false
+    @OptionGroup var remote: RemoteWriting
 
     @OptionGroup var entry: EntryArguments
 
@@ -91,7 +90,7 @@ struct ImportCommand: ParsableCommand {
         guard server != nil || !lossless && !overwrite else {
             throw CommandFailure("--lossless and --overwrite are for servers", status: .usage)
         }
-        try server?.requireWritable(write)
+        try server?.requireWritable(remote.write)
         let input = try InputBuffer(path: file)
         try CompressedInput.refuse(input, command: commandForPipe)
         try input.skipByteOrderMark()

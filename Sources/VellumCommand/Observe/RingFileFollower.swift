@@ -49,7 +49,7 @@ extension WatchCommand {
         var follower = try RingFileFollower(file.openForLooking(), beforeLast: fromStart ? .max : 0)
         let output = OutputWriter()
         var rows = RowPrinter(
-            live: Self.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+            live: Self.columns, layout: .fitting(output, json: self.rows.layout), output: output)
         try rows.printTitles()
         try output.flush()
         var left = limit ?? .max

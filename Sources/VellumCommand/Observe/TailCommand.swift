@@ -31,19 +31,19 @@ struct TailCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Also print messages appended from now on.")
     var follow = false
 
-    @Flag(help: "Print one JSON object per line.")
-    var json = false
+    @OptionGroup var rows: JSONLines
 
     @Flag(help: "Print only the messages' bytes, with a line feed after each.")
     var raw = false
 
     mutating func validate() throws {
         if lines < 0 { throw ValidationError("-n is 0 or more") }
-        if json, raw { throw ValidationError("--json and --raw exclude each other") }
+        if rows.json, raw { throw ValidationError("--json and --raw exclude each other") }
     }
 
     func printer(to output: OutputWriter) -> MessagePrinter {
-        MessagePrinter(layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
+        MessagePrinter(
+            layout: raw ? .raw : rows.json ? .json : output.isTerminal ? .human : .tabs, output: output)
     }
 
     func run() throws {

@@ -34,8 +34,7 @@ struct WatchCommand: ParsableCommand {
     @Option(help: ArgumentHelp("End after this number of events.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print one JSON object per line.")
-    var json = false
+    @OptionGroup var rows: JSONLines
 
     static let columns = [
         Column("time", title: "TIME", width: 12), Column("archive", title: "ARCHIVE", dropped: 2),
@@ -46,9 +45,7 @@ struct WatchCommand: ParsableCommand {
 
     mutating func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
-        if let seconds, !(seconds >= 0 && seconds <= 1e9) {
-            throw ValidationError("--seconds is 0 to 1000000000")
-        }
+        if let seconds { try Interval.require(seconds: seconds) }
     }
 
     func run() throws {
@@ -58,7 +55,7 @@ struct WatchCommand: ParsableCommand {
         var follower = try EventFollower(store, archive: archive, fromStart: fromStart)
         let output = OutputWriter()
         var printer = EventPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+            Self.columns, layout: .fitting(output, json: rows.layout), output: output)
         try printer.begin()
         var left = limit ?? .max
         while left > 0 {

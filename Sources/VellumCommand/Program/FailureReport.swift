@@ -21,8 +21,7 @@ enum FailureReport {
             Narration.complain(error.description)
             return error.exitStatus
         case let error as CBORError:
-            Narration.complain("a stored value cannot be read: \(error)")
-            return .storeFailure
+            return report(SourceError(unreadable: error))
         case let error as SourceError:
             Narration.complain(error.description)
             return .storeFailure

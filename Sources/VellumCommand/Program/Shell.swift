@@ -70,13 +70,11 @@ struct Shell {
         let rest = line.drop { $0.isWhitespace }.dropFirst(word.count).drop { $0.isWhitespace }
         switch word {
         case _ where line.allSatisfy(\.isWhitespace): return
-        case "exit", "quit":
+        case "exit", "quit", "history":
             guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
-            isOver = true
-        case "use": try use(argument: String(rest))
-        case "history":
-            guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
+            guard word == "history" else { return isOver = true }
             try OutputWriter.print((ShellHistory.standard?.lines ?? []).map { $0 + "\n" }.joined())
+        case "use": try use(argument: String(rest))
         case "help" where rest.isEmpty: try OutputWriter.print(Self.help + "\n")
         case _ where word.hasPrefix("!"):
             try start(String(line.drop { $0.isWhitespace }.dropFirst()))

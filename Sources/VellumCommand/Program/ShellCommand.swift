@@ -62,12 +62,11 @@ struct ShellCommand: ParsableCommand {
             guard !first.isEmpty, first.first != "#" else { continue }
             do {
                 try shell.carryOut(line.text)
-            } catch let failed as Shell.Failed {
-                Narration.complain("line \(number) of the input failed")
-                ExitStatus.end(withCode: failed.code)
             } catch {
-                let status = FailureReport.report(error)
-                throw CommandFailure("line \(number) of the input failed", status: status)
+                let failure = error as? Shell.Failed
+                let code = failure?.code ?? FailureReport.report(error).rawValue
+                Narration.complain("line \(number) of the input failed")
+                ExitStatus.end(withCode: code)
             }
             if shell.isOver { return }
         }

@@ -51,8 +51,7 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print how the query was executed instead of its rows; with --json as one object.")
     var explain = false
 
-    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
-    var touch = false
+    @OptionGroup var reading: ValueReading
 
     @Option(help: ArgumentHelp("Memory limit, beyond which temporary files are used.", valueName: "size"))
     var memory: ByteCount?
@@ -84,8 +83,8 @@ struct QueryCommand: ParsableCommand {
         let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
         if let server = try reference.store.server() {
             let database = try ServerDatabase(server, named: reference.archive)
-            let plan = touch ? plan : try database.withoutAccesses(plan)
-            return try run(plan, over: try database.query(plan, touches: touch)) { _ in false }
+            let plan = reading.touch ? plan : try database.withoutAccesses(plan)
+            return try run(plan, over: try database.query(plan, touches: reading.touch)) { _ in false }
         }
         let archive = try reference.openEntries()
         // A query that reads no values counts entries of lost segments.

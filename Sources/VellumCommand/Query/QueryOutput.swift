@@ -23,8 +23,7 @@ struct QueryOutput: ParsableArguments {
             valueName: "file"), completion: .file())
     var output: String?
 
-    @Flag(help: "Replace an existing file without asking.")
-    var force = false
+    @OptionGroup var replacement: Replacement
 
     func text() throws(CommandFailure) -> String? {
         guard let file else { return nil }
@@ -39,7 +38,7 @@ struct QueryOutput: ParsableArguments {
 
     func begin() throws(CommandFailure) -> WholeFile? {
         guard let output else { return nil }
-        return try WholeFile.toWrite(output, force: force)
+        return try WholeFile.toWrite(output, force: replacement.force)
     }
 
     /// Nil: the default of the destination.

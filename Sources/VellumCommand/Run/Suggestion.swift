@@ -11,7 +11,11 @@ enum Suggestion {
                 at: path, mode: .readOnly, createIfMissing: false, options: .forLooking),
             let names = try? store.archiveNames()
         else { return nil }
-        return nearest(to: name, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
+        return advice(for: name, among: names)
+    }
+
+    private static func advice(for word: String, among names: [String]) -> String? {
+        nearest(to: word, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
     }
 
     /// The message that a store doesn't exist. Names the missing path, and in the caches folder a store of a similar name or, if none
@@ -20,7 +24,7 @@ enum Suggestion {
         let folder = CachesFolder.path()
         let stores = (try? StoresFolder.stores(in: folder)) ?? []
         let names = stores.map(StorePath.name)
-        var text = "there is no store at \(StorePath.whole(path))"
+        var text = StorageError.storeNotFound(path: StorePath.whole(path)).finding
         if let near = nearest(to: StorePath.name(path), among: names),
             let store = stores.first(where: { StorePath.name($0) == near })
         {
@@ -41,8 +45,7 @@ enum Suggestion {
         let beginning = String(
             key.unicodeScalars.prefix(max(1, key.unicodeScalars.count / 2)).map(Character.init))
         let page = try? archive.keys(KeyQuery(prefix: beginning, limit: mostKeys))
-        return nearest(to: key, among: page?.keys ?? []).map { "; did you mean \(TerminalSafe.quoted($0))?" }
-            ?? ""
+        return advice(for: key, among: page?.keys ?? []) ?? ""
     }
 
     private static let mostKeys = 2_000

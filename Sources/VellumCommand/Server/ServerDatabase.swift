@@ -22,6 +22,10 @@ struct ServerDatabase {
         }
     }
 
+    static var lackOfOwners: CommandFailure {
+        CommandFailure("keys of a server have no owners", status: .usage)
+    }
+
     // MARK: Keys
 
     static let columns = [

@@ -15,6 +15,17 @@ extension Archive {
         if try complainOfLoss() { throw CommandFailure(nil, status: .storeFailure) }
     }
 
+    /// Performs `body` for an entry. Reports damaged bytes, and returns `nil` then.
+    func readingEntry<Result>(
+        _ key: String, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result? {
+        do throws(StorageError) { return try body() } catch {
+            guard case .corrupted = error else { throw error }
+            Narration.complainOfDamage(key)
+            return nil
+        }
+    }
+
     /// The status for an absent entry or archive, after a report of lost entries.
     func statusOfAbsence() throws(StorageError) -> ExitStatus {
         try complainOfLoss() ? .storeFailure : .nothing
@@ -28,6 +39,12 @@ extension Figures {
 }
 
 extension Narration {
+    static func complainOfAbsence(_ key: String) { complain("no entry \(TerminalSafe.quoted(key))") }
+
+    static func complainOfDamage(_ key: String) {
+        complain("\(TerminalSafe.quoted(key)) cannot be read, for the log is damaged; run vellum check")
+    }
+
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
         complain(

@@ -14,6 +14,11 @@ final class TestClock: Sendable {
 
     func advance(_ seconds: Double) { moment.withLock { $0 = $0.adding(seconds: seconds) } }
 
+    func advance(_ seconds: Double, refreshing browser: inout HeadlessBrowser) {
+        advance(seconds)
+        browser.refresh()
+    }
+
     var function: @Sendable () -> Timestamp { { self.now } }
 }
 

@@ -1,5 +1,6 @@
 import BrowserCore
 import TerminalKit
+import Testing
 
 /// The text of a screen.
 extension Frame {
@@ -48,6 +49,17 @@ extension HeadlessBrowser {
     var lines: [String] { frame.lines }
     var boxLines: [String] { frame.boxLines }
     var boxWords: String { frame.boxWords }
+
+    /// Presses the keys of a script. Expects the texts on the screen, and `hidden` ones not.
+    mutating func press(
+        _ script: String, shows shown: String..., hides hidden: String...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        press(try Key.script(script))
+        let text = text
+        for expected in shown { #expect(text.contains(expected), "\(text)", sourceLocation: sourceLocation) }
+        for absent in hidden { #expect(!text.contains(absent), "\(text)", sourceLocation: sourceLocation) }
+    }
 
     /// The key in the title of the pane, cut if long. Nil without a value, or if the title is covered. For the look
     /// ``Fixture/unicode``.
