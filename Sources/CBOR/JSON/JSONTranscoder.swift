@@ -87,4 +87,12 @@ public enum JSONTranscoder {
         }
         return writer.bytes
     }
+
+    /// The characters of the escape after a backslash, in UTF-8, and moves `place` past it; nil for an invalid escape.
+    package static func readEscape(in text: UnsafeRawBufferPointer, at place: inout Int) -> [UInt8]? {
+        var (scanner, writer) = (JSONScanner(text, at: place), CBORWriter())
+        guard (try? scanner.escape(into: &writer)) != nil else { return nil }
+        place = scanner.place
+        return writer.bytes
+    }
 }
