@@ -58,15 +58,24 @@ struct BinaryPropertyList {
 
     private func number(at offset: Int, bytes count: Int) throws(Fault) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
-        var value: UInt64 = 0
-        for byte in bytes[offset..<offset + count] { value = value << 8 | UInt64(byte) }
-        guard let number = Int(exactly: value) else { throw .damaged }
+        guard let number = Int(exactly: Self.word(bytes[offset..<offset + count])) else { throw .damaged }
         return number
+    }
+
+    /// The last eight bytes, most significant first.
+    private static func word(_ bytes: some BidirectionalCollection<UInt8>) -> UInt64 {
+        bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private func content(at offset: Int, bytes count: Int) throws(Fault) -> UnsafeRawBufferPointer {
         guard offset <= table, count <= table - offset else { throw .damaged }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    }
+
+    private func content(at offset: Int, _ count: Int, of size: Int) throws(Fault) -> UnsafeRawBufferPointer {
+        let (length, overflows) = count.multipliedReportingOverflow(by: size)
+        guard !overflows else { throw .damaged }
+        return try content(at: offset, bytes: length)
     }
 
     private mutating func write(_ reference: Int, depth: Int) throws(Fault) {
@@ -91,10 +100,7 @@ struct BinaryPropertyList {
             switch kind {
             case 0x4: try writer.write(bytes: room(content(at: start, bytes: count)))
             case 0x5: try writeASCII(room(content(at: start, bytes: count)))
-            case 0x6:
-                let (length, overflows) = count.multipliedReportingOverflow(by: 2)
-                guard !overflows else { throw .damaged }
-                try writeUTF16(room(content(at: start, bytes: length)))
+            case 0x6: try writeUTF16(room(content(at: start, count, of: 2)))
             case 0xD: try writeDictionary(count, at: start, depth)
             default: try writeArray(count, at: start, depth)
             }
@@ -121,16 +127,14 @@ struct BinaryPropertyList {
     private mutating func writeSimple(_ head: UInt8) throws(Fault) {
         switch head {
         case 0x00: writer.writeNull()
-        case 0x08: writer.write(false)
-        case 0x09: writer.write(true)
+        case 0x08, 0x09: writer.write(head == 0x09)
         default: throw .damaged
         }
     }
 
     /// Eight bytes are signed, fewer are unsigned, and of sixteen only the low 64 bits are used.
     private mutating func writeInteger(_ content: UnsafeRawBufferPointer) throws(Fault) {
-        var value: UInt64 = 0
-        for byte in content.suffix(8) { value = value << 8 | UInt64(byte) }
+        let value = Self.word(content)
         switch content.count {
         case 8 where value >> 63 == 1: writer.write(integer: Int64(bitPattern: value))
         case 1, 2, 4, 8: writer.write(unsigned: value)
@@ -142,11 +146,9 @@ struct BinaryPropertyList {
     }
 
     private func real(_ content: UnsafeRawBufferPointer) throws(Fault) -> Double {
-        var pattern: UInt64 = 0
-        for byte in content { pattern = pattern << 8 | UInt64(byte) }
         switch content.count {
-        case 4: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: pattern)))
-        case 8: return Double(bitPattern: pattern)
+        case 4: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: Self.word(content))))
+        case 8: return Double(bitPattern: Self.word(content))
         default: throw .damaged
         }
     }
@@ -164,18 +166,14 @@ struct BinaryPropertyList {
     }
 
     private mutating func writeArray(_ count: Int, at start: Int, _ depth: Int) throws(Fault) {
-        let (length, overflows) = count.multipliedReportingOverflow(by: referenceBytes)
-        guard !overflows else { throw .damaged }
-        _ = try content(at: start, bytes: length)
+        _ = try content(at: start, count, of: referenceBytes)
         writer.beginArray(count: count)
         for place in 0..<count { try writeReferred(start, place, depth) }
     }
 
     /// A dictionary stores all its keys, and then all its values.
     private mutating func writeDictionary(_ count: Int, at start: Int, _ depth: Int) throws(Fault) {
-        let (length, overflows) = count.multipliedReportingOverflow(by: 2 * referenceBytes)
-        guard !overflows else { throw .damaged }
-        _ = try content(at: start, bytes: length)
+        _ = try content(at: start, count, of: 2 * referenceBytes)
         writer.beginMap(count: count)
         for place in 0..<count {
             try writeReferred(start, place, depth)

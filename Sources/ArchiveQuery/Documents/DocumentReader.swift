@@ -20,9 +20,9 @@ final class DocumentReader {
         // The converted value is copied.
         guard value.count <= mostBytes / 2 else { throw .long }
         transcoded += 1
-        var writer = CBORWriter(capacity: value.count + 9)
-        _ = try ValueRecognizer.transcode(value, encoding, into: &writer)
-        return keep(writer.bytes)
+        var writer: CBORWriter? = CBORWriter(capacity: value.count + 9)
+        _ = try ValueRecognizer.recognize(value, encoding, mostConverted: .max, into: &writer)
+        return keep(writer?.bytes ?? [])
     }
 
     private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {

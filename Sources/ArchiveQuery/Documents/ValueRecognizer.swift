@@ -29,15 +29,6 @@ enum ValueFault: Error, Equatable {
 /// Recognises the form of a value, by its declared encoding or else its content, for queries, command line and browser.
 enum ValueRecognizer {
     /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for CBOR.
-    static func transcode(
-        _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, into writer: inout CBORWriter
-    ) throws(ValueFault) -> ValueForm {
-        var converted: CBORWriter? = writer
-        writer = CBORWriter()
-        defer { writer = converted ?? writer }
-        return try recognize(value, encoding, mostConverted: .max, into: &converted)
-    }
-
     /// `most`: the limit of a converted property list in bytes. Without a writer only property lists are written.
     static func recognize(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,

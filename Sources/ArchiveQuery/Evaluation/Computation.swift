@@ -68,10 +68,13 @@ final class Computation: RowFunction {
         case (.number, .number): return failures.note(.quotient, row)
         default:
             // A number plus a date has no result if the number is too large.
-            let isLeftWrong =
-                sign.isProduct
-                ? !left.isNumber : !left.isNumberOrDate || sign == .plus && left.isNumber && right.isDate
-            return failures.note(isLeftWrong ? left.kind : right.kind, row)
+            let isLeftRight =
+                switch left.kind {
+                case .number: sign != .plus || !right.isDate
+                case .date: !sign.isProduct
+                default: false
+                }
+            return failures.note(isLeftRight ? right.kind : left.kind, row)
         }
     }
 
@@ -137,9 +140,6 @@ extension StoredItem {
     }
 
     fileprivate var orDate: StoredItem { isText ? date.map { .date($0) } ?? self : self }
-
-    fileprivate var isNumber: Bool { kind == .number }
-    fileprivate var isNumberOrDate: Bool { isNumber || isDate }
 }
 
 /// Calculates with dates in microseconds, because a `Double` of seconds can't represent tenths exactly.

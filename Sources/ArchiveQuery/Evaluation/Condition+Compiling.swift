@@ -137,9 +137,7 @@ extension QueryPredicate {
         case .contains(let property, let text, let caseSensitive):
             let part = TextSearch(text, caseSensitive: caseSensitive)
             let bytes = Array(text.utf8)
-            let inKey = { (key: UnsafeRawBufferPointer) in
-                key.withMemoryRebound(to: UInt8.self) { ByteSearch.place(of: bytes, in: $0, from: 0) != nil }
-            }
+            let inKey = { (key: UnsafeRawBufferPointer) in ByteSearch.place(of: bytes, in: key) != nil }
             return search(
                 property, inKey: caseSensitive ? inKey : nil,
                 { Truth(part.isFound(inUTF8: $0)) }, { Truth(part.isFound(in: $0)) })

@@ -69,6 +69,13 @@ struct KeptRow {
     var bytes: Int { (document?.count ?? 0) + (facts?.key.utf8.count ?? 0) + 256 }
 }
 
+enum KeptForm {
+    case columns
+    case value
+    /// Only the properties with these numbers.
+    case properties([Int])
+}
+
 extension QueryMetadata {
     var isInFrame: Bool {
         switch self {

@@ -216,9 +216,7 @@ final class RowReader {
     /// Absent for all elements of a list; use ``forEachItem(_:_:)`` for these.
     func item(_ access: RowShape.Access) throws(RowFault) -> StoredItem {
         switch access {
-        case .property, .column:
-            guard let place = try place(access), let content else { return .absent }
-            do throws(CBORError) { return try StoredItem.read(content, at: place) } catch { throw spoiled() }
+        case .property, .column: return try element(at: try place(access))
         case .keyColumn(let index):
             switch try item(.column(index, [])) {
             case .text(let text): return .key(.bytes(text))
@@ -245,6 +243,7 @@ final class RowReader {
         }
     }
 
+    @inline(__always)
     private func element(at place: Int?) throws(RowFault) -> StoredItem {
         guard let place, let content else { return .absent }
         do throws(CBORError) { return try StoredItem.read(content, at: place) } catch { throw spoiled() }
@@ -266,17 +265,17 @@ final class RowReader {
                 if let place { bytes += try encoded(at: place) } else { bytes += writer.bytes }
             }
             return bytes
-        case .keyColumn(let index): return try encoded(.column(index, []))
-        case .property, .column:
-            guard let place = try place(access), let content else { return nil }
-            do throws(CBORError) {
-                if case .absent = try StoredItem.read(content, at: place) { return nil }
-            } catch {
-                throw spoiled()
-            }
-            return try encoded(at: place)
-        case .nothing: return nil
+        case .property, .column, .keyColumn, .nothing:
+            return try bytes(access).map { (bytes) throws(RowFault) in try copy(bytes) }
         }
+    }
+
+    /// The encoded form of a property or column; nil if absent.
+    private func bytes(_ access: RowShape.Access) throws(RowFault) -> UnsafeRawBufferPointer? {
+        if case .keyColumn(let index) = access { return try bytes(.column(index, [])) }
+        guard let place = try place(access) else { return nil }
+        if case .absent = try element(at: place) { return nil }
+        return try bytes(at: place)
     }
 
     /// A map of only these properties; nil if the value is unreadable.
@@ -339,21 +338,10 @@ final class RowReader {
     func encodedInPlace(
         _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
     ) throws -> UnsafeRawBufferPointer? {
-        if case .keyColumn(let index) = access { return try encodedInPlace(.column(index, []), &kept) }
-        do throws(RowFault) {
-            switch access {
-            case .property, .column:
-                guard let place = try place(access), let content else { return nil }
-                do throws(CBORError) {
-                    if case .absent = try StoredItem.read(content, at: place) { return nil }
-                } catch { throw spoiled() }
-                return try bytes(at: place)
-            case .metadata, .keyColumn, .computed, .elements, .nothing: break
-            }
-        } catch .source(let error) {
-            throw error
-        } catch {
-            return nil
+        switch access {
+        case .property, .column, .keyColumn, .nothing:
+            return try ifReadable { () throws(RowFault) in try bytes(access) } ?? nil
+        case .metadata, .computed, .elements: break
         }
         guard let encoded = try encodedIfReadable(access) else { return nil }
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 1)

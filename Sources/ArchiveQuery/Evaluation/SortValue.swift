@@ -14,16 +14,7 @@ package enum SortValue: Sendable, Hashable {
     case collection(GroupKey)
 
     init(_ item: StoredItem) throws(CBORError) {
-        switch item {
-        case .boolean(let flag): self = .boolean(flag)
-        case .number(let number): self = number.isNaN ? .nan : .number(number)
-        case .date(let date): self = date.isNaN ? .nan : .date(date)
-        case .text(let text): self = .text(MarkOrder.string(text))
-        case .string(let text): self = .text(MarkOrder.string(text))
-        case .key(let key): self = .key(ExactText(key.string))
-        case .absent, .failed: self = .absent
-        case .bytes, .array, .map, .other: self = .collection(try GroupKey(item))
-        }
+        if let key = GroupKey(scalar: item) { self.init(key) } else { self = .collection(try GroupKey(item)) }
     }
 
     package init(item: [UInt8]) {

@@ -1,10 +1,5 @@
 import CBOR
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// A property as queries see it, read from its encoding. Pointers are valid as long as the row.
 enum StoredItem {

@@ -248,22 +248,3 @@ private struct KeptValues {
         return .float(distance.isFinite ? low + distance * part : low * (1 - part) + high * part)
     }
 }
-
-extension RowReader {
-    /// Like ``forEachItem(_:_:)``, but ends at an unreadable value instead of throwing.
-    func forEachReadable(_ access: RowShape.Access, _ body: (StoredItem) throws -> Void) throws {
-        guard access.isMany else { return try body(try itemIfReadable(access)) }
-        var thrown: (any Error)?
-        do throws(RowFault) {
-            try forEachItem(access) { item in
-                do { try body(item) } catch { thrown = error }
-                return thrown == nil
-            }
-        } catch .source(let error) {
-            throw error
-        } catch {
-            return
-        }
-        if let thrown { throw thrown }
-    }
-}

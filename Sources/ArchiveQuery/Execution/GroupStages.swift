@@ -299,30 +299,18 @@ extension RowReader {
     }
 
     private func groupKey(_ access: RowShape.Access) throws -> GroupKey? {
-        do throws(RowFault) {
-            return try groupKey(try item(access))
-        } catch .source(let error) {
-            throw error
-        } catch .unreadable {
-            return .absent
-        } catch {
-            return nil
-        }
+        try ifThere(unreadable: .absent) { () throws(RowFault) in try groupKey(try item(access)) }
     }
 
     /// Looks up the row's values in `met`. False if the entry was removed or is damaged.
     func look(for accesses: [RowShape.Access], in met: inout MetValues) throws -> Bool {
         met.begin()
         for access in accesses {
-            do throws(RowFault) {
-                met.add(try item(access))
-            } catch .source(let error) {
-                throw error
-            } catch .unreadable {
-                met.add(.absent)
-            } catch {
-                return false
-            }
+            guard
+                let item = try ifThere(
+                    unreadable: .absent, { () throws(RowFault) in try item(access) })
+            else { return false }
+            met.add(item)
         }
         return true
     }
@@ -347,24 +335,15 @@ extension RowReader {
     private func values(
         _ access: RowShape.Access
     ) throws -> [(key: GroupKey, order: SortValue, encoded: [UInt8]?)] {
-        do throws(RowFault) {
+        try ifThere(unreadable: [(.absent, .absent, nil)]) { () throws(RowFault) in
             guard case .elements(let elements) = access else {
-                let item = try item(access)
-                let key = try groupKey(item)
+                let key = try groupKey(try item(access))
                 return [(key, SortValue(key), try encoded(access))]
             }
-            var values: [(key: GroupKey, order: SortValue, encoded: [UInt8]?)] = []
-            for (item, bytes) in try encodedItems(elements) {
+            return try encodedItems(elements).map { (item, bytes) throws(RowFault) in
                 let key = try groupKey(item)
-                values.append((key, SortValue(key), bytes))
+                return (key, SortValue(key), bytes)
             }
-            return values
-        } catch .source(let error) {
-            throw error
-        } catch .unreadable {
-            return [(.absent, .absent, nil)]
-        } catch {
-            return []
-        }
+        } ?? []
     }
 }

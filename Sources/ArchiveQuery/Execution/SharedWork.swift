@@ -1,12 +1,7 @@
 import Dispatch
+import Foundation
 import StorageEngine
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Work on many rows by several threads.
 package enum SharedWork {

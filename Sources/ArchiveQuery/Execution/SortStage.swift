@@ -64,10 +64,3 @@ final class SortStage: RowStage {
         try next.end()
     }
 }
-
-enum KeptForm {
-    case columns
-    case value
-    /// Only the properties with these numbers.
-    case properties([Int])
-}

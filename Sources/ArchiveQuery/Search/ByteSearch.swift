@@ -20,12 +20,6 @@ package struct ByteSearch: Sendable, Hashable {
 
     /// The offset of the first occurrence at or after `first`.
     package static func place(
-        of bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>, from first: Int
-    ) -> Int? {
-        place(of: bytes, in: UnsafeRawBufferPointer(text), from: first)
-    }
-
-    private static func place(
         of bytes: [UInt8], in text: UnsafeRawBufferPointer, from first: Int = 0
     ) -> Int? {
         guard let base = text.baseAddress, !bytes.isEmpty else {

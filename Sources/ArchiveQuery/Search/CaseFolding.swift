@@ -39,7 +39,8 @@ enum CaseFolding {
         // Two bytes become three at most, and the last ones are stored as eight.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 8) { room in
             fold(text, into: room).map {
-                ByteSearch.place(of: bytes, in: UnsafeBufferPointer(rebasing: room[..<$0]), from: 0) != nil
+                let folded = UnsafeBufferPointer(rebasing: room[..<$0])
+                return ByteSearch.place(of: bytes, in: UnsafeRawBufferPointer(folded)) != nil
             }
         }
     }

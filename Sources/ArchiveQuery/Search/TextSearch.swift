@@ -68,8 +68,7 @@ package struct TextSearch: Sendable, Hashable {
         guard searchesBytes else { return nil }
         if caseSensitive {
             guard UTF8Text.isASCII(text) else { return nil }
-            return ByteSearch.place(of: composed, in: text.assumingMemoryBound(to: UInt8.self), from: 0)
-                != nil
+            return ByteSearch.place(of: composed, in: text) != nil
         }
         return CaseFolding.isFound(composed, inFolded: text)
     }
@@ -77,19 +76,13 @@ package struct TextSearch: Sendable, Hashable {
     private func isFoundWhole(in text: String) -> Bool {
         guard !characters.isEmpty else { return true }
         let text = caseSensitive ? text : text.foldedCase
-        if partsOfCharacters {
-            func isIn(_ text: String) -> Bool {
-                var text = text
-                return text.withUTF8 { ByteSearch.place(of: composed, in: $0, from: 0) } != nil
-            }
-            guard !isNeverComposed || isIn(text) else { return false }
-            return isIn(MarkOrder.composed(text))
-        }
-        // Characters of one scalar with only one form are equal if their bytes are; in ASCII, CR LF has two scalars.
-        if searchesBytes, text.unicodeScalars.allSatisfy(\.hasOneForm) {
+        func isIn(_ text: String) -> Bool {
             var text = text
-            return text.withUTF8 { ByteSearch.place(of: composed, in: $0, from: 0) } != nil
+            return text.withUTF8 { ByteSearch.place(of: composed, in: UnsafeRawBufferPointer($0)) } != nil
         }
+        if partsOfCharacters { return (!isNeverComposed || isIn(text)) && isIn(MarkOrder.composed(text)) }
+        // Characters of one scalar with only one form are equal if their bytes are; in ASCII, CR LF has two scalars.
+        if searchesBytes, text.unicodeScalars.allSatisfy(\.hasOneForm) { return isIn(text) }
         var matched = 0
         for character in text {
             while matched > 0, characters[matched] != character { matched = borders[matched - 1] }

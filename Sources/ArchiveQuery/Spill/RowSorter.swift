@@ -269,12 +269,7 @@ extension RowReader {
         guard key.access.isMany else { return try sortValueIfReadable(key.access) }
         var best = SortValue.absent
         try forEachReadable(key.access) { item in
-            let value: SortValue
-            do throws(RowFault) { value = try sortValue(item) } catch .source(let error) {
-                throw error
-            } catch {
-                return
-            }
+            guard let value = try ifReadable({ () throws(RowFault) in try sortValue(item) }) else { return }
             if SortValue.compare(value, best, isDescending: key.isDescending) < 0 { best = value }
         }
         return best

@@ -235,3 +235,11 @@ enum QueryText {
         return output + "\""
     }
 }
+
+extension UInt8 {
+    var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+    var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7a }
+    /// All non-ASCII characters may be part of a name.
+    var isWordStart: Bool { isLetter || self == 0x5f || self == 0x24 || self >= 0x80 }
+    var isWordPart: Bool { isWordStart || isDigit || self == 0x2d }
+}

@@ -44,6 +44,11 @@ package enum NameGuess {
         return last[right.count]
     }
 
+    /// Whether the names differ at most in one letter that is wrong, missing or added, or in two swapped ones.
+    static func areNear(_ left: String, _ right: String) -> Bool {
+        abs(left.utf8.count - right.utf8.count) <= 1 && distance(left, right) <= 1
+    }
+
     private static func distance(_ left: String, _ right: String) -> Int {
         distance(Array(left.utf8), Array(right.utf8))
     }

@@ -23,31 +23,15 @@ extension Parser {
     mutating func stage() throws(QuerySyntaxError) -> [PipelineStage] {
         noteStages()
         if isCondition { return [.find(try predicate())] }
-        guard case .word(let name) = token.kind else { throw failure(advice: findAdvice) }
-        switch name.lowercased() {
-        case "find":
-            return [.find(try afterName { (parser) throws(QuerySyntaxError) in try parser.predicate() })]
-        case "sort":
-            return [.sort(try afterName { (parser) throws(QuerySyntaxError) in try parser.sortKeys() })]
-        case "limit":
-            return [.limit(try afterName { (parser) throws(QuerySyntaxError) in try parser.rowCount() })]
-        case "skip":
-            return [.skip(try afterName { (parser) throws(QuerySyntaxError) in try parser.rowCount() })]
-        case "select":
-            return [.select(try afterName { (parser) throws(QuerySyntaxError) in try parser.selection() })]
-        case "distinct":
-            return [.distinct(try afterName { (parser) throws(QuerySyntaxError) in try parser.columns() })]
-        case "group", "group-by": return try group()
-        case _ where Self.aggregateNames.contains(name.lowercased()): return try aggregates()
-        default: throw failure(advice: findAdvice)
-        }
-    }
-
-    private mutating func afterName<Value>(
-        _ body: (inout Parser) throws(QuerySyntaxError) -> Value
-    ) throws(QuerySyntaxError) -> Value {
-        advance()
-        return try body(&self)
+        if accept("find") { return [.find(try predicate())] }
+        if accept("sort") { return [.sort(try sortKeys())] }
+        if accept("limit") { return [.limit(try rowCount())] }
+        if accept("skip") { return [.skip(try rowCount())] }
+        if accept("select") { return [.select(try selection())] }
+        if accept("distinct") { return [.distinct(try columns())] }
+        if token.isWord("group") || token.isWord("group-by") { return try group() }
+        if isAggregate { return try aggregates() }
+        throw failure(advice: findAdvice)
     }
 
     /// Whether a condition without `find` is next, which no stage begins with.
@@ -82,10 +66,9 @@ extension Parser {
         switch (token.kind, following.kind) {
         case (.word(let word), _) where Self.advice[word.lowercased()] != nil: Self.advice[word.lowercased()]
         case (.word(let word), _):
-            (Self.otherNames[word.lowercased()] ?? Self.stageNames.first { $0.isNearly(word.lowercased()) })
-                .map {
-                    "did you mean \($0)?"
-                }
+            (Self.otherNames[word.lowercased()]
+                ?? Self.stageNames.first { NameGuess.areNear($0, word.lowercased()) })
+                .map { "did you mean \($0)?" }
         default: nil
         }
     }
@@ -197,9 +180,7 @@ extension Parser {
 
     /// Whether an aggregate is next, rather than a property of that name, because a property follows.
     private var isFigure: Bool {
-        guard case .word(let name) = token.kind, Self.aggregateNames.contains(name.lowercased()) else {
-            return false
-        }
+        guard isAggregate else { return false }
         switch following.kind {
         case .word: return !following.isOperator && !following.isWord("as")
         case .quoted, .metadata: return true
@@ -207,30 +188,12 @@ extension Parser {
         }
     }
 
+    private var isAggregate: Bool { Self.aggregateNames.contains { token.isWord($0) } }
+
     private mutating func group() throws(QuerySyntaxError) -> [PipelineStage] {
         if accept("group") { try expect("by") } else { advance() }
         let columns = try columns()
         for name in Self.aggregateNames { note(.word(name)) }
-        guard case .word(let name) = token.kind, Self.aggregateNames.contains(name.lowercased()) else {
-            return [.group(by: columns, [])]
-        }
-        return [.group(by: columns, try figures())]
-    }
-}
-
-extension String {
-    /// Whether one inserted, missing, wrong or swapped letter is the difference.
-    fileprivate func isNearly(_ other: String) -> Bool {
-        let left = Array(utf8)
-        let right = Array(other.utf8)
-        guard abs(left.count - right.count) <= 1, left.count > 2 else { return false }
-        let start = zip(left, right).prefix { $0 == $1 }.count
-        let end = zip(left.dropFirst(start).reversed(), right.dropFirst(start).reversed()).prefix { $0 == $1 }
-            .count
-        let rest = left.count - start - end
-        let otherRest = right.count - start - end
-        if rest <= 1, otherRest <= 1 { return true }
-        return rest == 2 && otherRest == 2 && left[start] == right[start + 1]
-            && left[start + 1] == right[start]
+        return [.group(by: columns, isAggregate ? try figures() : [])]
     }
 }

@@ -46,19 +46,14 @@ extension CBORReader {
 
     @inline(__always)
     private mutating func skipString(_ type: MajorType, count: Int?, checkingText: Bool) throws(CBORError) {
-        guard let count else { return try skipChunks(of: type, checkingText: checkingText) }
+        guard let count else {
+            while try readChunk(of: type, checkingText: checkingText) != nil {}
+            return
+        }
         if checkingText {
             _ = try readUTF8(count: count)
         } else {
             offset += count
-        }
-    }
-
-    private mutating func skipChunks(of type: MajorType, checkingText: Bool) throws(CBORError) {
-        while let chunk = try readChunk(of: type) {
-            guard checkingText else { continue }
-            offset -= chunk.count
-            _ = try readUTF8(count: chunk.count)
         }
     }
 

@@ -20,10 +20,7 @@ extension CBORReader {
     public mutating func readText(count: Int?) throws(CBORError) -> String {
         if let count { return try readDefiniteText(count: count) }
         var text = ""
-        while let chunk = try readChunk(of: .text) {
-            offset -= chunk.count
-            text += try readDefiniteText(count: chunk.count)
-        }
+        while let chunk = try readChunk(of: .text) { text += String(decoding: chunk, as: UTF8.self) }
         return text
     }
 
@@ -46,8 +43,10 @@ extension CBORReader {
         return content
     }
 
-    /// The next chunk of an indefinite-length string; nil at its end. UTF-8 is not checked.
-    mutating func readChunk(of type: MajorType) throws(CBORError) -> UnsafeRawBufferPointer? {
+    /// The next chunk of an indefinite-length string; nil at its end. Unless `checkingText` is false, a text's chunk is valid UTF-8.
+    mutating func readChunk(
+        of type: MajorType, checkingText: Bool = true
+    ) throws(CBORError) -> UnsafeRawBufferPointer? {
         if readBreak() { return nil }
         let start = offset
         let initial = try readInitialByte()
@@ -56,6 +55,6 @@ extension CBORReader {
         else {
             throw CBORError(offset: start, reason: .invalidChunk)
         }
-        return try readContent(count: count)
+        return type == .text && checkingText ? try readUTF8(count: count) : try readContent(count: count)
     }
 }

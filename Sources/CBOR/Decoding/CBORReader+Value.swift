@@ -31,29 +31,18 @@ extension CBORReader {
 
     private mutating func readArray(count: Int?, depth: Int) throws(CBORError) -> CBORValue {
         var items: [CBORValue] = []
-        if let count {
-            items.reserveCapacity(min(count, Self.reserveLimit))
-            for _ in 0..<count { items.append(try readValue(depth: depth)) }
-        } else {
-            while !readBreak() { items.append(try readValue(depth: depth)) }
-        }
+        items.reserveCapacity(min(count ?? 0, Self.reserveLimit))
+        while !readEnd(count: count, read: items.count) { items.append(try readValue(depth: depth)) }
         return .array(items)
     }
 
     private mutating func readMap(count: Int?, depth: Int) throws(CBORError) -> CBORValue {
         var map = CBORMap()
-        if let count {
-            map.entries.reserveCapacity(min(count, Self.reserveLimit))
-            for _ in 0..<count {
-                let key = try readValue(depth: depth)
-                map.append(key: key, value: try readValue(depth: depth))
-            }
-        } else {
-            while !readBreak() {
-                let key = try readValue(depth: depth)
-                try expectValueAfterKey()
-                map.append(key: key, value: try readValue(depth: depth))
-            }
+        map.entries.reserveCapacity(min(count ?? 0, Self.reserveLimit))
+        while !readEnd(count: count, read: map.count) {
+            let key = try readValue(depth: depth)
+            if count == nil { try expectValueAfterKey() }
+            map.append(key: key, value: try readValue(depth: depth))
         }
         return .map(map)
     }

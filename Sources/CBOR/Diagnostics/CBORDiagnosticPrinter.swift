@@ -28,8 +28,8 @@ public struct CBORDiagnosticPrinter {
         switch try reader.readHead() {
         case .unsigned(let number): append(number.description)
         case .negative(let number): append((-1 - Int128(number)).description)
-        case .bytes(let count): try printBytes(count: count)
-        case .text(let count): try printText(count: count)
+        case .bytes(let count): try printString(.bytes, count: count)
+        case .text(let count): try printString(.text, count: count)
         case .array(let count):
             try reader.checkDepth(depth, at: start)
             try printArray(count: count, depth: depth + 1)
@@ -75,33 +75,19 @@ public struct CBORDiagnosticPrinter {
         append("}")
     }
 
-    private mutating func printBytes(count: Int?) throws(CBORError) {
+    private mutating func printString(_ type: MajorType, count: Int?) throws(CBORError) {
         if let count {
-            appendHex(try reader.readContent(count: count))
-            return
+            return append(
+                type == .text ? try reader.readUTF8(count: count) : try reader.readContent(count: count), type
+            )
         }
         var chunks = 0
-        while let chunk = try reader.readChunk(of: .bytes) {
+        while let chunk = try reader.readChunk(of: type) {
             append(chunks == 0 ? "(_ " : ", ")
-            appendHex(chunk)
+            append(chunk, type)
             chunks += 1
         }
-        append(chunks == 0 ? "''_" : ")")
-    }
-
-    private mutating func printText(count: Int?) throws(CBORError) {
-        if let count {
-            JSONString.append(try reader.readUTF8(count: count), to: &output)
-            return
-        }
-        var chunks = 0
-        while let chunk = try reader.readChunk(of: .text) {
-            append(chunks == 0 ? "(_ " : ", ")
-            reader.offset -= chunk.count
-            JSONString.append(try reader.readUTF8(count: chunk.count), to: &output)
-            chunks += 1
-        }
-        append(chunks == 0 ? "\"\"_" : ")")
+        append(chunks > 0 ? ")" : type == .text ? "\"\"_" : "''_")
     }
 
     /// Prints a bignum in preferred serialization as a number; false, with nothing printed or read, for anything else.
@@ -126,10 +112,14 @@ public struct CBORDiagnosticPrinter {
         return DecimalNumber(text: number.description.utf8).text
     }
 
-    private mutating func appendHex(_ bytes: UnsafeRawBufferPointer) {
-        append("h'")
-        Hexadecimal.append(bytes, to: &output)
-        append("'")
+    private mutating func append(_ content: UnsafeRawBufferPointer, _ type: MajorType) {
+        if type == .text {
+            JSONString.append(content, to: &output)
+        } else {
+            append("h'")
+            Hexadecimal.append(content, to: &output)
+            append("'")
+        }
     }
 
     private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }

@@ -75,7 +75,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .unexpected(let found, let expected): "found \(Self.name(of: found)), expected \(expected)"
         case .leadingZero: "found a digit after a leading 0, expected the number to end or a fraction"
         case .controlCharacter(let byte): "found \(Self.name(of: byte)) in a string, expected its escape"
-        case .loneSurrogate(let unit): "found half a surrogate pair, \\u\(Self.hex(UInt64(unit), digits: 4))"
+        case .loneSurrogate(let unit): "found half a surrogate pair, \\u\(String(unit, radix: 16))"
         case .invalidUTF8: "found bytes that are not valid UTF-8"
         case .nestingTooDeep(let limit): "more than \(limit) levels of nesting"
         case .tooManyDigits(let limit): "a number of more than \(limit) digits"
@@ -86,13 +86,10 @@ extension JSONError.Reason: CustomStringConvertible {
 
     /// A printable character in quotes, anything else as its code.
     private static func name(of byte: UInt8) -> String {
-        guard (0x21...0x7e).contains(byte) else { return "byte 0x" + hex(UInt64(byte), digits: 2) }
+        guard (0x21...0x7e).contains(byte) else {
+            return "byte 0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
         return "'" + String(UnicodeScalar(byte)) + "'"
-    }
-
-    private static func hex(_ number: UInt64, digits: Int) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }
 

@@ -93,7 +93,7 @@ public struct JSONPrinter {
         if output.count >= JSONPrinter.pieceBytes, !isInKey { try handOn() }
         switch try reader.readHead() {
         case .unsigned(let number): append(number.description)
-        case .negative(let number): append(negative: number)
+        case .negative(let number): append(number < .max ? "-\(number + 1)" : "-18446744073709551616")
         case .bytes(let count): try printBytes(count: count)
         case .text(let count): try printText(count: count)
         case .array where isInKey, .map where isInKey:
@@ -231,10 +231,7 @@ public struct JSONPrinter {
             if var text = try? ahead.readText(count: nil) {
                 text.withUTF8 { appendEscape(of: UnsafeRawBufferPointer($0)) }
             }
-            while let chunk = try reader.readChunk(of: .text) {
-                reader.offset -= chunk.count
-                try append(text: try reader.readUTF8(count: chunk.count))
-            }
+            while let chunk = try reader.readChunk(of: .text) { try append(text: chunk) }
         }
         appendQuote()
     }
@@ -306,14 +303,12 @@ public struct JSONPrinter {
             reader.offset = start
             return false
         }
-        output.append(UInt8(ascii: "\""))
+        append("\"")
         for (index, byte) in try reader.readContent(count: 16).enumerated() {
-            if [4, 6, 8, 10].contains(index) { output.append(UInt8(ascii: "-")) }
-            for digit in [byte >> 4, byte & 0xf] {
-                output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
-            }
+            if [4, 6, 8, 10].contains(index) { append("-") }
+            append((byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true))
         }
-        output.append(UInt8(ascii: "\""))
+        append("\"")
         return true
     }
 
@@ -332,12 +327,6 @@ public struct JSONPrinter {
         default:
             return false
         }
-    }
-
-    private mutating func append(negative number: UInt64) {
-        output.append(UInt8(ascii: "-"))
-        let (magnitude, overflow) = number.addingReportingOverflow(1)
-        append(overflow ? "18446744073709551616" : magnitude.description)
     }
 
     @inline(__always)

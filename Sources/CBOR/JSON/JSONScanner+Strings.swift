@@ -130,21 +130,12 @@ extension JSONScanner {
     private mutating func fourHexDigits() throws(JSONError) -> UInt16 {
         var number: UInt16 = 0
         for _ in 0..<4 {
-            guard place < text.count, let digit = Self.hexDigit(text[place]) else {
+            guard place < text.count, let digit = Hexadecimal.value(of: text[place]) else {
                 throw unexpected(.hexDigit)
             }
-            number = number << 4 | digit
+            number = number << 4 | UInt16(digit)
             place += 1
         }
         return number
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt16? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
-        default: nil
-        }
     }
 }

@@ -33,13 +33,19 @@ public enum JSONTranscoder {
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool,
         readsBytes: Bool = false
     ) throws(JSONError) {
+        var scanner = JSONScanner(json, at: 0)
+        if uniqueNames { scanner.names = ObjectNames() }
+        scanner.readsBytes = readsBytes
+        try transcode(&scanner, isWhole: true, into: &writer)
+    }
+
+    private static func transcode(
+        _ scanner: inout JSONScanner, isWhole: Bool, into writer: inout CBORWriter
+    ) throws(JSONError) {
         let length = writer.bytes.count
         do throws(JSONError) {
-            var scanner = JSONScanner(json, at: 0)
-            if uniqueNames { scanner.names = ObjectNames() }
-            scanner.readsBytes = readsBytes
             try scanner.value(into: &writer, depth: 0)
-            try scanner.expectEnd()
+            if isWhole { try scanner.expectEnd() }
         } catch {
             writer.bytes.removeSubrange(length...)
             throw error
@@ -57,15 +63,9 @@ public enum JSONTranscoder {
         of json: UnsafeRawBufferPointer, from offset: Int = 0, into writer: inout CBORWriter
     ) throws(JSONError) -> Int {
         precondition(offset >= 0, "An offset counts from the start of the text")
-        let length = writer.bytes.count
-        do throws(JSONError) {
-            var scanner = JSONScanner(json, at: offset)
-            try scanner.value(into: &writer, depth: 0)
-            return scanner.place
-        } catch {
-            writer.bytes.removeSubrange(length...)
-            throw error
-        }
+        var scanner = JSONScanner(json, at: offset)
+        try transcode(&scanner, isWhole: false, into: &writer)
+        return scanner.place
     }
 
     /// Converts `json`, which must be exactly one value. Cost: O(length).
@@ -85,6 +85,14 @@ public enum JSONTranscoder {
         try json.withRawBytes { text throws(JSONError) in
             try transcode(text, into: &writer, uniqueNames: uniqueNames, readsBytes: readsBytes)
         }
+        return writer.bytes
+    }
+
+    /// The characters of the escape after a backslash, in UTF-8, and moves `place` past it; nil for an invalid escape.
+    package static func readEscape(in text: UnsafeRawBufferPointer, at place: inout Int) -> [UInt8]? {
+        var (scanner, writer) = (JSONScanner(text, at: place), CBORWriter())
+        guard (try? scanner.escape(into: &writer)) != nil else { return nil }
+        place = scanner.place
         return writer.bytes
     }
 }

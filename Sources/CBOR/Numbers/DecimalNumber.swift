@@ -63,11 +63,23 @@ package struct DecimalNumber: Sendable, Hashable {
 
     /// The double that prints as this number; nil if none does.
     package var double: Double? {
+        guard digits.count <= Self.maximumDoubleDigits, let number = nearestDouble else { return nil }
+        return isZero || DecimalNumber(text: number.description.utf8) == self ? number : nil
+    }
+
+    /// The finite double nearest to the number, if there is one.
+    package var nearestDouble: Double? {
         if isZero { return isNegative ? -0.0 : 0.0 }
-        guard digits.count <= Self.maximumDoubleDigits, (-400...400).contains(exponent) else { return nil }
+        guard (-20_000...20_000).contains(exponent) else { return nil }
         let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
-        guard let number = Double(text), number.isFinite else { return nil }
-        return DecimalNumber(text: number.description.utf8) == self ? number : nil
+        return Double(text).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The nearest double; infinite for a number that is too large for one, and 0 for one that is too small.
+    package var roundedDouble: Double {
+        if let nearestDouble { return nearestDouble }
+        let magnitude: Double = exponent + Int128(digits.count) > 0 ? .infinity : 0
+        return isNegative ? -magnitude : magnitude
     }
 }
 

@@ -2,15 +2,9 @@
 /// backslashes before it, gets one more backslash where both may occur, so that each spelling is unique.
 package enum ByteText {
     package static func spelling(of bytes: some Sequence<UInt8>) -> String {
-        var output: [UInt8] = []
-        Array(bytes).withUnsafeBytes { append($0, to: &output) }
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
-        output.append(contentsOf: "h'".utf8)
-        Hexadecimal.append(bytes, to: &output)
-        output.append(UInt8(ascii: "'"))
+        var digits: [UInt8] = []
+        Array(bytes).withUnsafeBytes { Hexadecimal.append($0, to: &digits) }
+        return "h'" + String(decoding: digits, as: UTF8.self) + "'"
     }
 
     /// Whether a text must be spelled with one more backslash.
@@ -43,12 +37,9 @@ package enum ByteText {
         return text.withUTF8 { value(of: UnsafeRawBufferPointer($0)) } ?? .text(spelling)
     }
 
+    /// Not for capitals, which no spelling has.
     private static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
-        default: nil
-        }
+        UInt8(ascii: "A")...UInt8(ascii: "F") ~= character ? nil : Hexadecimal.value(of: character)
     }
 }
 

@@ -127,9 +127,10 @@ struct TextScan {
 
     /// The normalized offset of a source offset, or the limit.
     private func place(of wanted: [UInt8], from first: Int, before limit: Int) -> Int {
-        ready.withUnsafeBufferPointer { text in
+        ready.withUnsafeBytes { text in
             let end = min(text.count, limit + wanted.count - 1)
-            return ByteSearch.place(of: wanted, in: UnsafeBufferPointer(rebasing: text[..<end]), from: first)
+            return ByteSearch.place(
+                of: wanted, in: UnsafeRawBufferPointer(rebasing: text[..<end]), from: first)
         } ?? limit
     }
 

@@ -48,8 +48,8 @@ extension CBORReader {
         }
     }
 
-    /// The type of the next item; `expected` is for the fault without one.
-    func nextType(_ expected: any Any.Type) throws(ReadFault) -> MajorType {
+    /// The type of the next item.
+    func nextType() throws(ReadFault) -> MajorType {
         guard let initialByte else { throw .malformed(CBORError(offset: bytes.count, reason: .truncated)) }
         return MajorType(of: initialByte)
     }
@@ -72,12 +72,9 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    mutating func openMap() throws(ReadFault) -> Int?? { try open(.map) }
-    mutating func openArray() throws(ReadFault) -> Int?? { try open(.array) }
-
     /// Reads the tags and the head of a container. Nil: the item isn't of that type (only its tags are read); inner nil: indefinite length.
     @inline(__always)
-    private mutating func open(_ type: MajorType) throws(ReadFault) -> Int?? {
+    mutating func open(_ type: MajorType) throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == type else { return .none }
         switch try checked({ reader throws(CBORError) in try reader.readHead() }) {
@@ -86,15 +83,34 @@ extension CBORReader {
         }
     }
 
+    mutating func readMapKey() throws(ReadFault) -> MapKey {
+        try skipTags()
+        let start = offset
+        return try checked { reader throws(CBORError) in
+            switch try reader.readHead() {
+            case .text(let count?): return .text(try reader.readContent(count: count))
+            case .text(nil): return .assembled(Array(try reader.readText(count: nil).utf8))
+            case .unsigned(let number): return Int(exactly: number).map { .integer($0) } ?? .other
+            case .negative(let number): return Int(exactly: number).map { .integer(~$0) } ?? .other
+            default:
+                reader.offset = start
+                try reader.skipItem()
+                return .other
+            }
+        }
+    }
+
+    mutating func skipValue(isIndefinite: Bool) throws(ReadFault) {
+        try checked { reader throws(CBORError) in
+            if isIndefinite { try reader.expectValueAfterKey() }
+            try reader.skipItem()
+        }
+    }
+
     /// The fault for a next item whose kind isn't `expected`.
     mutating func mismatch(_ expected: any Any.Type) throws(ReadFault) -> ReadFault {
-        let head = try checked { reader throws(CBORError) in
-            while let initial = reader.initialByte, MajorType(of: initial) == .tag {
-                _ = try reader.readHead()
-            }
-            return try reader.readHead()
-        }
-        return switch head {
+        try skipTags()
+        return switch try checked({ reader throws(CBORError) in try reader.readHead() }) {
         case .null, .undefined: .null(expected)
         case .unsigned, .negative: .mismatch(expected, found: "an integer")
         case .bytes: .mismatch(expected, found: "a byte string")

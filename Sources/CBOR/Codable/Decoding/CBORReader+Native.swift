@@ -34,7 +34,7 @@ extension CBORReader {
             // A relative URL is a map that `URL` decodes itself.
             let start = offset
             try skipTags()
-            let isMap = try nextType(URL.self) == .map
+            let isMap = try nextType() == .map
             offset = start
             if isMap { throw .notNative }
             return same(try decodeURL())
@@ -60,11 +60,11 @@ extension CBORReader {
     }
 
     @inline(__always)
-    private mutating func decodeArray<Element>(
-        _ read: (inout CBORReader) throws(ReadFault) -> Element
-    ) throws(ReadFault) -> [Element] {
-        guard let count = try openArray() else { throw try mismatch([Any].self) }
-        var items: [Element] = []
+    private mutating func decodeArray<Item>(
+        _ read: (inout CBORReader) throws(ReadFault) -> Item
+    ) throws(ReadFault) -> [Item] {
+        guard let count = try open(.array) else { throw try mismatch([Any].self) }
+        var items: [Item] = []
         // The count may be a false claim, so reserve only a little.
         items.reserveCapacity(min(count ?? 0, 256))
         do throws(ReadFault) {
@@ -78,7 +78,7 @@ extension CBORReader {
     /// Reads a `Data`. Copies a byte string only once, because it may be large.
     private mutating func decodeData() throws(ReadFault) -> Data {
         try skipTags()
-        guard try nextType(Data.self) == .bytes else { return Data(try decodeByteArray(Data.self)) }
+        guard try nextType() == .bytes else { return Data(try decodeByteArray(Data.self)) }
         return try checked { reader throws(CBORError) in
             guard case .bytes(let count) = try reader.readHead() else { return Data() }
             guard let count else { return Data(try reader.readBytes(count: nil)) }
@@ -89,7 +89,7 @@ extension CBORReader {
     /// Reads a byte string, or an array of numbers from 0 to 255.
     private mutating func decodeByteArray(_ type: any Any.Type) throws(ReadFault) -> [UInt8] {
         try skipTags()
-        guard try nextType(type) == .array else { return try decodeByteString(type) }
+        guard try nextType() == .array else { return try decodeByteString(type) }
         return try decodeArray { reader throws(ReadFault) in try reader.decodeInteger(UInt8.self) }
     }
 }

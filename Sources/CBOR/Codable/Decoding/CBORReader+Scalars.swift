@@ -27,13 +27,13 @@ extension CBORReader {
 
     private mutating func decodeTaggedText() throws(ReadFault) -> String {
         try skipTags()
-        guard try nextType(String.self) == .text else { throw try mismatch(String.self) }
+        guard try nextType() == .text else { throw try mismatch(String.self) }
         return try decodeText()
     }
 
     mutating func decodeByteString(_ type: any Any.Type) throws(ReadFault) -> [UInt8] {
         try skipTags()
-        guard try nextType(type) == .bytes else { throw try mismatch(type) }
+        guard try nextType() == .bytes else { throw try mismatch(type) }
         return try checked { reader throws(CBORError) in
             guard case .bytes(let count) = try reader.readHead() else { return [] }
             return try reader.readBytes(count: count)
@@ -162,22 +162,5 @@ extension CBORReader {
             offset = start
             throw fault
         }
-    }
-}
-
-extension DecimalNumber {
-    /// The finite double nearest to the number, if there is one.
-    package var nearestDouble: Double? {
-        if isZero { return isNegative ? -0.0 : 0.0 }
-        guard (-20_000...20_000).contains(exponent) else { return nil }
-        let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
-        return Double(text).flatMap { $0.isFinite ? $0 : nil }
-    }
-
-    /// The nearest double; infinite for a number that is too large for one, and 0 for one that is too small.
-    package var roundedDouble: Double {
-        if let nearestDouble { return nearestDouble }
-        let magnitude: Double = exponent + Int128(digits.count) > 0 ? .infinity : 0
-        return isNegative ? -magnitude : magnitude
     }
 }

@@ -31,7 +31,8 @@ final class KeyTable {
         if case .other = key { return }
         if case .integer = key { isUnique = false }
         if 2 * entries.count >= slots.count { try grow(reader) }
-        guard let slot = try freeSlot(for: key, reader) else {
+        let (slot, known) = try find(key, reader)
+        guard known == nil else {
             isUnique = false
             return
         }
@@ -42,38 +43,27 @@ final class KeyTable {
     private func grow(_ reader: CBORReader) throws(ReadFault) {
         slots = Array(repeating: -1, count: 2 * slots.count)
         for (number, entry) in entries.enumerated() {
-            if let slot = try freeSlot(for: try key(of: entry, reader), reader) {
-                slots[slot] = Int32(truncatingIfNeeded: number)
-            }
+            slots[try find(try key(of: entry, reader), reader).slot] = Int32(truncatingIfNeeded: number)
         }
     }
 
-    /// The slot for a new key; nil if the table has an equal key.
-    private func freeSlot(for key: MapKey, _ reader: CBORReader) throws(ReadFault) -> Int? {
+    /// The slot of an equal key with its entry, or the free slot for the key.
+    private func find(_ key: MapKey, _ reader: CBORReader) throws(ReadFault) -> (slot: Int, entry: Entry?) {
         var slot = Self.hash(key) & (slots.count - 1)
         while slots[slot] >= 0 {
-            if try self.key(of: entries[Int(slots[slot])], reader).isSame(as: key) { return nil }
+            let entry = entries[Int(slots[slot])]
+            if try self.key(of: entry, reader).isSame(as: key) { return (slot, entry) }
             slot = (slot + 1) & (slots.count - 1)
         }
-        return slot
+        return (slot, nil)
     }
 
     func entry(_ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader) throws(ReadFault) -> Entry?
     {
-        let byName = try entry(.text(name), reader)
-        guard let number, let byNumber = try entry(.integer(number), reader) else { return byName }
+        let byName = try find(.text(name), reader).entry
+        guard let number, let byNumber = try find(.integer(number), reader).entry else { return byName }
         guard let byName, byName.index < byNumber.index else { return byNumber }
         return byName
-    }
-
-    private func entry(_ key: MapKey, _ reader: CBORReader) throws(ReadFault) -> Entry? {
-        var slot = Self.hash(key) & (slots.count - 1)
-        while slots[slot] >= 0 {
-            let entry = entries[Int(slots[slot])]
-            if try self.key(of: entry, reader).isSame(as: key) { return entry }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        return nil
     }
 
     func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
@@ -99,17 +89,5 @@ final class KeyTable {
         case .other: break
         }
         return hasher.finalize()
-    }
-}
-
-extension MapKey {
-    func isSame(as other: MapKey) -> Bool {
-        switch other {
-        case .text(let bytes): isEqual(to: bytes, number: nil)
-        case .assembled(let bytes): bytes.withUnsafeBytes { isEqual(to: $0, number: nil) }
-        case .integer(let number):
-            if case .integer(number) = self { true } else { false }
-        case .other: false
-        }
     }
 }

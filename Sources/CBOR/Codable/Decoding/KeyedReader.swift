@@ -28,7 +28,14 @@ struct KeyedReader<Key: CodingKey> {
     private func scalar<Value>(
         _ key: Key, _ read: (inout CBORReader) throws(ReadFault) -> Value
     ) throws -> Value {
-        var reader = decoder.reader(at: try findExisting(key))
+        try scalar(key, at: try findExisting(key), read)
+    }
+
+    @inline(__always)
+    private func scalar<Value>(
+        _ key: Key, at place: Int, _ read: (inout CBORReader) throws(ReadFault) -> Value
+    ) throws -> Value {
+        var reader = decoder.reader(at: place)
         do throws(ReadFault) {
             let value = try read(&reader)
             decoder.map?.advance(to: reader.offset)
@@ -43,13 +50,8 @@ struct KeyedReader<Key: CodingKey> {
         _ key: Key, _ read: (inout CBORReader) throws(ReadFault) -> Value
     ) throws -> Value? {
         guard let place = try find(key) else { return nil }
-        var reader = decoder.reader(at: place)
-        do throws(ReadFault) {
-            let value = try reader.readNull() ? nil : try read(&reader)
-            decoder.map?.advance(to: reader.offset)
-            return value
-        } catch {
-            throw decoder.error(error, .key(key))
+        return try scalar(key, at: place) { reader throws(ReadFault) in
+            try reader.readNull() ? nil : try read(&reader)
         }
     }
 

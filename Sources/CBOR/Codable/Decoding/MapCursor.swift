@@ -136,12 +136,3 @@ struct MapCursor {
         return reader.offset
     }
 }
-
-extension CBORReader {
-    mutating func skipValue(isIndefinite: Bool) throws(ReadFault) {
-        try checked { reader throws(CBORError) in
-            if isIndefinite { try reader.expectValueAfterKey() }
-            try reader.skipItem()
-        }
-    }
-}

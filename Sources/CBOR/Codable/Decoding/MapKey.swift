@@ -25,23 +25,13 @@ enum MapKey {
         case .other: false
         }
     }
-}
 
-extension CBORReader {
-    mutating func readMapKey() throws(ReadFault) -> MapKey {
-        try skipTags()
-        let start = offset
-        return try checked { reader throws(CBORError) in
-            switch try reader.readHead() {
-            case .text(let count?): return .text(try reader.readContent(count: count))
-            case .text(nil): return .assembled(Array(try reader.readText(count: nil).utf8))
-            case .unsigned(let number): return Int(exactly: number).map { .integer($0) } ?? .other
-            case .negative(let number): return Int(exactly: number).map { .integer(~$0) } ?? .other
-            default:
-                reader.offset = start
-                try reader.skipItem()
-                return .other
-            }
+    func isSame(as other: MapKey) -> Bool {
+        switch other {
+        case .text(let bytes): isEqual(to: bytes, number: nil)
+        case .assembled(let bytes): bytes.withUnsafeBytes { isEqual(to: $0, number: nil) }
+        case .integer(let number): if case .integer(number) = self { true } else { false }
+        case .other: false
         }
     }
 }

@@ -188,7 +188,7 @@ extension ValueDecoder: Decoder {
 extension ValueDecoder {
     private func openMap() throws {
         map = try scalar { reader throws(ReadFault) in
-            guard let count = try reader.openMap() else { throw try reader.mismatch([String: Any].self) }
+            guard let count = try reader.open(.map) else { throw try reader.mismatch([String: Any].self) }
             return MapCursor(count: count, first: reader.offset)
         }
         knownEnd = nil
@@ -196,7 +196,7 @@ extension ValueDecoder {
 
     private func openArray() throws -> ArrayCursor {
         let cursor = try scalar { reader throws(ReadFault) in
-            guard let count = try reader.openArray() else { throw try reader.mismatch([Any].self) }
+            guard let count = try reader.open(.array) else { throw try reader.mismatch([Any].self) }
             return ArrayCursor(count: count, first: reader.offset)
         }
         knownEnd = nil

@@ -31,8 +31,7 @@ extension ValueEncoder {
     func beginSingle(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
         guard scope.shape == .undecided else {
-            throw misused(
-                (), "A single value container takes one value, and nothing may be encoded beside it.")
+            throw misused("A single value container takes one value, and nothing may be encoded beside it.")
         }
         scope.shape = .single
     }
@@ -47,7 +46,7 @@ extension ValueEncoder {
     }
 
     private func notCurrent() -> EncodingError {
-        misused((), "The container's value is complete, or another value is being encoded within it.")
+        misused("The container's value is complete, or another value is being encoded within it.")
     }
 
     // MARK: End of a scope
@@ -115,7 +114,7 @@ extension ValueEncoder {
             }
             return Self.firstRepeated(names).map { String(decoding: $0, as: UTF8.self) }
         }
-        if let repeated { throw misused((), "The key \"\(repeated)\" is encoded twice.") }
+        if let repeated { throw misused("The key \"\(repeated)\" is encoded twice.") }
     }
 
     private static func firstRepeated(_ names: [UnsafeRawBufferPointer]) -> UnsafeRawBufferPointer? {

@@ -83,7 +83,9 @@ final class ValueEncoder {
         }
         do {
             try value.encode(to: self)
-            if isWhole, scope.shape == .undecided, misuse == nil { throw nothingEncoded(value) }
+            if isWhole, scope.shape == .undecided, misuse == nil {
+                throw invalid(value, "Top-level \(Value.self) did not encode a value.")
+            }
             try finishScope()
         } catch {
             removeAll(from: scope.start)
@@ -138,26 +140,18 @@ final class ValueEncoder {
         if misuse == nil { misuse = error }
     }
 
-    func misused(_ value: Any, _ description: String) -> EncodingError {
-        let error = EncodingError.invalidValue(
-            value, .init(codingPath: codingPath, debugDescription: description))
+    func misused(_ description: String) -> EncodingError {
+        let error = invalid((), description)
         report(error)
         return error
     }
 
     private func tooDeep(_ value: Any) -> EncodingError {
-        .invalidValue(
-            value,
-            .init(
-                codingPath: codingPath,
-                debugDescription: "More than \(maximumDepth) values are nested within each other."))
+        invalid(value, "More than \(maximumDepth) values are nested within each other.")
     }
 
-    private func nothingEncoded<Value>(_ value: Value) -> EncodingError {
-        .invalidValue(
-            value,
-            .init(codingPath: codingPath, debugDescription: "Top-level \(Value.self) did not encode a value.")
-        )
+    private func invalid(_ value: Any, _ description: String) -> EncodingError {
+        .invalidValue(value, .init(codingPath: codingPath, debugDescription: description))
     }
 }
 
@@ -183,7 +177,7 @@ extension ValueEncoder: Encoder {
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {
-            report(misused((), "A value that is \(scope.shape) already can't also be \(shape)."))
+            _ = misused("A value that is \(scope.shape) already can't also be \(shape).")
             return 0
         }
         scope.shape = shape
