@@ -55,7 +55,7 @@ extension Archive {
         var found: (entry: CurrentEntry, expires: Timestamp?)?
         try withBytes(of: key) { (key) throws(StorageError) in
             try ArchiveEngine.validate(key: key)
-            try engine.withPresentLine(of: key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) {
+            try engine.withPresentLine(of: key, tag: engine.hash.tag(key)) {
                 entry, line in
                 if !line.isMemoryOnly { found = (CurrentEntry(entry.frame), line.expires) }
             }

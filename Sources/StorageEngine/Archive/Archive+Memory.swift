@@ -58,7 +58,7 @@ extension Archive {
 
     /// Publishes an event about a value that can't be decoded as the requested type. The value stays.
     package func reportUndecodable(_ key: HashedKey) throws(StorageError) {
-        try engine().publishEvent(.rejection, .undecodable, key.bytes, tag: key.tag, bytes: 0)
+        try engine().publish(.rejection, .undecodable, tag: key.tag, key: key.bytes)
     }
 
     // MARK: Reading
@@ -190,9 +190,7 @@ extension Archive {
 
     /// The first offset of the claims' bytes. The process table's locks use lower offsets (OnDiskFormat, "Folders").
     private static var firstClaim: Int { 1 << 32 }
-}
 
-extension Archive {
     /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: absent);
     /// otherwise returns `nil`. Keeps the options in `kept`; copies the expiry time from the index, so it never shifts. Without
     /// `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.

@@ -54,13 +54,10 @@ public final class Archive: Sendable, FollowedArchive {
         switch mode {
         case .readWrite:
             let engine = try opening.openForWriting()
-            do throws(StorageError) {
-                // Completes syncs, removals and compaction of crashed processes.
-                SpaceBudget(engine).scheduleReclaimIfNeeded()
+            // Completes syncs, removals and compaction of crashed processes.
+            SpaceBudget(engine).scheduleReclaimIfNeeded()
+            try StorageError.cleaning(up: { ArchiveClosing(engine).close() }) { () throws(StorageError) in
                 try engine.finishChange()
-            } catch {
-                ArchiveClosing(engine).close()
-                throw error
             }
             engine.startMaintenancePolling()
             return engine
@@ -195,7 +192,7 @@ public final class Archive: Sendable, FollowedArchive {
                     value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
                 try ArchiveEngine.validate(key: key)
                 _ = try engine.putFreeingSpace(
-                    request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
+                    request, key: key, tag: engine.hash.tag(key))
             }
         }
         try engine.finishChange()

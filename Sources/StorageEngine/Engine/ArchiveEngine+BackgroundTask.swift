@@ -31,11 +31,9 @@ extension ArchiveEngine {
             if let ticket = state.ticket {
                 return BackgroundThread.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
-            do throws(StorageError) {
+            try StorageError.cleaning(up: { maintenanceDue.store(.max, ordering: .relaxed) }) {
+                () throws(StorageError) in
                 try registerMaintenance(&state, after: ArchiveEngine.shortestPause)
-            } catch {
-                maintenanceDue.store(.max, ordering: .relaxed)
-                throw error
             }
         }
     }

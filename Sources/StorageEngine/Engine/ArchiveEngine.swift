@@ -60,7 +60,7 @@ final class ArchiveEngine: Sendable {
         self.log = log
         self.lock = lock
         attachment = role.attachment
-        processSlot = role.slot
+        processSlot = nil
         unusableIndex = role.unusableIndex
         self.tasks = tasks
         pid = getpid()
@@ -133,6 +133,15 @@ final class ArchiveEngine: Sendable {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
+    /// Publishes an event that this process caused.
+    @inline(__always) func publish(
+        _ kind: EventKind, _ cause: EventCause, tag: UInt32 = 0, bytes: Int = 0, at location: Location = .none,
+        time: Int64 = Clock.wall(), key: UnsafeRawBufferPointer = .empty
+    ) {
+        index.publish(
+            kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time, key: key)
+    }
+
     /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
     @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
 
@@ -159,22 +168,19 @@ struct EngineTasks: Sendable {
     let maintain: @Sendable (ArchiveEngine) -> Int64?
 }
 
-enum ArchiveRole {
-    /// `attachment` is locked as long as it is open; `slot` is the slot in the process table, if the handle has one.
-    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
-    /// Reads the index that the writers share, and writes nothing.
-    case observer
-    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
-    case copy(beside: FileDescriptor.FileNumber?)
+struct ArchiveRole {
+    /// Locked by a writer as long as it is open; `nil` for a reader.
+    var attachment: FileDescriptor?
+    /// For a copy: the index file that could not be used.
+    var unusableIndex: FileDescriptor.FileNumber?
 
-    var attachment: FileDescriptor? {
-        if case .writer(let attachment, _) = self { attachment } else { nil }
-    }
-    var slot: ProcessSlot? {
-        if case .writer(_, let slot) = self { slot } else { nil }
-    }
-    var unusableIndex: FileDescriptor.FileNumber? {
-        if case .copy(let index) = self { index } else { nil }
+    /// Changes the archive; has no slot in the process table at first.
+    static func writer(attachment: FileDescriptor) -> ArchiveRole { ArchiveRole(attachment: attachment) }
+    /// Reads the index that the writers share, and writes nothing.
+    static let observer = ArchiveRole()
+    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
+    static func copy(beside index: FileDescriptor.FileNumber?) -> ArchiveRole {
+        ArchiveRole(unusableIndex: index)
     }
 }
 
@@ -188,6 +194,16 @@ extension ArchiveEngine {
 
     func closedIfRemoved(_ error: StorageError) -> StorageError {
         hasLostItsFiles ? .closed(name: name) : error
+    }
+
+    func closingIfRemoved<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            throw closedIfRemoved(error)
+        }
     }
 
     /// Called when a file is missing, before damage is reported: throws `closed` if the archive's files were removed.

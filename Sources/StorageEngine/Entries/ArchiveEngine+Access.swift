@@ -5,7 +5,7 @@ extension ArchiveEngine {
     @inline(__always)
     func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
-        try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
+        try withPeek(key, tag: hash.tag(key), body)
     }
 
     @inline(__always) func withPeek(
@@ -24,7 +24,7 @@ extension ArchiveEngine {
     @inline(__always)
     func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
-        try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
+        try withAccess(key, tag: hash.tag(key), body)
     }
 
     @inline(__always) func withAccess(
@@ -50,7 +50,7 @@ extension ArchiveEngine {
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try ArchiveEngine.validate(key: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
-        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let tag = hash.tag(key)
         guard let entry = try find(key, tag: tag) else {
             processSlot.addMiss()
             return false
@@ -103,9 +103,7 @@ extension ArchiveEngine {
     }
 
     func publishPromotion(of held: HeldEntry, bytes: Int) {
-        index.publish(
-            .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
-            time: Clock.wall())
+        publish(.promotion, .request, tag: held.tag, bytes: bytes, at: held.location)
     }
 
     /// Records an entry that only this process's memory holds, while it runs (S11). Removes the value on disk, not others' objects.

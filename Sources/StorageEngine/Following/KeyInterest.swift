@@ -54,12 +54,8 @@ package struct ChangedKeys {
     }
 
     private func firstKey(from key: [UInt8]) -> [UInt8]? {
-        var (low, high) = (0, keys.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if keys[middle].lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
-        }
-        return low < keys.count ? keys[low] : nil
+        let place = keys.count(before: { $0.lexicographicallyPrecedes(key) })
+        return place < keys.count ? keys[place] : nil
     }
 }
 

@@ -136,23 +136,6 @@ struct Frame {
         return frame
     }
 
-    /// Like ``passesChecksum(seed:)`` at `offset` of a sparse file that has data in these ranges only, given in order.
-    func passesChecksum(seed: UInt32, of stretches: [Range<Int>], _ offset: Int) -> Bool {
-        let end = offset + bytes
-        var place = offset + 4
-        var register = ~seed
-        for stretch in stretches {
-            let stretch = stretch.clamped(to: place..<end)
-            guard !stretch.isEmpty else { continue }
-            register = Checksum.moved(register, overZeros: stretch.lowerBound - place)
-            let content = UnsafeRawBufferPointer(
-                start: base + (stretch.lowerBound - offset), count: stretch.count)
-            register = Checksum.register(register, over: content)
-            place = stretch.upperBound
-        }
-        return checksum == ~Checksum.moved(register, overZeros: end - place)
-    }
-
     /// The checksum's seed for a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
     @inline(__always) static func seed(segmentSeed: UInt32, offset: Int) -> UInt32 {
         segmentSeed &+ UInt32(truncatingIfNeeded: offset >> 3) &* 0x9E37_79B1

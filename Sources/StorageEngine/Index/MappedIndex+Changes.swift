@@ -45,15 +45,6 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(newValue)) }
     }
 
-    var parts: LogParts? {
-        get { view.parts }
-        nonmutating set {
-            memory.set64(IndexLayout.partsHeadOffset, newValue?.head.raw ?? 0)
-            memory.set64(IndexLayout.partsSumOffset, newValue?.sum ?? 0)
-            memory.set64(IndexLayout.partsNewestOffset, newValue?.newest ?? 0)
-        }
-    }
-
     // MARK: The lock
 
     var locking: LockingMode? {

@@ -22,7 +22,6 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
     let renumberings: UInt64
-    let twins = ListedTwins()
     /// Every change up to the lower bound had finished before the entries were read; none above the upper bound had begun.
     private let sequences: ClosedRange<UInt64>
 
@@ -89,7 +88,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 if pin == nil { gone.insert(segment) }
             }
             if let pin, let frame = engine.log.frame(pin, at: reference.location.offset),
-                UInt32(truncatingIfNeeded: engine.hash(frame.key)) == reference.tag
+                engine.hash.tag(frame.key) == reference.tag
             {
                 body(index, frame.key)
             } else if !readMovedKey(at: index, gone, body) {
@@ -182,22 +181,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).
     package func soundKey(at index: Int) throws(StorageError) -> String? {
-        do throws(StorageError) {
-            return try presentKey(at: index)
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return nil
-        }
+        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in try presentKey(at: index) } ?? nil
     }
 
     /// Like ``presentMetadata(at:)``, but `nil` for a damaged entry. Verifies a larger entry than 4,096 bytes in part.
     package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
-        do throws(StorageError) {
-            return try presentMetadata(at: index, wholly: true)
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return nil
-        }
+        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
+            try presentMetadata(at: index, wholly: true)
+        } ?? nil
     }
 
     /// Whether an unreadable listed entry is damaged: the archive still has it. If not, it was removed, replaced or moved since.
@@ -222,8 +213,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 try engine.withFrameIfPresent(at: line.location) { $0.sequence }
             }
             guard let sequence, try isListed(sequence, reference) else { return false }
-            return try isOf(reference, line)
+            // After a renumbering, the slot may be that of another entry whose key has the same hash.
+            return engine.index.renumberings == renumberings || line.slot.recency == reference.recency
+                || line.bytes == reference.valueBytes && isOnlyOne(line)
         }
+    }
+
+    private func isOnlyOne(_ line: EntryLine) -> Bool {
+        engine.index.table.liveEntries(ofTag: line.tag) == [line.number]
     }
 
     /// Whether an entry at another location is the listed version: a moved one keeps its sequence, a stored one has a higher one.
@@ -240,8 +237,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let reference = references[index]
         return try firstLine(of: reference) { line in
             line.number == reference.number && engine.index.renumberings == renumberings
-                || engine.index.table.liveEntries(ofTag: reference.tag) == [line.number]
-                    && twins.of(reference.tag, in: references).isEmpty
+                || isOnlyOne(line)
         }
     }
 

@@ -68,11 +68,6 @@ struct KeySearch {
         if query.order == .key { cut() }
         page.keys = found.map { String(decoding: $0, as: UTF8.self) }
     }
-
-    func run(_ engine: ArchiveEngine) throws(StorageError) -> KeyPage {
-        var search = self
-        return try search.search(engine)
-    }
 }
 
 extension OwnerSummary {

@@ -175,16 +175,13 @@ extension SegmentLog {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (SegmentLayout.slots(forBytes: bytes), SegmentLayout.slots(forFramesTo: bytes))
         guard least < most, Int(next - segment) >= most else { return least }
-        do throws(StorageError) {
-            guard let pin = try pinIfPresent(segment) else { return least }
+        // An unreadable segment isn't complete.
+        let end = try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) -> Int in
+            guard let pin = try pinIfPresent(segment) else { return 0 }
             defer { unpin(pin) }
-            let end = try scan(pin) { (_) in }.end
-            return max(least, SegmentLayout.slots(forFramesTo: end))
-        } catch {
-            // An unreadable segment isn't complete.
-            guard case .corrupted = error else { throw error }
-            return least
+            return try scan(pin) { (_) in }.end
         }
+        return max(least, SegmentLayout.slots(forFramesTo: end ?? 0))
     }
 
     /// Describes a segment that is missing, or whose header shows that it isn't part of the log.
@@ -211,11 +208,6 @@ extension SegmentLog {
 
     /// The file of a pinned segment for a sync; `nil` if the segment was reclaimed, which synced its live frames.
     func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
-        do throws(StorageError) {
-            return try openedFile(of: pin)
-        } catch {
-            guard case .system(_, _, SystemCode.missing) = error else { throw error }
-            return nil
-        }
+        try StorageError.ignoring(\.isMissing) { () throws(StorageError) in try openedFile(of: pin) }
     }
 }

@@ -81,10 +81,9 @@ final class SegmentLog: Sendable {
             do throws(StorageError) {
                 try map(segment)
             } catch {
-                switch error {
-                case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): return nil
-                default: throw error
-                }
+                if case .unsupportedVersion = error { return nil }
+                guard error.isMissingOrCorrupted else { throw error }
+                return nil
             }
         }
         throw .limitReached(

@@ -50,7 +50,6 @@ struct ArchiveClosing: ArchiveOperation {
         // A clean mark would certify a damaged header. Without the mark, the next opening rebuilds the index.
         guard index.isSaltIntact else { return }
         let section = ArchiveSection(unshared: engine)
-        try? section.noteParts()
         if (try? leaveSmallerIndex(section)) == true { return }
         // If the mark can't be set, the next opening verifies the totals.
         try? section.index.cleanMark.set()
@@ -68,7 +67,8 @@ struct ArchiveClosing: ArchiveOperation {
         else { return false }
         try engine.folder.unlink(ArchiveFile.newIndex)
         let file = try engine.folder.newFile(named: ArchiveFile.newIndex)
-        do throws(StorageError) {
+        let folder = engine.folder
+        try StorageError.cleaning(up: { try? folder.unlink(ArchiveFile.newIndex) }) { () throws(StorageError) in
             try file.extend(from: 0, to: needed)
             let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
             try memory.takeContent(of: index.memory.memory, bytes: needed)
@@ -82,11 +82,8 @@ struct ArchiveClosing: ArchiveOperation {
             }
             try copy.cleanMark.set()
             crashPoint(.indexBuilt)
-            try engine.folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
+            try folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
             crashPoint(.indexRenamed)
-        } catch {
-            try? engine.folder.unlink(ArchiveFile.newIndex)
-            throw error
         }
         return true
     }

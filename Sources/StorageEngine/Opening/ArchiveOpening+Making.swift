@@ -30,24 +30,19 @@ extension ArchiveOpening {
         let folderName = ArchiveName.folder(for: name)
         var isNew = try store.makeFolder(named: folderName)
         crashPoint(.archiveFolderMade)
-        do throws(StorageError) {
+        // Fails if the folder isn't empty, which is intended.
+        let removeNew = { if isNew { try? store.unlink(folderName, isFolder: true) } }
+        return try StorageError.cleaning(up: removeNew) { () throws(StorageError) in
             let folder = try store.folder(named: folderName)
             // Another process is creating the archive. If both fail, the last one removes the folder.
             if !isNew { isNew = try folder.hasEntry(named: OpenLock.fileName) }
             let openLock = try OpenLock.take(in: folder, archive: name)
             defer { openLock.release() }
             if try folder.hasEntry(named: Descriptor.fileName) { return .existed }
-            do throws(StorageError) {
+            try StorageError.cleaning(up: { removeUnused(folder) }) { () throws(StorageError) in
                 try describe(folder, name, configuration)
-            } catch {
-                removeUnused(folder)
-                throw error
             }
             return .made(inNewFolder: isNew)
-        } catch {
-            // Fails if the folder isn't empty, which is intended.
-            if isNew { try? store.unlink(folderName, isFolder: true) }
-            throw error
         }
     }
 

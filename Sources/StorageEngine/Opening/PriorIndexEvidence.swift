@@ -18,14 +18,10 @@ struct PriorIndexEvidence {
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         keepsIndex: Bool = false
     ) throws(StorageError) {
-        let found: FileDescriptor?
-        do throws(StorageError) {
-            found = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
-        } catch {
-            guard case .permissionDenied = error else { throw error }
-            found = nil
+        let found = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
+            try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
         }
-        guard let file = found else { return nil }
+        guard let file = found ?? nil else { return nil }
         let status = try file.status()
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
             header.isOf(descriptor.identity)
@@ -83,12 +79,8 @@ struct PriorIndexEvidence {
         var isKnown = [Bool](repeating: false, count: batches.count)
         for number in 0..<index.usedEntries {
             guard let location = index.entry(number + 1)?.location else { continue }
-            var (low, high) = (0, batches.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if batches[middle].end <= location { low = middle + 1 } else { high = middle }
-            }
-            if low < batches.count, batches[low].first <= location { isKnown[low] = true }
+            let place = batches.count(before: { $0.end <= location })
+            if place < batches.count, batches[place].first <= location { isKnown[place] = true }
         }
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }

@@ -239,9 +239,7 @@ extension ArchiveSection {
         // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
-}
 
-extension ArchiveSection {
     /// Whether a copy is of an overwritten state of its key. `present`: sequence of the key's entry; `nil`: no entry.
     func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
         if let present { return present > copy.sequence }
@@ -264,20 +262,6 @@ extension ArchiveSection {
             line.missing = UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
         }
     }
-
-    /// Permanently voids the copies that had no effect in a rebuild: the frames that make them outdated may be reclaimed first.
-    /// Requires a complete log, as a missing part may restore their entries, and no other mapping.
-    func voidOutdatedCopies() throws(StorageError) {
-        let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
-        for (segment, places) in Dictionary(grouping: places, by: \.segment) {
-            guard let pin = try log.pinIfPresent(segment) else { continue }
-            defer { log.unpin(pin) }
-            try segments.reserveBlocks(pin)
-            for place in places { segments.view(pin).setKind(.void, at: place.offset) }
-            // Before the frames that make them outdated are removed.
-            try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
-        }
-    }
 }
 
 /// Slots of the process table. Processes release their slots at closing; other processes release those of crashed ones.
@@ -298,9 +282,7 @@ extension ArchiveSection {
                 else { continue }
                 let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
                 remove(number)
-                index.publish(
-                    .expiry, .processEnded, tag: tag, bytes: bytes, location: location, pid: engine.pid,
-                    time: Clock.wall())
+                engine.publish(.expiry, .processEnded, tag: tag, bytes: bytes, at: location)
             }
         }
         index.detach(slot)

@@ -44,13 +44,7 @@ extension ArchiveSection {
         let present = try engine.find(frame.key, tag: tag)
         let presentSequence = present?.frame.sequence
         if let present { engine.unpin(present) }
-        if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) {
-            // A copy that names removed entries still removes them, although reclaiming writes none.
-            if frame.part(.evictions) == nil {
-                engine.replayedRemovals.withLock { $0?.outdated.append(location) }
-            }
-            return
-        }
+        if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) { return }
         if present == nil { try index.numbers.reserve() }
         let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
         if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
@@ -200,7 +194,8 @@ extension ArchiveSection {
     }
 
     /// Fills an empty index from all segments, oldest first. `isRoomy` sizes its table in advance; otherwise it grows as needed.
-    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
+    /// Returns the number of damaged places.
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> Int {
         var findings = ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
         engine.replayedRemovals.withLock { $0 = ReplayedRemovals() }
@@ -261,17 +256,14 @@ extension ArchiveSection {
         // An incomplete batch before the log's end was partly lost, and is left out.
         findings.damaged += reader.filter.dropped.count { $0.first != cut }
         if let cut { try clearBatch(from: cut) }
-        let gaps = try log.missing(among: numbers).count
-        findings.damaged += gaps
-        findings.isWhole = gaps == 0
-        if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
+        findings.damaged += try log.missing(among: numbers).count
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         countMissingEntries()
         applyUndoBudget()
         dropTombstones(most: .max)
         compactAfterRebuild()
-        return findings
+        return findings.damaged
     }
 
     /// Removes an incomplete batch at the log's end, which was not acknowledged.

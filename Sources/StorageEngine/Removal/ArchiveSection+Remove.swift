@@ -33,9 +33,7 @@ extension ArchiveSection {
                             } else {
                                 remove(number)
                             }
-                            index.publish(
-                                kind, cause, tag: tag, bytes: bytes, location: place, pid: engine.pid,
-                                time: time)
+                            engine.publish(kind, cause, tag: tag, bytes: bytes, at: place, time: time)
                         }
                     }
                 }
@@ -68,15 +66,13 @@ extension ArchiveSection {
         }
         return removal
     }
-}
 
-extension ArchiveSection {
     /// Changes an entry's expiry time without writing its value (S8). With `sequence`, only if that stored the present entry.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
         group: UInt32 = 0, evenExpired: Bool = false
     ) throws(StorageError) -> ConditionalDelete {
-        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        let tag = engine.hash.tag(key)
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         var isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
@@ -109,9 +105,9 @@ extension ArchiveSection {
                         countRemoval(note, first: location, bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
-                    index.publish(
-                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
-                        pid: engine.pid, time: time, key: key)
+                    engine.publish(
+                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), at: location, time: time,
+                        key: key)
                 }
             }
         }

@@ -130,7 +130,7 @@ struct ArchiveRepair {
                 guard let location = index.entry($0)?.location else { return false }
                 return location != .none && location < evidence.end && !listed.contains(location)
             }
-            let engine = try opening.engine(on: memory, as: .writer(attachment: attachment, slot: nil))
+            let engine = try opening.engine(on: memory, as: .writer(attachment: attachment))
             let removed = try ArchiveSection(unshared: engine).removeBatch(outdated, .eviction, .damage)
                 .entries
             if removed > 0 {

@@ -261,13 +261,10 @@ private struct BackupPlace {
             guard status.isFolder, status.owner == ProcessIdentity.effectiveUser else {
                 throw .backupExists(path: partialPath)
             }
-            let partial: FileDescriptor
-            do throws(StorageError) {
-                partial = try parent.folder(named: partialName)
-            } catch {
-                guard case .system(_, _, SystemCode.missing) = error else { throw error }
-                continue
+            let opened = try StorageError.ignoring(\.isMissing) { () throws(StorageError) in
+                try parent.folder(named: partialName)
             }
+            guard let partial = opened else { continue }
             guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { break }
             // Another process may have finished and renamed it since; then it must not be emptied.
             if try parent.status(ofEntry: partialName)?.number == partial.status().number { return partial }

@@ -59,17 +59,14 @@ extension Store {
     }
 
     private func bytesOnDisk(in above: FileDescriptor, _ name: String) throws(StorageError) -> UInt64 {
-        do throws(StorageError) {
+        try StorageError.ignoring(\.isMissing) { () throws(StorageError) in
             guard let status = try above.status(ofEntry: name) else { return 0 }
             guard status.isFolder else { return UInt64(status.allocatedBytes) }
             let inside = try above.folder(named: name)
             var bytes: UInt64 = 0
             for file in try inside.names() { bytes += try bytesOnDisk(in: inside, file) }
             return bytes
-        } catch {
-            guard case .system(_, _, SystemCode.missing) = error else { throw error }
-            return 0
-        }
+        } ?? 0
     }
 
     static func dropRemovedFolders(in folder: FileDescriptor) {

@@ -248,18 +248,13 @@ public final class Store: Sendable {
     private static func archiveFolder(_ path: String, in folder: FileDescriptor) throws(StorageError)
         -> FileDescriptor?
     {
-        do throws(StorageError) {
+        try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) -> FileDescriptor? in
             let inside = try folder.folder(named: path)
             let isArchive = try inside.names().contains {
                 $0 == Descriptor.fileName || SegmentHeader.number(ofFileName: $0) != nil
             }
             return isArchive ? inside : nil
-        } catch {
-            switch error {
-            case .corrupted, .system(_, _, SystemCode.missing): return nil
-            default: throw error
-            }
-        }
+        } ?? nil
     }
 
     /// Opens the existing archive of that name. Returns the same object while it is open.
@@ -277,20 +272,11 @@ public final class Store: Sendable {
     }
 
     private func absence(of name: String) throws(StorageError) -> StorageError {
-        do throws(StorageError) {
-            let inside = try folder.folder(named: ArchiveName.folder(for: name))
-            if let maker = try OpenLock.holder(in: inside) {
-                return .busy(
-                    archive: name, process: maker, reason: "it is being created; try again in a moment")
-            }
-        } catch {
-            switch error {
-            // No folder or no lock file of that name exists.
-            case .corrupted, .system(_, _, SystemCode.missing): break
-            default: throw error
-            }
+        let maker = try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
+            try OpenLock.holder(in: folder.folder(named: ArchiveName.folder(for: name)))
         }
-        return .noSuchArchive(name: name, store: path)
+        guard let maker = maker ?? nil else { return .noSuchArchive(name: name, store: path) }
+        return .busy(archive: name, process: maker, reason: "it is being created; try again in a moment")
     }
 
     /// Opens the archive of that name, or creates it with `configuration`. An existing archive keeps its configuration.

@@ -77,9 +77,7 @@ enum RandomSource {
     static func bytes(_ count: Int, for path: String) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = SystemCall.random.perform(path: path) {
-            let failure = cp_random(&bytes, count)
-            errno = failure
-            return failure == 0 ? 0 : -1
+            SystemCall.result(ofFailure: cp_random(&bytes, count))
         }
         guard result.code == 0 else {
             throw .system(operation: "get random bytes for", path: path, code: result.code)

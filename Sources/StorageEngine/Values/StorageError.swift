@@ -92,6 +92,38 @@ public enum ResourceLimit: Sendable, Hashable {
 }
 
 extension StorageError {
+    var isNoSpace: Bool { if case .noSpace = self { true } else { false } }
+    var isCorrupted: Bool { if case .corrupted = self { true } else { false } }
+    var isPermissionDenied: Bool { if case .permissionDenied = self { true } else { false } }
+    /// Whether a file or folder doesn't exist.
+    var isMissing: Bool { if case .system(_, _, ENOENT) = self { true } else { false } }
+    /// Whether there is no usable file of a name: none, another item, or one with content of another kind.
+    var isMissingOrCorrupted: Bool { isMissing || isCorrupted }
+
+    /// Calls `body`; `nil` if it throws an error with this property.
+    @inline(__always) static func ignoring<Result>(
+        _ isIgnored: (StorageError) -> Bool, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result? {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            guard isIgnored(error) else { throw error }
+            return nil
+        }
+    }
+
+    /// Calls `body`, and `cleanUp` if it throws.
+    @inline(__always) static func cleaning<Result>(
+        up cleanUp: () -> Void, after body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            cleanUp()
+            throw error
+        }
+    }
+
     var finding: String {
         guard case .corrupted(let path, let offset, let reason) = self else { return description }
         return StorageError.damage(path, offset, reason)
