@@ -14,9 +14,7 @@ package struct HashedKey {
 /// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process slot.
 extension Archive {
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
-        let engine = try engine()
-        try ArchiveEngine.validate(key: key)
-        return HashedKey(bytes: key, hash: engine.hash(key))
+        HashedKey(bytes: key, hash: try engine().validHash(of: key))
     }
 
     package func withHashed<Value>(
@@ -182,8 +180,7 @@ extension Archive {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveFile.attached, writable: true)
         let hash = try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            return engine.hash(key)
+            try engine.validHash(of: key)
         }
         return try file.lockByte(Archive.firstClaim + Int(hash >> 2)) ? KeyClaim(file) : nil
     }

@@ -190,9 +190,7 @@ public final class Archive: Sendable, FollowedArchive {
             try withBytes(of: key) { (key) throws(StorageError) in
                 let request = PutRequest(
                     value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
-                try ArchiveEngine.validate(key: key)
-                _ = try engine.putFreeingSpace(
-                    request, key: key, tag: engine.hash.tag(key))
+                _ = try engine.putFreeingSpace(request, key: key, tag: engine.validTag(of: key))
             }
         }
         try engine.finishChange()
@@ -244,10 +242,11 @@ public final class Archive: Sendable, FollowedArchive {
         key.withUTF8 { bytes in
             let key = UnsafeRawBufferPointer(bytes)
             do throws(StorageError) {
+                let tag = try engine.validTag(of: key)
                 if counts {
-                    try engine.withAccess(key) { body($0.frame.value) }
+                    try engine.withAccess(key, tag: tag) { body($0.frame.value) }
                 } else {
-                    try engine.withPeek(key) { body($0.frame.value) }
+                    try engine.withPeek(key, tag: tag) { body($0.frame.value) }
                 }
             } catch {
                 failure = error

@@ -16,9 +16,7 @@ struct StatusReader: ArchiveOperation {
         let pending = index.touches.pending()
         var metadata: EntryMetadata?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            let tag = engine.hash.tag(key)
-            try engine.withPresentLine(of: key, tag: tag, uses: pending) {
+            try engine.withPresentLine(of: key, tag: engine.validTag(of: key), uses: pending) {
                 metadata = self.metadata(of: $0, $1)
             }
         }

@@ -119,6 +119,16 @@ final class ArchiveEngine: Sendable {
         }
     }
 
+    /// The hash of a valid key.
+    @inline(__always) func validHash(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        try ArchiveEngine.validate(key: key)
+        return hash(key)
+    }
+
+    @inline(__always) func validTag(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32 {
+        UInt32(truncatingIfNeeded: try validHash(of: key))
+    }
+
     @inline(__always) func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG
         holds.add(entries, files, chunks)

@@ -2,12 +2,6 @@ import CPlatform
 
 extension ArchiveEngine {
     /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
-    @inline(__always)
-    func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
-        try ArchiveEngine.validate(key: key)
-        try withPeek(key, tag: hash.tag(key), body)
-    }
-
     @inline(__always) func withPeek(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
@@ -20,13 +14,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Like ``withPeek(_:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
-    @inline(__always)
-    func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
-        try ArchiveEngine.validate(key: key)
-        try withAccess(key, tag: hash.tag(key), body)
-    }
-
+    /// Like ``withPeek(_:tag:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always) func withAccess(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
@@ -48,9 +36,8 @@ extension ArchiveEngine {
 
     /// Like an access, without reading the value. Returns whether the key has an entry, memory-only ones included.
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        try ArchiveEngine.validate(key: key)
+        let tag = try validTag(of: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
-        let tag = hash.tag(key)
         guard let entry = try find(key, tag: tag) else {
             processSlot.addMiss()
             return false

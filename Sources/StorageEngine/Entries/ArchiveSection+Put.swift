@@ -175,8 +175,7 @@ extension ArchiveEngine {
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
-        try ArchiveEngine.validate(key: key)
-        let tag = hash.tag(key)
+        let tag = try validTag(of: key)
         try admit(request, key: key, tag: tag)
         let bytes = Frame.bytes(key: key.count, extension: request.traits.bytes, value: request.value.count)
         return try FullDisk(self).retrying(bytes: bytes) { () throws(StorageError) in
@@ -223,8 +222,7 @@ extension ArchiveEngine {
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64
     ) throws(StorageError) -> Bool {
-        try ArchiveEngine.validate(key: key)
-        let tag = hash.tag(key)
+        let tag = try validTag(of: key)
         let request = PutRequest(value: value, encoding: encoding)
         try admit(request, key: key, tag: tag)
         return try acquire().rewrite(request, key: key, tag: tag, ifSequence: sequence)

@@ -55,6 +55,12 @@ extension ChangingIndex {
         get { memory.word32(IndexLayout.lockNamespaceOffset) }
         nonmutating set { memory.set32(IndexLayout.lockNamespaceOffset, newValue) }
     }
+    func makeMutex() throws(StorageError) {
+        let failure = cp_mutex_init(mutex)
+        guard failure == 0 else {
+            throw .system(operation: "create the lock of", path: path, code: failure)
+        }
+    }
     @inline(__always) var lockOwner: UInt64 {
         get { memory.word64(IndexLayout.lockOwnerOffset) }
         nonmutating set { memory.set64(IndexLayout.lockOwnerOffset, newValue) }

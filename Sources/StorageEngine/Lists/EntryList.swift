@@ -57,12 +57,12 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been reclaimed. Throws
     /// `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
     public func key(at index: Int) throws(StorageError) -> String? {
-        try key(at: index, line, keyText)
+        try key(at: index, present: false)
     }
 
     /// Like ``key(at:)``, but also if the entry was stored again.
     package func presentKey(at index: Int) throws(StorageError) -> String? {
-        try key(at: index, presentLine, keyText)
+        try key(at: index, present: true)
     }
 
     @inline(__always) package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
@@ -105,8 +105,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let none = UnsafeRawBufferPointer.empty
         do throws(StorageError) {
             var isLost = false
-            let present = { () throws(StorageError) in try self.presentLine(at: index) }
-            let found = try following(present) { (line) throws(StorageError) in
+            let found = try following(index, present: true) { (line) throws(StorageError) in
                 // Doesn't search again in a file that is known to be missing.
                 isLost = gone.contains(line.location.segment)
                 if isLost { return nil as Bool? }
@@ -128,17 +127,15 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    private func key<Key>(
-        at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?, _ read: (Frame) -> Key
-    ) throws(StorageError) -> Key? {
+    private func key(at index: Int, present: Bool) throws(StorageError) -> String? {
         let reference = references[index]
         if !isReclaimed(reference.location),
-            let key = try engine.withFrame(at: reference.location, tag: reference.tag, read)
+            let key = try engine.withFrame(at: reference.location, tag: reference.tag, keyText)
         {
             return key
         }
-        return try following({ () throws(StorageError) in try line(index) }) { (line) throws(StorageError) in
-            try engine.withFrame(at: line.location, tag: line.tag, read)
+        return try following(index, present: present) { (line) throws(StorageError) in
+            try engine.withFrame(at: line.location, tag: line.tag, keyText)
         }
     }
 
@@ -153,10 +150,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     private func metadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        return try following({ () throws(StorageError) in try line(at: index) }) {
-            (line) throws(StorageError) in
-            try engine.withFrame(of: line, wholly: wholly) {
-                frame in
+        return try following(index, present: false) { (line) throws(StorageError) in
+            try engine.withFrame(of: line, wholly: wholly) { frame in
                 EntryMetadata(
                     key: keyText(frame),
                     valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
@@ -259,6 +254,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
+    /// Like ``following(_:_:)`` for the line at `index`; with `present`, also of an entry that was stored again.
+    private func following<Result>(
+        _ index: Int, present: Bool, _ body: (EntryLine) throws(StorageError) -> Result?
+    ) throws(StorageError) -> Result? {
+        try following(
+            { () throws(StorageError) in present ? try presentLine(at: index) : try line(at: index) }, body)
+    }
+
     /// Calls `body` with the entry's slot, and again if the entry was moved during it. `nil`: removed or not found.
     private func following<Result>(
         _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
@@ -303,9 +306,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         {
             return result
         }
-        return try following({ () throws(StorageError) in
-            orStoredAnew ? try presentLine(at: index) : try line(at: index)
-        }) { (line) throws(StorageError) in
+        return try following(index, present: orStoredAnew) { (line) throws(StorageError) in
             line.isMemoryOnly ? nil : try engine.withSoundFrame(at: line.location, body)
         }
     }

@@ -29,10 +29,8 @@ extension ArchiveOpening {
     private func buildIndexFile(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
-        try folder.unlink(ArchiveFile.newIndex)
-        let file = try folder.newFile(named: ArchiveFile.newIndex)
-        try StorageError.cleaning(up: { try? folder.unlink(ArchiveFile.newIndex) }) { () throws(StorageError) in
-            try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
+        let file = try folder.replaceIndex(bytes: IndexLayout.fileBytes(chunks: 1)) {
+            (file) throws(StorageError) in
             let engine = try fill(
                 IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
                 as: .writer(attachment: attachment), evidence: evidence, isRoomy: isRoomy)
@@ -41,9 +39,6 @@ extension ArchiveOpening {
                 try section.fitEvenOnFullDisk(into: limit)
             }
             section.index.state = .ready
-            crashPoint(.indexBuilt)
-            try folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
-            crashPoint(.indexRenamed)
         }
         return try mapForWriting(file)
     }
@@ -153,15 +148,30 @@ extension ArchiveOpening {
         index.locking = mode
         if mode == .robustMutex {
             index.lockNamespace = Namespaces.processes
-            let failure = cp_mutex_init(index.mutex)
-            guard failure == 0 else {
-                throw .system(operation: "create the lock of", path: folder.path, code: failure)
-            }
+            try index.makeMutex()
         }
         index.bucketCount = IndexLayout.firstBuckets
         index.touches.raiseStamps(above: 0)
         index.setConfiguration(descriptor.configuration)
         index.indexBytes = IndexLayout.fileBytes(chunks: 1)
         try index.grow(toHold: IndexLayout.chunkEntries)
+    }
+}
+
+extension FileDescriptor {
+    /// Creates an index file of `bytes` in this archive's folder, which `fill` completes, in place of the present one.
+    func replaceIndex(
+        bytes: Int, _ fill: (FileDescriptor) throws(StorageError) -> Void
+    ) throws(StorageError) -> FileDescriptor {
+        try unlink(ArchiveFile.newIndex)
+        let file = try newFile(named: ArchiveFile.newIndex)
+        try StorageError.cleaning(up: { try? unlink(ArchiveFile.newIndex) }) { () throws(StorageError) in
+            try file.extend(from: 0, to: bytes)
+            try fill(file)
+            crashPoint(.indexBuilt)
+            try rename(ArchiveFile.newIndex, to: ArchiveFile.index)
+            crashPoint(.indexRenamed)
+        }
+        return file
     }
 }

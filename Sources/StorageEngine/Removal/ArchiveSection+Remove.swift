@@ -25,8 +25,7 @@ extension ArchiveSection {
                     try appendBare(.evict, extensionBytes: writer.written) { location, time in
                         crashPoint(.removalFrameWritten)
                         for (number, slot) in slots {
-                            removal.entries += 1
-                            removal.bytes += UInt64(slot.valueBytes)
+                            removal += Removal(entries: 1, bytes: UInt64(slot.valueBytes))
                             let (tag, bytes, place) = (slot.tag, Int(slot.shownBytes), slot.location)
                             if group != 0, !slot.isMemoryOnly {
                                 tombstone(number, slot, note: note, at: location)
@@ -60,9 +59,7 @@ extension ArchiveSection {
         for (group, part) in parts {
             // An undo is about to restore the entry's former expiry time.
             if index.undo.line(of: group)?.state == .returning { continue }
-            let done = try removeBatch(part, .expiry, .deadline, group: group)
-            removal.entries += done.entries
-            removal.bytes += done.bytes
+            removal += try removeBatch(part, .expiry, .deadline, group: group)
         }
         return removal
     }

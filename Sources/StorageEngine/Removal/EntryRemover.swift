@@ -5,8 +5,7 @@ struct EntryRemover: ArchiveOperation {
     func delete(_ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?) throws(StorageError)
         -> ConditionalDelete
     {
-        try ArchiveEngine.validate(key: key)
-        let tag = engine.hash.tag(key)
+        let tag = try engine.validTag(of: key)
         return try delete(engine.acquire(), key, tag: tag, ifSequence: sequence)
     }
 
@@ -42,8 +41,7 @@ struct EntryRemover: ArchiveOperation {
                 next -= 1
             }
             let part = try section.removeBatch(chosen, kind, cause, group: group)
-            removal.entries += part.entries
-            removal.bytes += part.bytes
+            removal += part
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
             engine.yieldLock()
@@ -56,8 +54,7 @@ struct EntryRemover: ArchiveOperation {
     func removeExpired() throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         while let part = try removeSomeExpired() {
-            removal.entries += part.entries
-            removal.bytes += part.bytes
+            removal += part
             engine.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
         }

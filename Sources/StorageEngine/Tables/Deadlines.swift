@@ -76,8 +76,7 @@ struct Deadlines<Right> {
                 guard let place = self.row(row, ofChunk: chunk), isDue(place, now) else { continue }
                 forEach(row, ofChunk: chunk) { number, slot in
                     guard slot.deadline <= now, !index.marks.isHidden(number, slot) else { return }
-                    sum.entries += 1
-                    sum.bytes += UInt64(slot.valueBytes)
+                    sum += Removal(entries: 1, bytes: UInt64(slot.valueBytes))
                 }
             }
         }
