@@ -114,7 +114,6 @@ public final class Archive: Sendable, FollowedArchive {
         return engine
     }
 
-    /// An observer's engine, opened again.
     func reopenedEngine() throws(StorageError) -> ArchiveEngine {
         try reopened(after: current.withLock { $0 })
     }

@@ -1,7 +1,6 @@
 import CPlatform
 import Synchronization
 
-/// Starting and stopping the archive's background task.
 extension ArchiveEngine {
     /// State kept between two runs. Guarded by ``ArchiveEngine/maintenance``.
     struct MaintenanceState {

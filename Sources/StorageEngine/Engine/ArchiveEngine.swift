@@ -126,7 +126,8 @@ final class ArchiveEngine: Sendable {
     }
 
     @inline(__always) func validTag(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32 {
-        UInt32(truncatingIfNeeded: try validHash(of: key))
+        try ArchiveEngine.validate(key: key)
+        return hash.tag(key)
     }
 
     @inline(__always) func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
@@ -145,7 +146,8 @@ final class ArchiveEngine: Sendable {
 
     /// Publishes an event that this process caused.
     @inline(__always) func publish(
-        _ kind: EventKind, _ cause: EventCause, tag: UInt32 = 0, bytes: Int = 0, at location: Location = .none,
+        _ kind: EventKind, _ cause: EventCause, tag: UInt32 = 0, bytes: Int = 0,
+        at location: Location = .none,
         time: Int64 = Clock.wall(), key: UnsafeRawBufferPointer = .empty
     ) {
         index.publish(

@@ -33,7 +33,6 @@ struct ArchiveSection: ~Copyable {
         engine.gate.leave()
     }
 
-    /// The index for changing, valid as long as the guard.
     @inline(__always) var index: ChangingIndex { ChangingIndex(locked: engine.index) }
     @inline(__always) var log: SegmentLog { engine.log }
     @inline(__always) var segments: ChangingLog { ChangingLog(locked: engine.log) }

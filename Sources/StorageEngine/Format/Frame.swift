@@ -129,7 +129,6 @@ struct Frame {
         return asDamaged
     }
 
-    /// This frame as a damaged one, without a check.
     var asDamaged: Frame {
         var frame = self
         frame.isDamaged = true
@@ -186,6 +185,5 @@ struct Frame {
 }
 
 extension Frame {
-    /// `nil`: the entry has no owner.
     var ownerName: String? { owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self) }
 }

@@ -53,7 +53,6 @@ extension Frame {
         part(tag, least: Deadline.bytes).map { Deadline($0).resolved(now: Clock.read()) } ?? Deadline.never
     }
 
-    /// The locations of the entries that the frame removes.
     var evictions: [Location] {
         guard let bytes = part(.evictions) else { return [] }
         return stride(from: 0, to: bytes.count - 7, by: 8).map {

@@ -74,7 +74,9 @@ extension ArchiveSection {
         }
         guard mayEvict, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
-        _ = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in try fitEvenOnFullDisk(into: limit) }
+        _ = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
+            try fitEvenOnFullDisk(into: limit)
+        }
     }
 }
 

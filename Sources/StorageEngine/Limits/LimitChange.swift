@@ -1,4 +1,3 @@
-/// Changes the limits of an archive.
 struct LimitChange: ArchiveOperation {
     let engine: ArchiveEngine
 

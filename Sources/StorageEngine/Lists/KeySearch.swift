@@ -71,7 +71,6 @@ struct KeySearch {
 }
 
 extension OwnerSummary {
-    /// Totals for each owner, most bytes first.
     static func all(in engine: ArchiveEngine) throws(StorageError) -> [OwnerSummary] {
         var summaries: [[UInt8]: OwnerSummary] = [:]
         var names: [UInt32: [UInt8]] = [0: []]

@@ -1,5 +1,4 @@
 extension SegmentLog {
-    /// The frame at `offset`, if it is intact.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
         guard let frame = frame(pin, at: offset), frame.rawKind != 0,
             frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
@@ -7,8 +6,9 @@ extension SegmentLog {
         return frame
     }
 
-    /// Whether a pinned segment is zero from `offset` on.
-    func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool { view(pin).isBlank(from: offset) }
+    func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
+        view(pin).isBlank(from: offset)
+    }
 
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
         guard let frame = validFrame(pin, at: offset), let header = BatchHeader(of: frame) else { return nil }

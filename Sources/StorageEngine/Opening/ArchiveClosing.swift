@@ -1,7 +1,6 @@
 import CPlatform
 import SystemC
 
-/// Closes an archive that is open for writing.
 struct ArchiveClosing: ArchiveOperation {
     let engine: ArchiveEngine
 

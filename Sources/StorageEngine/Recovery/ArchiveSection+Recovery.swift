@@ -240,13 +240,18 @@ extension ArchiveSection {
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
 
-    /// Whether a copy is of an overwritten state of its key. `present`: sequence of the key's entry; `nil`: no entry.
-    func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
-        if let present { return present > copy.sequence }
-        let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }
-        if removal?.all == true { return true }
-        guard let place = removal?.place else { return false }
-        return try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(copy.key) } ?? false
+    /// The entry of a frame's key, unpinned, and whether the frame is a copy of an overwritten state of the key.
+    func find(
+        keyOf frame: Frame, tag: UInt32, isCopy: Bool
+    ) throws(StorageError) -> (FoundEntry?, isOutdated: Bool) {
+        if let present = try engine.find(frame.key, tag: tag) {
+            defer { engine.unpin(present) }
+            return (present, isCopy && present.frame.sequence > frame.sequence)
+        }
+        guard isCopy else { return (nil, false) }
+        let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: frame.sequence) }
+        guard removal?.all != true, let place = removal?.place else { return (nil, removal?.all == true) }
+        return (nil, try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(frame.key) } ?? false)
     }
 
     /// Records that a frame removed an entry, for later copies. `place`: of a frame with its key.

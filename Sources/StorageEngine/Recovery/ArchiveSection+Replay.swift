@@ -41,10 +41,8 @@ extension ArchiveSection {
         _ frame: Frame, at location: Location, tag: UInt32, isCopy: Bool
     ) throws(StorageError) {
         try removeEntries(namedIn: frame, undo: nil, location)
-        let present = try engine.find(frame.key, tag: tag)
-        let presentSequence = present?.frame.sequence
-        if let present { engine.unpin(present) }
-        if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) { return }
+        let (present, isOutdated) = try find(keyOf: frame, tag: tag, isCopy: isCopy)
+        if isOutdated { return }
         if present == nil { try index.numbers.reserve() }
         let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
         if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
@@ -55,10 +53,8 @@ extension ArchiveSection {
         _ frame: Frame, at location: Location, tag: UInt32
     ) throws(StorageError) {
         try removeEntries(namedIn: frame, undo: nil, location)
-        let present = try engine.find(frame.key, tag: tag)
-        let presentSequence = present?.frame.sequence
-        if let present { engine.unpin(present) }
-        if try isOutdated(frame, tag: tag, present: presentSequence) { return }
+        let (present, isOutdated) = try find(keyOf: frame, tag: tag, isCopy: true)
+        if isOutdated { return }
         if let present, !present.slot.isMemoryOnly { remove(present.number) }
         // The process that recorded the entry died before it marked the entry as held.
         if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {

@@ -103,7 +103,8 @@ extension ArchiveSection {
                     }
                     crashPoint(.deadlineSet)
                     engine.publish(
-                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), at: location, time: time,
+                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), at: location,
+                        time: time,
                         key: key)
                 }
             }

@@ -24,8 +24,8 @@ enum StoreMarker {
         if bytes == expected { return .right }
         if let version = version(String(decoding: bytes, as: UTF8.self)) { return .version(version) }
         let place = zip(bytes, expected).prefix { $0 == $1 }.count
-        return .damaged(
-            reason: "differs from byte \(place) on from the line \"\(text.dropLast())\" with one line feed at its end")
+        let line = "the line \"\(text.dropLast())\" with one line feed at its end"
+        return .damaged(reason: "differs from byte \(place) on from \(line)")
     }
 
     private static func version(_ text: String) -> UInt32? {

@@ -89,7 +89,9 @@ extension FileDescriptor {
     /// Returns when this folder's names are on the medium, as far as the file system supports that.
     func synchronizeNames() throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
-        _ = try SystemCall.sync.code("sync", path: path, allowing: EINVAL) { Int(cp_synchronize_names(descriptor)) }
+        _ = try SystemCall.sync.code("sync", path: path, allowing: EINVAL) {
+            Int(cp_synchronize_names(descriptor))
+        }
         SystemFaults.tell(.synced(path: path))
     }
 

@@ -9,7 +9,9 @@ extension FileDescriptor {
     /// Returns `false` if another open file holds the lock and `wait` is false.
     func lock(_ kind: LockKind, wait: Bool) throws(StorageError) -> Bool {
         let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB)
-        let code = try SystemCall.lock.code("lock", path: path, allowing: EWOULDBLOCK) { Int(flock(descriptor, operation)) }
+        let code = try SystemCall.lock.code("lock", path: path, allowing: EWOULDBLOCK) {
+            Int(flock(descriptor, operation))
+        }
         guard code == 0 else { return false }
         wasLocked.store(true, ordering: .relaxed)
         return true

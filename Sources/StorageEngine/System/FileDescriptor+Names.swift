@@ -47,9 +47,10 @@ extension FileDescriptor {
 
     @discardableResult func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
-        let isNew = try SystemCall.makeFolder.code("make folder", path: full, allowing: EEXIST) {
-            Int(mkdirat(descriptor, name, 0o700))
-        } == 0
+        let isNew =
+            try SystemCall.makeFolder.code("make folder", path: full, allowing: EEXIST) {
+                Int(mkdirat(descriptor, name, 0o700))
+            } == 0
         if isNew { SystemFaults.tell(.madeFolder(path: full)) }
         return isNew
     }
@@ -136,7 +137,8 @@ extension FileDescriptor {
             // Another user's folder, which this user may not open, is left out.
             _ = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
                 let above = FileDescriptor.parent(of: parent)
-                try folder(at: above ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")).synchronizeNames()
+                try folder(at: above ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : "."))
+                    .synchronizeNames()
             }
             code = makeFolder(at: path)
         }

@@ -93,17 +93,16 @@ enum Namespaces {
 
     /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.
     private static var known: UInt64 {
-        let count = cp_fork_count()
-        let (remembered, forks) = memory.value.withLock { $0 }
-        if remembered != 0, forks == count { return remembered }
+        let remembered = memory.value.withLock { $0 }
+        if remembered != 0 { return remembered }
         var processes: UInt32 = 0
         var times: UInt32 = 0
         guard cp_namespaces(&processes, &times) == 0 else { return 0 }
         let line = max(1, processes &* 0x9E37_79B1 &+ times)
         let found = UInt64(processes) << 32 | UInt64(line)
-        memory.value.withLock { $0 = (found, count) }
+        memory.value.withLock { $0 = found }
         return found
     }
 
-    private static let memory = PerProcess { GuardedReference<(numbers: UInt64, forks: UInt32)>((0, 0)) }
+    private static let memory = PerProcess { GuardedReference<UInt64>(0) }
 }
