@@ -105,10 +105,7 @@ public final class Archive: Sendable, FollowedArchive {
         do throws(StorageError) {
             engine = try Archive.open(name: name, store: store, mode: mode, options: options)
         } catch {
-            switch error {
-            case .system(_, _, SystemCode.missing) where last?.isGone == true: throw .closed(name: name)
-            default: throw error
-            }
+            throw error.isMissing && last?.isGone == true ? .closed(name: name) : error
         }
         if let last, last.log.identity != engine.log.identity { throw .closed(name: name) }
         return engine
@@ -331,8 +328,7 @@ public final class Archive: Sendable, FollowedArchive {
         do throws(StorageError) {
             return try Descriptor.read(in: engine.folder).configuration
         } catch {
-            if case .system(_, _, SystemCode.missing) = error { throw .closed(name: name) }
-            throw error
+            throw error.isMissing ? .closed(name: name) : error
         }
     }
 

@@ -48,14 +48,9 @@ extension SegmentLog {
     private func isStray(_ number: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(number)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        do throws(StorageError) {
-            return try header(of: file, number).isWithinReach == false
-        } catch {
-            switch error {
-            case .corrupted, .unsupportedVersion: return false
-            default: throw error
-            }
-        }
+        return try StorageError.ignoring(\.isOfUnknownHeader) { () throws(StorageError) in
+            try !header(of: file, number).isWithinReach
+        } ?? false
     }
 
     static let strayReason =

@@ -81,20 +81,13 @@ private struct NextDescriptor {
         keepSpare()
     }
 
-    /// Creates the spare file, unless it has the right length or can't be examined. The replaced descriptor's blocks are free now.
+    /// Creates the spare file, unless it has the right length. The replaced descriptor's blocks are free now.
     private func keepSpare() {
-        do throws(StorageError) {
-            let present = try folder.status(ofEntry: Descriptor.spareName)
-            guard present?.isRegular != true || present?.bytes != bytes.count else { return }
-            try folder.unlink(Descriptor.spareName)
-        } catch {
-            return
-        }
-        do throws(StorageError) {
-            try folder.newFile(named: Descriptor.spareName).write(bytes)
-        } catch {
-            try? folder.unlink(Descriptor.spareName)
-        }
+        let name = Descriptor.spareName
+        let present = (try? folder.status(ofEntry: name)) ?? nil
+        if present?.isRegular == true, present?.bytes == bytes.count { return }
+        guard (try? folder.unlink(name)) != nil, let file = try? folder.newFile(named: name) else { return }
+        if (try? file.write(bytes)) == nil { try? folder.unlink(name) }
     }
 
     private static func write(_ bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) {

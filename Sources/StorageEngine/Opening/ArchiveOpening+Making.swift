@@ -9,18 +9,9 @@ extension ArchiveOpening {
     static func create(in store: FileDescriptor, name: String, configuration: ArchiveConfiguration)
         throws(StorageError) -> Creation
     {
-        var attempts = 0
-        while true {
-            attempts += 1
-            do throws(StorageError) {
-                return try createOnce(in: store, name: name, configuration: configuration)
-            } catch {
-                // The folder's failed creator may have removed it after it was opened here, or it belonged to a removed archive.
-                switch error {
-                case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
-                default: throw error
-                }
-            }
+        // The folder's failed creator may have removed it after it was opened here, or it belonged to a removed archive.
+        try StorageError.retrying(100, while: { $0.isRemoval }) { () throws(StorageError) in
+            try createOnce(in: store, name: name, configuration: configuration)
         }
     }
 

@@ -197,9 +197,7 @@ struct ArchiveOpening {
             do throws(StorageError) {
                 return try readOnceIntoMemory()
             } catch {
-                guard case .system(_, _, SystemCode.missing) = error, try folder.status().links > 0 else {
-                    throw error
-                }
+                guard error.isMissing, try folder.status().links > 0 else { throw error }
                 cp_sleep(Int64(attempt) * 1_000_000)
             }
         }

@@ -31,7 +31,7 @@ struct SnapshotBuilder: ArchiveOperation {
                 if timesDamaged == SnapshotBuilder.readingsToReportDamage { throw damagedIndex }
             } catch {
                 // A file to be read was removed, because the log has advanced.
-                guard case .system(_, _, SystemCode.missing) = error else { throw error }
+                guard error.isMissing else { throw error }
             }
             // The process that changes the archive was stopped: the next attempt would have the same result.
             if attempt > SnapshotBuilder.readingsToReportDamage, index.isWriterStopped { break }

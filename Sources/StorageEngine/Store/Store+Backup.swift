@@ -111,7 +111,10 @@ extension Store {
         _ archive: Archive, to target: Store, as name: String, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> Bool {
-        let (snapshot, configuration) = try archive.snapshotWithinLimit()
+        let snapshot = try archive.snapshot()
+        var configuration = try archive.configuration()
+        // Another process may have lowered the limit since.
+        configuration.diskLimit = configuration.diskLimit.map { max($0, snapshot.valueBytes) }
         if let problem = try archive.problem() {
             report.damaged.append("\(archive.name): \(problem)")
         }
@@ -158,19 +161,6 @@ extension Store {
         }
         try place.finish()
         return report
-    }
-}
-
-extension Archive {
-    /// A snapshot, and a configuration whose limit it fits: another process may change the limit in between.
-    fileprivate func snapshotWithinLimit() throws(StorageError) -> (ArchiveSnapshot, ArchiveConfiguration) {
-        for _ in 0..<20 {
-            let configuration = try configuration()
-            let snapshot = try snapshot()
-            guard let limit = configuration.diskLimit else { return (snapshot, configuration) }
-            if snapshot.valueBytes <= limit { return (snapshot, configuration) }
-        }
-        throw .busy(archive: name, process: 0, reason: "its limit keeps changing; try again")
     }
 }
 

@@ -55,7 +55,7 @@ enum StoreMarker {
         } catch {
             try? folder.unlink(temporary)
             // Another process has created the marker, and removed this file as a leftover.
-            if case .system(_, _, SystemCode.missing) = error, case .right = try state(in: folder) { return }
+            if error.isMissing, case .right = try state(in: folder) { return }
             throw error
         }
         // Leftovers of killed creators. Those that can't be removed do no harm.
@@ -82,10 +82,7 @@ extension Store {
         do throws(StorageError) {
             return try FileDescriptor.folder(at: path).status().number == folder.status().number
         } catch {
-            switch error {
-            case .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder): return false
-            default: return true
-            }
+            return !error.isNoFolder
         }
     }
 }
