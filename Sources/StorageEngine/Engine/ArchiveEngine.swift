@@ -147,8 +147,7 @@ final class ArchiveEngine: Sendable {
     /// Publishes an event that this process caused.
     @inline(__always) func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32 = 0, bytes: Int = 0,
-        at location: Location = .none,
-        time: Int64 = Clock.wall(), key: UnsafeRawBufferPointer = .empty
+        at location: Location = .none, time: Int64 = Clock.wall(), key: UnsafeRawBufferPointer = .empty
     ) {
         index.publish(
             kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time, key: key)
@@ -223,14 +222,7 @@ extension ArchiveEngine {
         if hasLostItsFiles { throw .closed(name: name) }
     }
 
-    func closeForAll() -> Bool {
-        do throws(StorageError) {
-            try acquire().closeForAll(nil)
-            return true
-        } catch {
-            return false
-        }
-    }
+    func closeForAll() -> Bool { (try? acquire().closeForAll(nil)) != nil }
 
     /// `true` only if certain: no opening finds segments that were created during a removal, without descriptor and index.
     var hasLostItsFiles: Bool {

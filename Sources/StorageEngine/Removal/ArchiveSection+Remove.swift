@@ -104,8 +104,7 @@ extension ArchiveSection {
                     crashPoint(.deadlineSet)
                     engine.publish(
                         .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), at: location,
-                        time: time,
-                        key: key)
+                        time: time, key: key)
                 }
             }
         }

@@ -59,8 +59,7 @@ struct EventRing {
     /// Fills the cell of a claimed number. Returns `true` if a process waits for events: then call ``callWaiters(_:)``.
     @inline(__always) fileprivate func publish(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
-        location: Location,
-        pid: Int32, time: Int64, key: UnsafeRawBufferPointer
+        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer
     ) -> Bool {
         let cell = cell(sequence)
         cp_relaxed_store64(cell, 0)
