@@ -75,7 +75,7 @@ struct DoctorTests {
 
     /// The advised command repairs the store.
     @Test(arguments: [
-        ("vellum-store", "Vellum store, format 1", "lacks the line feed"),
+        ("vellum-store", "Vellum store, format 1", "differs from byte 22 on"),
         ("A.archive/descriptor", "garbage", "descriptor is damaged"),
         ("A.archive/00000001.segment", "", "its log is damaged"),
     ])

@@ -55,7 +55,7 @@ struct RepairTests {
 
     @Test("an undo that restores damaged entries ends with 3") func undoOfDamage() throws {
         try store.done("rm", "A", "k1", "k2", "--yes")
-        try damageOneEntry()
+        try damage()
         let undo = try store.run("undo", "A", "--json")
         let outcome = try JSON.object(undo.text)
         #expect(undo.status == 3 && outcome["entries"] as? Int == 1 && outcome["damaged"] as? Int == 1)

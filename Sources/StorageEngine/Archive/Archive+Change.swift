@@ -40,9 +40,7 @@ extension Archive {
         let engine = try engine()
         var current: CurrentEntry?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key) { entry in
-                current = CurrentEntry(entry.frame)
-            }
+            try engine.withPeek(key, tag: engine.validTag(of: key)) { current = CurrentEntry($0.frame) }
         }
         return current
     }
@@ -54,9 +52,7 @@ extension Archive {
         let engine = try engine()
         var found: (entry: CurrentEntry, expires: Timestamp?)?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            try engine.withPresentLine(of: key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) {
-                entry, line in
+            try engine.withPresentLine(of: key, tag: engine.validTag(of: key)) { entry, line in
                 if !line.isMemoryOnly { found = (CurrentEntry(entry.frame), line.expires) }
             }
         }
@@ -68,7 +64,7 @@ extension Archive {
         let engine = try engine()
         var sequence: UInt64?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key) { sequence = $0.frame.sequence }
+            try engine.withPeek(key, tag: engine.validTag(of: key)) { sequence = $0.frame.sequence }
         }
         return sequence
     }

@@ -24,10 +24,4 @@ extension Archive {
         section.index.touches.drainAll()
         return IndexChecker(engine).found
     }
-
-    /// Rows of 32 entries that a search for entries expiring within this time would examine. For tests of its cost.
-    package func rowsDue(within time: Duration) throws(StorageError) -> Int {
-        let due = Clock.boot().addingSaturating(time.clampedMicroseconds)
-        return try engine().withIndex { $0.deadlines.rowsDue(at: due) }
-    }
 }

@@ -14,9 +14,7 @@ package struct HashedKey {
 /// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process slot.
 extension Archive {
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
-        let engine = try engine()
-        try ArchiveEngine.validate(key: key)
-        return HashedKey(bytes: key, hash: engine.hash(key))
+        HashedKey(bytes: key, hash: try engine().validHash(of: key))
     }
 
     package func withHashed<Value>(
@@ -58,7 +56,7 @@ extension Archive {
 
     /// Publishes an event about a value that can't be decoded as the requested type. The value stays.
     package func reportUndecodable(_ key: HashedKey) throws(StorageError) {
-        try engine().publishEvent(.rejection, .undecodable, key.bytes, tag: key.tag, bytes: 0)
+        try engine().publish(.rejection, .undecodable, tag: key.tag, key: key.bytes)
     }
 
     // MARK: Reading
@@ -182,17 +180,14 @@ extension Archive {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveFile.attached, writable: true)
         let hash = try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            return engine.hash(key)
+            try engine.validHash(of: key)
         }
         return try file.lockByte(Archive.firstClaim + Int(hash >> 2)) ? KeyClaim(file) : nil
     }
 
     /// The first offset of the claims' bytes. The process table's locks use lower offsets (OnDiskFormat, "Folders").
     private static var firstClaim: Int { 1 << 32 }
-}
 
-extension Archive {
     /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: absent);
     /// otherwise returns `nil`. Keeps the options in `kept`; copies the expiry time from the index, so it never shifts. Without
     /// `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.

@@ -10,7 +10,10 @@ extension Archive {
     @discardableResult public func append(bytes: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         try finishingChange { (engine) throws(StorageError) in
             try engine.requireLog(to: "append")
-            return try FullDisk(engine).appendMessage(bytes)
+            let size = Frame.bytes(key: 0, extension: 0, value: bytes.count)
+            return try FullDisk(engine).retrying(bytes: size) { () throws(StorageError) in
+                try MessageWriter(engine).append(engine.acquire(), bytes)
+            }
         }
     }
 

@@ -54,13 +54,10 @@ public final class Archive: Sendable, FollowedArchive {
         switch mode {
         case .readWrite:
             let engine = try opening.openForWriting()
-            do throws(StorageError) {
-                // Completes syncs, removals and compaction of crashed processes.
-                SpaceBudget(engine).scheduleReclaimIfNeeded()
+            // Completes syncs, removals and compaction of crashed processes.
+            SpaceBudget(engine).scheduleReclaimIfNeeded()
+            try StorageError.cleaning(up: { ArchiveClosing(engine).close() }) { () throws(StorageError) in
                 try engine.finishChange()
-            } catch {
-                ArchiveClosing(engine).close()
-                throw error
             }
             engine.startMaintenancePolling()
             return engine
@@ -108,16 +105,12 @@ public final class Archive: Sendable, FollowedArchive {
         do throws(StorageError) {
             engine = try Archive.open(name: name, store: store, mode: mode, options: options)
         } catch {
-            switch error {
-            case .system(_, _, SystemCode.missing) where last?.isGone == true: throw .closed(name: name)
-            default: throw error
-            }
+            throw error.isMissing && last?.isGone == true ? .closed(name: name) : error
         }
         if let last, last.log.identity != engine.log.identity { throw .closed(name: name) }
         return engine
     }
 
-    /// An observer's engine, opened again.
     func reopenedEngine() throws(StorageError) -> ArchiveEngine {
         try reopened(after: current.withLock { $0 })
     }
@@ -193,9 +186,7 @@ public final class Archive: Sendable, FollowedArchive {
             try withBytes(of: key) { (key) throws(StorageError) in
                 let request = PutRequest(
                     value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
-                try ArchiveEngine.validate(key: key)
-                _ = try engine.putFreeingSpace(
-                    request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
+                _ = try engine.putFreeingSpace(request, key: key, tag: engine.validTag(of: key))
             }
         }
         try engine.finishChange()
@@ -247,10 +238,11 @@ public final class Archive: Sendable, FollowedArchive {
         key.withUTF8 { bytes in
             let key = UnsafeRawBufferPointer(bytes)
             do throws(StorageError) {
+                let tag = try engine.validTag(of: key)
                 if counts {
-                    try engine.withAccess(key) { body($0.frame.value) }
+                    try engine.withAccess(key, tag: tag) { body($0.frame.value) }
                 } else {
-                    try engine.withPeek(key) { body($0.frame.value) }
+                    try engine.withPeek(key, tag: tag) { body($0.frame.value) }
                 }
             } catch {
                 failure = error
@@ -336,8 +328,7 @@ public final class Archive: Sendable, FollowedArchive {
         do throws(StorageError) {
             return try Descriptor.read(in: engine.folder).configuration
         } catch {
-            if case .system(_, _, SystemCode.missing) = error { throw .closed(name: name) }
-            throw error
+            throw error.isMissing ? .closed(name: name) : error
         }
     }
 

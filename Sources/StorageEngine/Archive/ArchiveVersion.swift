@@ -15,7 +15,6 @@ package struct ArchiveVersion: Sendable, Hashable {
         sequence = engine.index.sequence
     }
 
-    /// Whether the archive still has this version.
     func isCurrent(in engine: ArchiveEngine) throws(StorageError) -> Bool {
         let present = try ArchiveVersion(of: engine)
         guard present.identity == identity, present.configuration == configuration else { return false }

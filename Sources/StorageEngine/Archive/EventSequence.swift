@@ -32,12 +32,6 @@ public struct EventSequence: AsyncSequence, Sendable {
 
         /// Waits for the next events; `nil` when the task is cancelled. Throws `closed`; `system` if the thread can't
         /// be started. The iteration ends with the error.
-        public mutating func next() async throws(StorageError) -> EventBatch? {
-            guard let first = begin() else { return nil }
-            return end(try await archive.follower.events(of: archive, from: first))
-        }
-
-        /// Like ``next()``, for callers that are isolated to `actor`.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(StorageError) -> EventBatch? {
@@ -45,7 +39,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             return end(try await archive.follower.events(of: archive, from: first))
         }
 
-        /// Like ``next()``, for some keys: others don't wake the task, and batches without these or lost events are skipped.
+        /// Like ``next(isolation:)``, for some keys: others don't wake the task, and batches without these or lost events are skipped.
         package mutating func next(concerning interest: KeyInterest?) async throws(StorageError)
             -> EventBatch?
         {

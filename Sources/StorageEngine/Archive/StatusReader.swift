@@ -16,9 +16,7 @@ struct StatusReader: ArchiveOperation {
         let pending = index.touches.pending()
         var metadata: EntryMetadata?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            let tag = UInt32(truncatingIfNeeded: engine.hash(key))
-            try engine.withPresentLine(of: key, tag: tag, uses: pending) {
+            try engine.withPresentLine(of: key, tag: engine.validTag(of: key), uses: pending) {
                 metadata = self.metadata(of: $0, $1)
             }
         }
@@ -50,16 +48,12 @@ struct StatusReader: ArchiveOperation {
 
     /// Number of entries and bytes of their values, without expired entries and memory-only entries of ended processes.
     func visibleTotals() -> (entries: Int, bytes: UInt64) {
-        let (entries, bytes) = totalsWithoutOverdue()
-        return (entries - min(entries, engine.countOrphans()), bytes)
-    }
-
-    private func totalsWithoutOverdue() -> (entries: Int, bytes: UInt64) {
-        engine.undisturbed {
+        let (entries, bytes) = engine.undisturbed {
             let overdue = index.deadlines.overdue(at: Clock.boot())
             let (entries, bytes) = (index.entryCount, index.valueBytes)
             return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
         }
+        return (entries - min(entries, engine.countOrphans()), bytes)
     }
 
     /// Encoding of the most recently accessed value; skips up to 64 tombstoned entries.

@@ -127,15 +127,14 @@ struct BatchWriter: ArchiveOperation {
         BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims).publish(
             section, pin)
         for place in plan.victims.indices {
-            index.publish(
-                .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
-                pid: engine.pid, time: plan.time)
+            engine.publish(
+                .eviction, .limit, tag: tags[place], bytes: sizes[place], at: places[place], time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
-            index.publish(
+            engine.publish(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
-                location: steps[place].location, pid: engine.pid, time: plan.time,
+                at: steps[place].location, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
         }
         let puts = plan.changes.count { $0.value != nil }

@@ -93,9 +93,7 @@ struct PreparedBatch {
         of key: Range<Int>, in bytes: [UInt8], _ engine: ArchiveEngine
     ) throws(StorageError) -> UInt64 {
         try withBytes(of: bytes) { (bytes) throws(StorageError) in
-            let key = UnsafeRawBufferPointer(rebasing: bytes[key])
-            try ArchiveEngine.validate(key: key)
-            return engine.hash(key)
+            try engine.validHash(of: UnsafeRawBufferPointer(rebasing: bytes[key]))
         }
     }
 }

@@ -1,7 +1,6 @@
 import CPlatform
 import Synchronization
 
-/// Starting and stopping the archive's background task.
 extension ArchiveEngine {
     /// State kept between two runs. Guarded by ``ArchiveEngine/maintenance``.
     struct MaintenanceState {
@@ -31,11 +30,9 @@ extension ArchiveEngine {
             if let ticket = state.ticket {
                 return BackgroundThread.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
-            do throws(StorageError) {
+            try StorageError.cleaning(up: { maintenanceDue.store(.max, ordering: .relaxed) }) {
+                () throws(StorageError) in
                 try registerMaintenance(&state, after: ArchiveEngine.shortestPause)
-            } catch {
-                maintenanceDue.store(.max, ordering: .relaxed)
-                throw error
             }
         }
     }

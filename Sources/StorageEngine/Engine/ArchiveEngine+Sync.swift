@@ -124,13 +124,11 @@ extension FileDescriptor {
     var foldersToFind: [FileDescriptor] {
         get throws(StorageError) {
             let store = try parentFolder()
-            do throws(StorageError) {
-                return try [self, store, store.parentFolder()]
-            } catch {
-                // This user may not open the containing folder. The creator of the store's folder could, and synced it.
-                guard case .permissionDenied = error else { throw error }
-                return [self, store]
+            // This user may not open the containing folder. The creator of the store's folder could, and synced it.
+            let above = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
+                try store.parentFolder()
             }
+            return [self, store] + (above.map { [$0] } ?? [])
         }
     }
 }

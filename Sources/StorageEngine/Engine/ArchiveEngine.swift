@@ -60,7 +60,7 @@ final class ArchiveEngine: Sendable {
         self.log = log
         self.lock = lock
         attachment = role.attachment
-        processSlot = role.slot
+        processSlot = nil
         unusableIndex = role.unusableIndex
         self.tasks = tasks
         pid = getpid()
@@ -119,6 +119,17 @@ final class ArchiveEngine: Sendable {
         }
     }
 
+    /// The hash of a valid key.
+    @inline(__always) func validHash(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        try ArchiveEngine.validate(key: key)
+        return hash(key)
+    }
+
+    @inline(__always) func validTag(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32 {
+        try ArchiveEngine.validate(key: key)
+        return hash.tag(key)
+    }
+
     @inline(__always) func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG
         holds.add(entries, files, chunks)
@@ -131,6 +142,15 @@ final class ArchiveEngine: Sendable {
 
     func requireEntries(to operation: String) throws(StorageError) {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+
+    /// Publishes an event that this process caused.
+    @inline(__always) func publish(
+        _ kind: EventKind, _ cause: EventCause, tag: UInt32 = 0, bytes: Int = 0,
+        at location: Location = .none, time: Int64 = Clock.wall(), key: UnsafeRawBufferPointer = .empty
+    ) {
+        index.publish(
+            kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time, key: key)
     }
 
     /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
@@ -159,22 +179,19 @@ struct EngineTasks: Sendable {
     let maintain: @Sendable (ArchiveEngine) -> Int64?
 }
 
-enum ArchiveRole {
-    /// `attachment` is locked as long as it is open; `slot` is the slot in the process table, if the handle has one.
-    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
-    /// Reads the index that the writers share, and writes nothing.
-    case observer
-    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
-    case copy(beside: FileDescriptor.FileNumber?)
+struct ArchiveRole {
+    /// Locked by a writer as long as it is open; `nil` for a reader.
+    var attachment: FileDescriptor?
+    /// For a copy: the index file that could not be used.
+    var unusableIndex: FileDescriptor.FileNumber?
 
-    var attachment: FileDescriptor? {
-        if case .writer(let attachment, _) = self { attachment } else { nil }
-    }
-    var slot: ProcessSlot? {
-        if case .writer(_, let slot) = self { slot } else { nil }
-    }
-    var unusableIndex: FileDescriptor.FileNumber? {
-        if case .copy(let index) = self { index } else { nil }
+    /// Changes the archive; has no slot in the process table at first.
+    static func writer(attachment: FileDescriptor) -> ArchiveRole { ArchiveRole(attachment: attachment) }
+    /// Reads the index that the writers share, and writes nothing.
+    static let observer = ArchiveRole()
+    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
+    static func copy(beside index: FileDescriptor.FileNumber?) -> ArchiveRole {
+        ArchiveRole(unusableIndex: index)
     }
 }
 
@@ -190,19 +207,22 @@ extension ArchiveEngine {
         hasLostItsFiles ? .closed(name: name) : error
     }
 
+    func closingIfRemoved<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            throw closedIfRemoved(error)
+        }
+    }
+
     /// Called when a file is missing, before damage is reported: throws `closed` if the archive's files were removed.
     func throwIfRemoved() throws(StorageError) {
         if hasLostItsFiles { throw .closed(name: name) }
     }
 
-    func closeForAll() -> Bool {
-        do throws(StorageError) {
-            try acquire().closeForAll(nil)
-            return true
-        } catch {
-            return false
-        }
-    }
+    func closeForAll() -> Bool { (try? acquire().closeForAll(nil)) != nil }
 
     /// `true` only if certain: no opening finds segments that were created during a removal, without descriptor and index.
     var hasLostItsFiles: Bool {

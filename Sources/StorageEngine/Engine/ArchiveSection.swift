@@ -33,7 +33,6 @@ struct ArchiveSection: ~Copyable {
         engine.gate.leave()
     }
 
-    /// The index for changing, valid as long as the guard.
     @inline(__always) var index: ChangingIndex { ChangingIndex(locked: engine.index) }
     @inline(__always) var log: SegmentLog { engine.log }
     @inline(__always) var segments: ChangingLog { ChangingLog(locked: engine.log) }
@@ -44,16 +43,6 @@ struct ArchiveSection: ~Copyable {
     /// Declares the index damaged because its totals exceed its entries.
     func miscounted() -> StorageError {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
-    }
-
-    /// Updates the recorded segment sums (``LogParts``) after appends to a log with losses. If another segment changed, keeps the
-    /// old ones, so that the next opening finds it. Requires no other writer.
-    func noteParts() throws(StorageError) {
-        let (oldest, head) = (index.oldestSegment, index.head)
-        guard let parts = index.parts, head != parts.head else { return }
-        let otherSegmentsChanged = try parts.differ(in: engine.log, from: oldest, to: head)
-        guard !otherSegmentsChanged else { return }
-        index.parts = try LogParts(of: engine.log, from: oldest, to: head)
     }
 }
 

@@ -19,8 +19,7 @@ struct Liveness: Sendable {
         do throws(StorageError) {
             return try folder.file(named: ArchiveFile.attached, writable: false).isByteLocked(slot.line)
         } catch {
-            guard case .system(_, _, SystemCode.missing) = error else { return true }
-            return false
+            return !error.isMissing
         }
     }
 }

@@ -82,7 +82,6 @@ final class Syncing: Sendable {
 
     func forgetTask() { task.withLock { $0.ticket = nil } }
 
-    /// Ends the background task, and waits until its current run ends.
     func end() {
         let ended = task.withLock { task in
             defer { task = TaskState(isEnded: true) }

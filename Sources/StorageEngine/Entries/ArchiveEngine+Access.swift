@@ -2,12 +2,6 @@ import CPlatform
 
 extension ArchiveEngine {
     /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
-    @inline(__always)
-    func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
-        try ArchiveEngine.validate(key: key)
-        try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
-    }
-
     @inline(__always) func withPeek(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
@@ -20,13 +14,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Like ``withPeek(_:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
-    @inline(__always)
-    func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
-        try ArchiveEngine.validate(key: key)
-        try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
-    }
-
+    /// Like ``withPeek(_:tag:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always) func withAccess(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
@@ -48,9 +36,8 @@ extension ArchiveEngine {
 
     /// Like an access, without reading the value. Returns whether the key has an entry, memory-only ones included.
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        try ArchiveEngine.validate(key: key)
+        let tag = try validTag(of: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
-        let tag = UInt32(truncatingIfNeeded: hash(key))
         guard let entry = try find(key, tag: tag) else {
             processSlot.addMiss()
             return false
@@ -103,9 +90,7 @@ extension ArchiveEngine {
     }
 
     func publishPromotion(of held: HeldEntry, bytes: Int) {
-        index.publish(
-            .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
-            time: Clock.wall())
+        publish(.promotion, .request, tag: held.tag, bytes: bytes, at: held.location)
     }
 
     /// Records an entry that only this process's memory holds, while it runs (S11). Removes the value on disk, not others' objects.

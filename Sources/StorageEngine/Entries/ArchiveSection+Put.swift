@@ -55,14 +55,7 @@ extension ArchiveEngine {
 
     func reportRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
         index.add(.rejections)
-        publishEvent(.rejection, cause, key, tag: tag, bytes: bytes)
-    }
-
-    func publishEvent(
-        _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
-    ) {
-        index.publish(
-            kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
+        publish(.rejection, cause, tag: tag, bytes: bytes, key: key)
     }
 }
 
@@ -182,20 +175,12 @@ extension ArchiveEngine {
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
+        let tag = try validTag(of: key)
+        try admit(request, key: key, tag: tag)
         let bytes = Frame.bytes(key: key.count, extension: request.traits.bytes, value: request.value.count)
         return try FullDisk(self).retrying(bytes: bytes) { () throws(StorageError) in
-            try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
+            try acquire().put(request, key, tag: tag, ifSequence: sequence, keepsTraits, seesMemory)
         }
-    }
-
-    private func putOnce(
-        _ request: PutRequest, _ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?,
-        _ keepsTraits: Bool, _ seesMemory: Bool
-    ) throws(StorageError) -> HeldEntry? {
-        try ArchiveEngine.validate(key: key)
-        let tag = UInt32(truncatingIfNeeded: hash(key))
-        try admit(request, key: key, tag: tag)
-        return try acquire().put(request, key, tag: tag, ifSequence: sequence, keepsTraits, seesMemory)
     }
 }
 
@@ -231,16 +216,13 @@ extension ArchiveEngine {
         guard let own = ownMemoryOnlyNumber(of: key, tag: tag), isPresent(own) else { return nil }
         return try sequence(of: own)
     }
-}
 
-extension ArchiveEngine {
     /// Replaces a value that `sequence` stored; keeps options, stamp and time of the last access. Drops nothing on a full disk.
     func rewrite(
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64
     ) throws(StorageError) -> Bool {
-        try ArchiveEngine.validate(key: key)
-        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let tag = try validTag(of: key)
         let request = PutRequest(value: value, encoding: encoding)
         try admit(request, key: key, tag: tag)
         return try acquire().rewrite(request, key: key, tag: tag, ifSequence: sequence)

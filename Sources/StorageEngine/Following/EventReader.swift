@@ -117,7 +117,7 @@ struct EventReader: ArchiveOperation {
 
     private func key(at location: Location, tag: UInt32) -> String? {
         let found: String?? = engine.withFrame(at: location) { frame in
-            guard frame.keyBytes > 0, UInt32(truncatingIfNeeded: engine.hash(frame.key)) == tag else {
+            guard frame.keyBytes > 0, engine.hash.tag(frame.key) == tag else {
                 return nil
             }
             return String(decoding: frame.key, as: UTF8.self)
@@ -126,7 +126,7 @@ struct EventReader: ArchiveOperation {
     }
 
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
-        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        let tag = engine.hash.tag(key)
         let name = String(decoding: key, as: UTF8.self)
         let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))

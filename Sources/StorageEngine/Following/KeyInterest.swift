@@ -13,38 +13,18 @@ package struct KeyInterest: Sendable, Hashable {
 /// The keys that a batch changed, prepared for many followers: each of their keys and prefixes costs a binary search.
 package struct ChangedKeys {
     private let keys: [[UInt8]]
-    private let beginnings: [[UInt8]]
-    /// Whether any key may have changed, because events were lost or had no key.
+    /// Whether any key may have changed, because events were lost or had no complete key.
     private let mayBeAny: Bool
 
     package init(_ batch: EventBatch) {
-        var (keys, beginnings): ([[UInt8]], [[UInt8]]) = ([], [])
-        var mayBeAny = batch.lost > 0
-        for event in batch.events where event.kind.changesWhatIsFound {
-            guard let key = event.key else {
-                mayBeAny = true
-                continue
-            }
-            if event.keyIsComplete {
-                keys.append(Array(key.utf8))
-            } else {
-                beginnings.append(Array(key.utf8))
-            }
-        }
-        self.keys = keys.sorted { $0.lexicographicallyPrecedes($1) }
-        self.beginnings = beginnings
-        self.mayBeAny = mayBeAny
+        let changes = batch.events.filter(\.kind.changesWhatIsFound)
+        keys = changes.compactMap { $0.key.map { Array($0.utf8) } }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+        mayBeAny = batch.lost > 0 || changes.contains { $0.key == nil || !$0.keyIsComplete }
     }
 
     package func concern(_ interest: KeyInterest) -> Bool {
-        if mayBeAny { return true }
-        if interest.keys.contains(where: isChanged) || interest.prefixes.contains(where: hasKey) {
-            return true
-        }
-        return beginnings.contains { beginning in
-            interest.keys.contains { $0.starts(with: beginning) }
-                || interest.prefixes.contains { $0.starts(with: beginning) || beginning.starts(with: $0) }
-        }
+        mayBeAny || interest.keys.contains(where: isChanged) || interest.prefixes.contains(where: hasKey)
     }
 
     private func isChanged(_ key: [UInt8]) -> Bool { firstKey(from: key) == key }
@@ -54,12 +34,8 @@ package struct ChangedKeys {
     }
 
     private func firstKey(from key: [UInt8]) -> [UInt8]? {
-        var (low, high) = (0, keys.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if keys[middle].lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
-        }
-        return low < keys.count ? keys[low] : nil
+        let place = keys.count(before: { $0.lexicographicallyPrecedes(key) })
+        return place < keys.count ? keys[place] : nil
     }
 }
 

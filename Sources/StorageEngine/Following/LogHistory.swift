@@ -19,7 +19,6 @@ package struct LogHistory: Sendable, Hashable {
     package var isPartial = false
 
     package static let mostChanges = 64
-    /// Default limit of a search.
     package static let maximumBytes = 1 << 30
 
     package init(_ changes: [Change] = []) { self.changes = changes }

@@ -7,7 +7,6 @@ struct Following: Sendable {
     let follower: StoreFollower
 }
 
-/// An archive whose events are followed.
 protocol FollowedArchive: AnyObject, Sendable {
     var name: String { get }
     var isClosed: Bool { get }

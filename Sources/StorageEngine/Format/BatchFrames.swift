@@ -34,12 +34,9 @@ struct BatchPart: Equatable {
     var first: Location
     /// The previous frame of the same key's entry; `none`: no entry.
     var previous: Location
+}
 
-    init(first: Location, previous: Location) {
-        self.first = first
-        self.previous = previous
-    }
-
+extension BatchPart {
     init?(of frame: Frame) {
         guard frame.isInBatch, let bytes = frame.part(.batch, least: BatchPart.bytes) else { return nil }
         first = Location(raw: bytes.loadUnaligned(as: UInt64.self))

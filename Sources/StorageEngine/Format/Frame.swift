@@ -130,29 +130,11 @@ struct Frame {
         return asDamaged
     }
 
-    /// This frame as a damaged one, without a check.
     var asDamaged: Frame {
         var frame = self
         frame.isDamaged = true
         if let kind { frame.rawKind = kind.kindIfDamaged.rawValue }
         return frame
-    }
-
-    /// Like ``passesChecksum(seed:)`` at `offset` of a sparse file that has data in these ranges only, given in order.
-    func passesChecksum(seed: UInt32, of stretches: [Range<Int>], _ offset: Int) -> Bool {
-        let end = offset + bytes
-        var place = offset + 4
-        var register = ~seed
-        for stretch in stretches {
-            let stretch = stretch.clamped(to: place..<end)
-            guard !stretch.isEmpty else { continue }
-            register = Checksum.moved(register, overZeros: stretch.lowerBound - place)
-            let content = UnsafeRawBufferPointer(
-                start: base + (stretch.lowerBound - offset), count: stretch.count)
-            register = Checksum.register(register, over: content)
-            place = stretch.upperBound
-        }
-        return checksum == ~Checksum.moved(register, overZeros: end - place)
     }
 
     /// The checksum's seed for a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
@@ -205,6 +187,5 @@ struct Frame {
 }
 
 extension Frame {
-    /// `nil`: the entry has no owner.
     var ownerName: String? { owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self) }
 }

@@ -53,7 +53,6 @@ extension Frame {
         part(tag, least: Deadline.bytes).map { Deadline($0).resolved(now: Clock.read()) } ?? Deadline.never
     }
 
-    /// The locations of the entries that the frame removes.
     var evictions: [Location] {
         guard let bytes = part(.evictions) else { return [] }
         return stride(from: 0, to: bytes.count - 7, by: 8).map {
@@ -109,14 +108,9 @@ struct RemovalNote: Equatable {
     var time: Int64
     /// In a `restore`: whether overwritten entries are never restored. Frames from before this rule restored them.
     var keepsOut = true
+}
 
-    init(group: UInt32, cause: EventCause, kind: ReversibleAction.Kind?, time: Int64) {
-        self.group = group
-        self.cause = cause
-        self.kind = kind
-        self.time = time
-    }
-
+extension RemovalNote {
     init?(of frame: Frame) {
         guard let bytes = frame.part(.removal, least: RemovalNote.bytes) else { return nil }
         group = bytes.loadUnaligned(as: UInt32.self)

@@ -62,13 +62,11 @@ enum LogChange {
     case setDeadline(RemovalNote?)
     /// A copy of an entry that this action tombstoned.
     case tombstone(RemovalNote)
-    /// Restores the entries that an action tombstoned.
     case restore(RemovalNote?)
     /// Appends a message, and drops those before a location.
     case append(oldest: Location)
     /// Drops the messages before a location, in a log archive.
     case shorten(oldest: Location)
-    /// No change in this archive.
     case none
 }
 

@@ -59,9 +59,6 @@ enum IndexLayout {
     static let batchOpenOffset = 792
     static let batchDoneOffset = 800
     static let renumberingsOffset = 808
-    static let partsHeadOffset = 816
-    static let partsSumOffset = 824
-    static let partsNewestOffset = 832
     static let saltOffset = 888
     static let saltCheckOffset = 896
     static let undoSweepOffset = 752

@@ -68,13 +68,4 @@ enum SegmentLayout {
 
     /// A segment's size is a multiple of this. It grows by pages, but on a full disk by the remaining blocks.
     static let blockBytes = 512
-
-    static func lengthProblem(_ path: String, bytes: Int, usable: Int) -> String? {
-        if bytes > usable {
-            return "\(path): \(bytes) bytes long, of which the first \(usable) at most can be a segment"
-        }
-        guard bytes % blockBytes != 0 else { return nil }
-        return
-            "\(path): \(bytes) bytes long, not a multiple of \(blockBytes) like every segment's file: its end is missing"
-    }
 }

@@ -103,24 +103,25 @@ struct IndexBytes: @unchecked Sendable {
     // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
     @inline(__always) func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
-        guard number > 0, holds(number) else { return nil }
-        let place = Int(number) - 1
-        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
-        return chunk + (place & 1023) * IndexLayout.entryBytes
+        address(of: number, in: 0, bytesEach: IndexLayout.entryBytes)
     }
 
     @inline(__always) func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
-        guard number > 0, holds(number) else { return nil }
-        let place = Int(number) - 1
-        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
-        return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
+        address(of: number, in: IndexLayout.residencyInChunkOffset, bytesEach: IndexLayout.residencyBytes)
     }
 
     @inline(__always) func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        address(of: number, in: IndexLayout.marksInChunkOffset, bytesEach: 1)
+    }
+
+    /// The address of an entry's part of a table that begins at `offset` of each chunk.
+    @inline(__always) private func address(
+        of number: UInt32, in offset: Int, bytesEach: Int
+    ) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
         let place = Int(number) - 1
         let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
-        return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
+        return chunk + offset + (place & 1023) * bytesEach
     }
 
     /// The bounds of a chunk's expiry times: one for each 32 entries, then that of the chunk.

@@ -149,7 +149,6 @@ final class IndexMemory: @unchecked Sendable {
         }
     }
 
-    /// Maps the file, or at least its first `most` bytes.
     func mapWhole(atMost most: Int) throws(StorageError) {
         try map(min(fileBytes(), most), upTo: place.pointee.knownCapacity.load(ordering: .relaxed))
     }

@@ -45,15 +45,6 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(newValue)) }
     }
 
-    var parts: LogParts? {
-        get { view.parts }
-        nonmutating set {
-            memory.set64(IndexLayout.partsHeadOffset, newValue?.head.raw ?? 0)
-            memory.set64(IndexLayout.partsSumOffset, newValue?.sum ?? 0)
-            memory.set64(IndexLayout.partsNewestOffset, newValue?.newest ?? 0)
-        }
-    }
-
     // MARK: The lock
 
     var locking: LockingMode? {
@@ -63,6 +54,12 @@ extension ChangingIndex {
     var lockNamespace: UInt32 {
         get { memory.word32(IndexLayout.lockNamespaceOffset) }
         nonmutating set { memory.set32(IndexLayout.lockNamespaceOffset, newValue) }
+    }
+    func makeMutex() throws(StorageError) {
+        let failure = cp_mutex_init(mutex)
+        guard failure == 0 else {
+            throw .system(operation: "create the lock of", path: path, code: failure)
+        }
     }
     @inline(__always) var lockOwner: UInt64 {
         get { memory.word64(IndexLayout.lockOwnerOffset) }

@@ -21,15 +21,6 @@ extension MappedIndex {
     /// Number of places in the log without a valid frame when the index was built from it.
     var damagedPlaces: Int { memory.size(IndexLayout.damagedPlacesOffset) }
 
-    /// The parts of a log with losses from which the index was built; `nil` if the log was complete.
-    var parts: LogParts? {
-        let head = memory.location(IndexLayout.partsHeadOffset)
-        guard head != .none else { return nil }
-        return LogParts(
-            head: head, sum: memory.word64(IndexLayout.partsSumOffset),
-            newest: memory.word64(IndexLayout.partsNewestOffset))
-    }
-
     // MARK: The lock
 
     /// `nil` if the field is damaged. Written by the opening process while no other has the archive open.

@@ -10,11 +10,11 @@ extension ArchiveSection {
 
     /// Like ``fit(into:)``. On a full disk, drops undo records, evicts in parts, at last drops segments. Requires drained touches.
     func fitEvenOnFullDisk(into limit: UInt64) throws(StorageError) {
-        do throws(StorageError) {
-            return try fit(into: limit)
-        } catch {
-            guard case .noSpace = error, engine.kind != .log else { throw error }
+        guard engine.kind != .log else { return try fit(into: limit) }
+        let done: Void? = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
+            try fit(into: limit)
         }
+        guard done == nil else { return }
         try discardUndoAndShrink()
         while index.valueBytes > limit {
             do throws(StorageError) {
@@ -66,21 +66,16 @@ extension ArchiveSection {
     /// Applies the descriptor to the index: its last writer may have crashed before doing so. A damaged descriptor changes
     /// nothing. Evicts excess entries if `mayEvict`; otherwise the next writer or, on a full disk, the next put does.
     func followDescriptor(mayEvict: Bool = true) throws(StorageError) {
-        do throws(StorageError) {
-            let descriptor = try Descriptor.read(in: engine.folder)
-            if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
-        } catch {
-            switch error {
-            case .corrupted, .system(_, _, SystemCode.missing): break
-            default: throw error
-            }
+        let descriptor = try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
+            try Descriptor.read(in: engine.folder)
+        }
+        if let descriptor, descriptor.identity == log.identity {
+            index.setConfiguration(descriptor.configuration)
         }
         guard mayEvict, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
-        do throws(StorageError) {
+        _ = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
             try fitEvenOnFullDisk(into: limit)
-        } catch {
-            guard case .noSpace = error else { throw error }
         }
     }
 }
@@ -108,13 +103,12 @@ extension ArchiveSection {
         // Pinned early, so that the segment stays readable after its file is removed.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
-        var isWhole = true
         if engine.kind == .log {
             try dropMessagesOfFiles(before: next) { () throws(StorageError) in
-                isWhole = try removeOldestSegment(next: next)
+                try removeOldestSegment(next: next)
             }
         } else {
-            isWhole = try removeOldestSegment(next: next)
+            try removeOldestSegment(next: next)
             crashPoint(.segmentDropped)
             dropEntries(of: segment, pin)
         }
@@ -123,7 +117,6 @@ extension ArchiveSection {
         log.releaseSegments(before: next)
         // Unmaps at once, because the disk space is needed now.
         log.unmapReleased()
-        if !isWhole { noteBeginning() }
         return true
     }
 
@@ -134,7 +127,7 @@ extension ArchiveSection {
             _ = try? log.scan(pin) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
                     let number = index.table.entry(
-                        at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+                        at: location, tag: engine.hash.tag(frame.key))
                 else { return }
                 evictWithoutFrame(number, .noSpace, key: frame.key)
             }
@@ -159,7 +152,6 @@ extension ArchiveSection {
             self, before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
         guard count > 0 else { return }
         index.addLocked(.evictions, UInt64(count))
-        index.publish(
-            .eviction, .noSpace, tag: 0, bytes: bytes, location: .none, pid: engine.pid, time: Clock.wall())
+        engine.publish(.eviction, .noSpace, bytes: bytes)
     }
 }

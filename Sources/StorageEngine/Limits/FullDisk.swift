@@ -52,11 +52,4 @@ struct FullDisk: ArchiveOperation {
         }
         return before - index.segmentBytes
     }
-
-    func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
-        return try retrying(bytes: bytes) { () throws(StorageError) in
-            try MessageWriter(engine).append(engine.acquire(), message)
-        }
-    }
 }

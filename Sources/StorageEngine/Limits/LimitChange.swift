@@ -1,4 +1,3 @@
-/// Changes the limits of an archive.
 struct LimitChange: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -11,17 +10,13 @@ struct LimitChange: ArchiveOperation {
         if let limit = configuration.diskLimit { try evictInSlices(downTo: limit) }
         let section = try engine.acquire()
         section.drainTouches()
-        let hasOtherLimits =
-            configuration.diskLimit != index.diskLimit
-            || configuration.memoryLimit ?? .max != index.memoryLimit
+        let hasOtherLimits = !index.hasLimits(of: configuration)
         if let limit = configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         try publish()
         section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)
         if hasOtherLimits {
-            index.publish(
-                .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
-                location: .none, pid: engine.pid, time: Clock.wall())
+            engine.publish(.resize, .request, bytes: Int(clamping: configuration.diskLimit ?? 0))
         }
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)
@@ -38,13 +33,11 @@ struct LimitChange: ArchiveOperation {
             let excess = index.valueBytes - min(index.valueBytes, limit)
             let next = section.bytesOfNextVictims(4 * ArchiveEngine.actionBatch)
             guard excess > next, next > 0 else { return }
-            do throws(StorageError) {
-                let evicted = try section.evict(downTo: index.valueBytes - next)
-                section.compactIfSparse(removed: evicted)
-            } catch {
-                guard case .noSpace = error else { throw error }
-                return
+            let evicted = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
+                try section.evict(downTo: index.valueBytes - next)
             }
+            guard let evicted else { return }
+            section.compactIfSparse(removed: evicted)
             _ = consume section
             engine.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
@@ -53,7 +46,7 @@ struct LimitChange: ArchiveOperation {
 
     /// The same for the messages of a log, before the descriptor is written, which needs disk space.
     private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
-        do throws(StorageError) {
+        _ = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
             while index.valueBytes > limit {
                 let before = index.firstMessage
                 try MessageWriter(engine).dropMessages(
@@ -61,8 +54,6 @@ struct LimitChange: ArchiveOperation {
                 guard index.firstMessage != before else { break }
                 engine.yieldLock()
             }
-        } catch {
-            guard case .noSpace = error else { throw error }
         }
         if LogCleaner(engine).hasPendingCompaction {
             LogCleaner(engine).finishPendingCompaction()

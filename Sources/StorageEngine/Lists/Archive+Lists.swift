@@ -34,7 +34,8 @@ extension Archive {
     /// memory have run out; `invalidOwner` for an empty owner.
     public func keys(_ query: KeyQuery = KeyQuery()) throws(StorageError) -> KeyPage {
         if let owner = query.owner { try EntryAttributes.checkNotEmpty(owner: owner) }
-        return try KeySearch(query).run(engine())
+        var search = KeySearch(query)
+        return try search.search(engine())
     }
 
     /// Totals for each owner, and for the entries without one, most bytes first. Names are compared by bytes. Leaves no

@@ -22,7 +22,6 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
     let renumberings: UInt64
-    let twins = ListedTwins()
     /// Every change up to the lower bound had finished before the entries were read; none above the upper bound had begun.
     private let sequences: ClosedRange<UInt64>
 
@@ -58,12 +57,12 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been reclaimed. Throws
     /// `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
     public func key(at index: Int) throws(StorageError) -> String? {
-        try key(at: index, line, keyText)
+        try key(at: index, present: false)
     }
 
     /// Like ``key(at:)``, but also if the entry was stored again.
     package func presentKey(at index: Int) throws(StorageError) -> String? {
-        try key(at: index, presentLine, keyText)
+        try key(at: index, present: true)
     }
 
     @inline(__always) package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
@@ -89,7 +88,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 if pin == nil { gone.insert(segment) }
             }
             if let pin, let frame = engine.log.frame(pin, at: reference.location.offset),
-                UInt32(truncatingIfNeeded: engine.hash(frame.key)) == reference.tag
+                engine.hash.tag(frame.key) == reference.tag
             {
                 body(index, frame.key)
             } else if !readMovedKey(at: index, gone, body) {
@@ -106,8 +105,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let none = UnsafeRawBufferPointer.empty
         do throws(StorageError) {
             var isLost = false
-            let present = { () throws(StorageError) in try self.presentLine(at: index) }
-            let found = try following(present) { (line) throws(StorageError) in
+            let found = try following(index, present: true) { (line) throws(StorageError) in
                 // Doesn't search again in a file that is known to be missing.
                 isLost = gone.contains(line.location.segment)
                 if isLost { return nil as Bool? }
@@ -129,17 +127,15 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    private func key<Key>(
-        at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?, _ read: (Frame) -> Key
-    ) throws(StorageError) -> Key? {
+    private func key(at index: Int, present: Bool) throws(StorageError) -> String? {
         let reference = references[index]
         if !isReclaimed(reference.location),
-            let key = try engine.withFrame(at: reference.location, tag: reference.tag, read)
+            let key = try engine.withFrame(at: reference.location, tag: reference.tag, keyText)
         {
             return key
         }
-        return try following({ () throws(StorageError) in try line(index) }) { (line) throws(StorageError) in
-            try engine.withFrame(at: line.location, tag: line.tag, read)
+        return try following(index, present: present) { (line) throws(StorageError) in
+            try engine.withFrame(at: line.location, tag: line.tag, keyText)
         }
     }
 
@@ -154,10 +150,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     private func metadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        return try following({ () throws(StorageError) in try line(at: index) }) {
-            (line) throws(StorageError) in
-            try engine.withFrame(of: line, wholly: wholly) {
-                frame in
+        return try following(index, present: false) { (line) throws(StorageError) in
+            try engine.withFrame(of: line, wholly: wholly) { frame in
                 EntryMetadata(
                     key: keyText(frame),
                     valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
@@ -182,22 +176,15 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).
     package func soundKey(at index: Int) throws(StorageError) -> String? {
-        do throws(StorageError) {
-            return try presentKey(at: index)
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return nil
-        }
+        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in try presentKey(at: index) }
+            ?? nil
     }
 
     /// Like ``presentMetadata(at:)``, but `nil` for a damaged entry. Verifies a larger entry than 4,096 bytes in part.
     package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
-        do throws(StorageError) {
-            return try presentMetadata(at: index, wholly: true)
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return nil
-        }
+        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
+            try presentMetadata(at: index, wholly: true)
+        } ?? nil
     }
 
     /// Whether an unreadable listed entry is damaged: the archive still has it. If not, it was removed, replaced or moved since.
@@ -222,8 +209,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 try engine.withFrameIfPresent(at: line.location) { $0.sequence }
             }
             guard let sequence, try isListed(sequence, reference) else { return false }
-            return try isOf(reference, line)
+            // After a renumbering, the slot may be that of another entry whose key has the same hash.
+            return engine.index.renumberings == renumberings || line.slot.recency == reference.recency
+                || line.bytes == reference.valueBytes && isOnlyOne(line)
         }
+    }
+
+    private func isOnlyOne(_ line: EntryLine) -> Bool {
+        engine.index.table.liveEntries(ofTag: line.tag) == [line.number]
     }
 
     /// Whether an entry at another location is the listed version: a moved one keeps its sequence, a stored one has a higher one.
@@ -240,8 +233,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let reference = references[index]
         return try firstLine(of: reference) { line in
             line.number == reference.number && engine.index.renumberings == renumberings
-                || engine.index.table.liveEntries(ofTag: reference.tag) == [line.number]
-                    && twins.of(reference.tag, in: references).isEmpty
+                || isOnlyOne(line)
         }
     }
 
@@ -261,6 +253,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
             if let line = try line(number) { return line }
         }
         return nil
+    }
+
+    /// Like ``following(_:_:)`` for the line at `index`; with `present`, also of an entry that was stored again.
+    private func following<Result>(
+        _ index: Int, present: Bool, _ body: (EntryLine) throws(StorageError) -> Result?
+    ) throws(StorageError) -> Result? {
+        try following(
+            { () throws(StorageError) in present ? try presentLine(at: index) : try line(at: index) }, body)
     }
 
     /// Calls `body` with the entry's slot, and again if the entry was moved during it. `nil`: removed or not found.
@@ -307,9 +307,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         {
             return result
         }
-        return try following({ () throws(StorageError) in
-            orStoredAnew ? try presentLine(at: index) : try line(at: index)
-        }) { (line) throws(StorageError) in
+        return try following(index, present: orStoredAnew) { (line) throws(StorageError) in
             line.isMemoryOnly ? nil : try engine.withSoundFrame(at: line.location, body)
         }
     }

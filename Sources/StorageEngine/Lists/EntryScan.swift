@@ -44,22 +44,18 @@ package final class EntryScan {
         end = items.count
     }
 
-    private convenience init(
-        engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumberings: UInt64
-    ) {
-        self.init(
-            engine: engine, items: items, order: order,
-            renumbered: ScanRenumberings(before: renumberings, items: items))
-    }
-
     deinit { if let pin { log.unpin(pin) } }
 
     convenience init(engine: ArchiveEngine, order: ScanOrder) throws(StorageError) {
         try engine.index.catchUp()
         let renumberings = engine.index.renumberings
+        // Includes all or none of the entries that an undo restores during the walk.
+        let items = try engine.undisturbed { () throws(StorageError) in
+            try EntryScan.collect(at: engine, order)
+        }
         self.init(
-            engine: engine, items: try EntryScan.snapshot(of: engine, order), order: order,
-            renumberings: renumberings)
+            engine: engine, items: items, order: order,
+            renumbered: ScanRenumberings(before: renumberings, items: items))
     }
 
     /// The entries of these keys only, most recent first, each once.
@@ -71,7 +67,7 @@ package final class EntryScan {
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
                 guard key.count > 0, key.count <= Frame.maximumKeyBytes else { return }
-                let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+                let tag = engine.hash.tag(key)
                 guard let entry = try engine.find(key, tag: tag) else { return }
                 defer { engine.unpin(entry) }
                 let item = ScanItem(location: entry.location, number: entry.number, tag: tag)
@@ -80,16 +76,10 @@ package final class EntryScan {
                 stamps.append(engine.index.touches.lastUse(of: entry.number, entry.slot, pending).recency)
             }
         }
+        items = items.sorted(byDescending: stamps)
         self.init(
-            engine: engine, items: items.sorted(byDescending: stamps), order: .recency,
-            renumberings: renumberings)
-    }
-
-    /// The live entries. Includes all or none of the entries that an undo restores during the walk.
-    private static func snapshot(
-        of engine: ArchiveEngine, _ order: ScanOrder
-    ) throws(StorageError) -> [ScanItem] {
-        try engine.undisturbed { () throws(StorageError) in try collect(at: engine, order) }
+            engine: engine, items: items, order: .recency,
+            renumbered: ScanRenumberings(before: renumberings, items: items))
     }
 
     /// Number of attempts to read an entry that was moved during the read.
@@ -306,7 +296,7 @@ package final class EntryScan {
         if frame == nil {
             pinSegment(of: line.location)
             if let pin, let frame = log.frame(pin, at: line.location.offset), !frame.isInBatch,
-                UInt32(truncatingIfNeeded: engine.hash(frame.key)) == items[next - 1].tag
+                engine.hash.tag(frame.key) == items[next - 1].tag
             {
                 let owner = frame.owner
                 if engine.ownerTag(owner) == line.owner {

@@ -68,15 +68,9 @@ struct KeySearch {
         if query.order == .key { cut() }
         page.keys = found.map { String(decoding: $0, as: UTF8.self) }
     }
-
-    func run(_ engine: ArchiveEngine) throws(StorageError) -> KeyPage {
-        var search = self
-        return try search.search(engine)
-    }
 }
 
 extension OwnerSummary {
-    /// Totals for each owner, most bytes first.
     static func all(in engine: ArchiveEngine) throws(StorageError) -> [OwnerSummary] {
         var summaries: [[UInt8]: OwnerSummary] = [:]
         var names: [UInt32: [UInt8]] = [0: []]

@@ -52,7 +52,7 @@ struct ChangingLog {
             }
         }
         let file = try log.folder.newFile(named: name)
-        do throws(StorageError) {
+        try StorageError.cleaning(up: { try? log.folder.unlink(name) }) { () throws(StorageError) in
             try file.extend(from: 0, to: bytes)
             crashPoint(.segmentBegun)
             try writeHeader(file, number, oldest: oldest)
@@ -62,9 +62,6 @@ struct ChangingLog {
                     beginAppending(to: number, file, &mapped)
                 }
             }
-        } catch {
-            try? log.folder.unlink(name)
-            throw error
         }
     }
 
@@ -76,12 +73,10 @@ struct ChangingLog {
 
     /// Writes a header for a segment that only its frames identify, before these are cleared.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
-        do throws(StorageError) {
+        let header = try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
             try log.checkHeader(of: pin.segment)
-        } catch {
-            guard case .corrupted = error else { throw error }
-            try writeHeader(log.openedFile(of: pin), pin.segment, oldest: oldest)
         }
+        if header == nil { try writeHeader(log.openedFile(of: pin), pin.segment, oldest: oldest) }
     }
 
     func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
@@ -123,10 +118,10 @@ struct ChangingLog {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }
 
-    /// Removes a segment's file, and returns its status; `nil` if it was missing. Pinned bytes stay readable.
-    @discardableResult func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
-        let status = try log.status(of: segment)
+    /// Removes a segment's file, and returns its size in bytes; 0 if it was missing. Pinned bytes stay readable.
+    @discardableResult func removeFile(of segment: UInt32) throws(StorageError) -> Int {
+        let bytes = try log.fileBytes(of: segment)
         try log.folder.unlink(SegmentHeader.fileName(segment))
-        return status
+        return bytes
     }
 }

@@ -10,8 +10,6 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
     private(set) var bytes: Int
     private let segmentSeed: UInt32
     private let file: FileDescriptor
-    /// For a file that is mostly holes, the ranges that had data at the last ``trust(upTo:)``; the rest isn't read.
-    private var stretches: [Range<Int>]?
     // One window for each purpose: alternating reads would evict each other's bytes from a shared one.
     private let candidates: FileWindow
     private let begins: FileWindow
@@ -33,8 +31,6 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         (self.file, self.segment) = (file, segment)
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
-        let isSparse = (try? file.status().isSparse) ?? false
-        stretches = isSparse ? file.data(from: 0, upTo: self.bytes) : nil
         (candidates, begins) = (FileWindow(file), FileWindow(file))
         (ends, sums) = (FileWindow(file), FileWindow(file))
     }
@@ -61,8 +57,6 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
 
     private func forgetBytes() {
         for window in [candidates, begins, ends, sums] { window.forget() }
-        // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
-        if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
     }
 
     func rereadOnce() throws(StorageError) -> Bool {
@@ -148,13 +142,9 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
             }
             candidate += 8
             if candidate & 0xfff == 0, candidate < limit {
-                if let data = data(from: candidate) {
-                    // No frame's header is all zeros.
-                    candidate = max(candidate, (min(data.lowerBound, limit) - Frame.headerBytes) & ~7)
-                    guard data.lowerBound <= candidate else { continue }
-                }
                 let part = candidate..<min(candidate + FileWindow.bytes, limit)
                 try candidates.show(part)
+                // No frame's header is all zeros.
                 if candidates.isZero(part) {
                     candidate = max(candidate, (part.upperBound - Frame.headerBytes) & ~7)
                 }
@@ -164,26 +154,10 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         return nil
     }
 
-    /// The next range with data from `offset` on, for a sparse file; an empty range at the file's end if none follows.
-    private func data(from offset: Int) -> Range<Int>? {
-        guard let stretches else { return nil }
-        var (low, high) = (0, stretches.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if stretches[middle].upperBound > offset { high = middle } else { low = middle + 1 }
-        }
-        guard low < stretches.count else { return bytes..<bytes }
-        return max(offset, stretches[low].lowerBound)..<stretches[low].upperBound
-    }
-
     private func register(at offset: Int, _ window: FileWindow) throws(StorageError) -> UInt32 {
         let block = offset / FrameSearch.block
         while registers.count <= block {
             let start = (registers.count - 1) * FrameSearch.block
-            if let data = data(from: start), data.lowerBound >= start + FrameSearch.block {
-                registers.append(Checksum.moved(registers[registers.count - 1], overZeros: FrameSearch.block))
-                continue
-            }
             try sums.show(start..<start + FrameSearch.block)
             let content = sums.view(start..<start + FrameSearch.block)
             registers.append(Checksum.register(registers[registers.count - 1], over: content))

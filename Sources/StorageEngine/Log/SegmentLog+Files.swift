@@ -48,14 +48,9 @@ extension SegmentLog {
     private func isStray(_ number: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(number)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        do throws(StorageError) {
-            return try header(of: file, number).isWithinReach == false
-        } catch {
-            switch error {
-            case .corrupted, .unsupportedVersion: return false
-            default: throw error
-            }
-        }
+        return try StorageError.ignoring(\.isOfUnknownHeader) { () throws(StorageError) in
+            try !header(of: file, number).isWithinReach
+        } ?? false
     }
 
     static let strayReason =
@@ -175,16 +170,13 @@ extension SegmentLog {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (SegmentLayout.slots(forBytes: bytes), SegmentLayout.slots(forFramesTo: bytes))
         guard least < most, Int(next - segment) >= most else { return least }
-        do throws(StorageError) {
-            guard let pin = try pinIfPresent(segment) else { return least }
+        // An unreadable segment isn't complete.
+        let end = try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) -> Int in
+            guard let pin = try pinIfPresent(segment) else { return 0 }
             defer { unpin(pin) }
-            let end = try scan(pin) { (_) in }.end
-            return max(least, SegmentLayout.slots(forFramesTo: end))
-        } catch {
-            // An unreadable segment isn't complete.
-            guard case .corrupted = error else { throw error }
-            return least
+            return try scan(pin) { (_) in }.end
         }
+        return max(least, SegmentLayout.slots(forFramesTo: end ?? 0))
     }
 
     /// Describes a segment that is missing, or whose header shows that it isn't part of the log.
@@ -211,11 +203,6 @@ extension SegmentLog {
 
     /// The file of a pinned segment for a sync; `nil` if the segment was reclaimed, which synced its live frames.
     func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
-        do throws(StorageError) {
-            return try openedFile(of: pin)
-        } catch {
-            guard case .system(_, _, SystemCode.missing) = error else { throw error }
-            return nil
-        }
+        try StorageError.ignoring(\.isMissing) { () throws(StorageError) in try openedFile(of: pin) }
     }
 }

@@ -1,29 +1,13 @@
 extension SegmentLog {
-    /// The frame at `offset`, if it is intact. Costs time for the file's data only: a frame may claim a gigabyte of holes.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
-        guard let frame = frame(pin, at: offset), frame.rawKind != 0 else { return nil }
-        let seed = Frame.seed(segmentSeed: pin.seed, offset: offset)
-        let isValid =
-            if frame.bytes > FileWindow.bytes, isSparse(pin), let file = try? openedFile(of: pin) {
-                frame.passesChecksum(
-                    seed: seed, of: file.data(from: offset, upTo: offset + frame.bytes), offset)
-            } else {
-                frame.passesChecksum(seed: seed)
-            }
-        return isValid ? frame : nil
+        guard let frame = frame(pin, at: offset), frame.rawKind != 0,
+            frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
+        else { return nil }
+        return frame
     }
 
-    /// Whether a pinned segment is zero from `offset` on. Skips holes, because reading them takes time and memory for pages.
     func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
-        let view = view(pin)
-        guard isSparse(pin) else { return view.isBlank(from: offset) }
-        return try openedFile(of: pin).data(from: offset, upTo: view.bytes).allSatisfy {
-            view.isBlank(from: $0.lowerBound, upTo: $0.upperBound)
-        }
-    }
-
-    func isSparse(_ pin: Pin) -> Bool {
-        mapped.withLock { $0[pin.segment]?.status.isSparse } ?? false
+        view(pin).isBlank(from: offset)
     }
 
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
@@ -50,7 +34,7 @@ extension SegmentLog {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit
         else { return nil }
-        if frame.bytes > FileWindow.bytes, isSearched(pin) || isSparse(pin) {
+        if frame.bytes > FileWindow.bytes, isSearched(pin) {
             let isValid = try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
                 try search.frame(at: offset, before: limit) != nil
             }

@@ -92,7 +92,11 @@ extension SegmentLog {
             let file = try folder.fileIfPresent(named: name, writable: false)
         else { return nil }
         let usable = try SegmentLayout.usableBytes(file, bytes)
-        return SegmentLayout.lengthProblem(path(of: segment), bytes: bytes, usable: usable)
+        let beginning = "\(path(of: segment)): \(bytes) bytes long, "
+        if bytes > usable { return beginning + "of which the first \(usable) at most can be a segment" }
+        let block = SegmentLayout.blockBytes
+        guard bytes % block != 0 else { return nil }
+        return beginning + "not a multiple of \(block) like every segment's file: its end is missing"
     }
 
     // MARK: Releasing

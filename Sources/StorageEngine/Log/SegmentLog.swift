@@ -78,14 +78,10 @@ final class SegmentLog: Sendable {
         // Each failed round mapped the segment, but it was released for lack of addresses before it could be pinned.
         for _ in 0..<100 {
             if let pin = pinIfMapped(segment) { return pin }
-            do throws(StorageError) {
-                try map(segment)
-            } catch {
-                switch error {
-                case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): return nil
-                default: throw error
-                }
+            let mapped: Void? = try StorageError.ignoring({ $0.isMissing || $0.isOfUnknownHeader }) {
+                () throws(StorageError) in try map(segment)
             }
+            if mapped == nil { return nil }
         }
         throw .limitReached(
             operation: "keep a mapping of", path: path(of: segment), limit: .addresses(ProcessLimit.addresses)
@@ -120,12 +116,10 @@ final class SegmentLog: Sendable {
     /// Like ``frameIfPresent(_:at:)`` with its segment pinned; the caller unpins it.
     func pinnedFrame(at location: Location) throws(StorageError) -> (Pin, Frame)? {
         guard let pin = try pinIfPresent(location.segment) else { return nil }
-        do throws(StorageError) {
-            if let frame = try frameIfPresent(pin, at: location.offset) { return (pin, frame) }
-        } catch {
-            unpin(pin)
-            throw error
+        let frame = try StorageError.cleaning(up: { unpin(pin) }) { () throws(StorageError) in
+            try frameIfPresent(pin, at: location.offset)
         }
+        if let frame { return (pin, frame) }
         unpin(pin)
         return nil
     }

@@ -90,7 +90,6 @@ final class MappedSegmentReader: SegmentReader {
 
     init(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) {
         (self.log, self.pin) = (log, pin)
-        search = log.isSparse(pin) ? try log.search(pin) : nil
         // Another process may have extended the file; its frames must not be taken for a blank rest.
         try log.learnSize(pin)
     }

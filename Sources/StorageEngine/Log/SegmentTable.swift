@@ -66,14 +66,11 @@ struct SegmentView {
         return end
     }
 
-    func isBlank(from offset: Int, upTo end: Int = .max) -> Bool {
-        firstWritten(from: offset, upTo: end) == nil
-    }
+    func isBlank(from offset: Int) -> Bool { firstWritten(from: offset) == nil }
 
-    func firstWritten(from offset: Int, upTo end: Int = .max) -> Int? {
+    func firstWritten(from offset: Int) -> Int? {
         var cursor = (max(offset, 0) + 7) & ~7
-        let end = min(end, bytes)
-        while cursor + 8 <= end {
+        while cursor + 8 <= bytes {
             if (base + cursor).load(as: UInt64.self) != 0 { return cursor }
             cursor += 8
         }

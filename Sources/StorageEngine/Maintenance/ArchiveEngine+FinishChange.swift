@@ -1,6 +1,5 @@
 import Synchronization
 
-/// The end of each change, after it has released the lock.
 extension ArchiveEngine {
     /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Called by every change
     /// after it has released the lock. At level `process` it costs four relaxed loads if no entry expires.

@@ -1,7 +1,6 @@
 import CPlatform
 import Synchronization
 
-/// One run of the background maintenance.
 struct MaintenanceRun: ArchiveOperation {
     let engine: ArchiveEngine
 

@@ -1,7 +1,6 @@
 import CPlatform
 import SystemC
 
-/// Closes an archive that is open for writing.
 struct ArchiveClosing: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -50,7 +49,6 @@ struct ArchiveClosing: ArchiveOperation {
         // A clean mark would certify a damaged header. Without the mark, the next opening rebuilds the index.
         guard index.isSaltIntact else { return }
         let section = ArchiveSection(unshared: engine)
-        try? section.noteParts()
         if (try? leaveSmallerIndex(section)) == true { return }
         // If the mark can't be set, the next opening verifies the totals.
         try? section.index.cleanMark.set()
@@ -58,7 +56,7 @@ struct ArchiveClosing: ArchiveOperation {
 
     private static let leastSurplus = 256 << 10
 
-    /// Replaces the section.index by a shorter copy with a clean mark, which observers open; `false` if that saves little. Requires that
+    /// Replaces the index by a shorter copy with a clean mark, which observers open; `false` if that saves little. Requires that
     /// no other process has the archive open for writing or is opening it.
     func leaveSmallerIndex(_ section: borrowing ArchiveSection) throws(StorageError) -> Bool {
         let index = section.index
@@ -66,27 +64,15 @@ struct ArchiveClosing: ArchiveOperation {
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
             needed <= status.bytes, status.allocatedBytes > needed + ArchiveClosing.leastSurplus
         else { return false }
-        try engine.folder.unlink(ArchiveFile.newIndex)
-        let file = try engine.folder.newFile(named: ArchiveFile.newIndex)
-        do throws(StorageError) {
-            try file.extend(from: 0, to: needed)
-            let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
+        let folder = engine.folder
+        _ = try folder.replaceIndex(bytes: needed) { (file) throws(StorageError) in
+            let memory = try IndexMemory(file, as: .open(file, in: folder), writable: true)
             try memory.takeContent(of: index.memory.memory, bytes: needed)
             defer { withExtendedLifetime(memory) {} }
             let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)
-            if copy.locking == .robustMutex,
-                cp_mutex_init(copy.mutex) != 0
-            {
-                throw .system(operation: "create the lock of", path: file.path, code: 0)
-            }
+            if copy.locking == .robustMutex { try copy.makeMutex() }
             try copy.cleanMark.set()
-            crashPoint(.indexBuilt)
-            try engine.folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
-            crashPoint(.indexRenamed)
-        } catch {
-            try? engine.folder.unlink(ArchiveFile.newIndex)
-            throw error
         }
         return true
     }

@@ -29,24 +29,16 @@ extension ArchiveOpening {
     private func buildIndexFile(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
-        try folder.unlink(ArchiveFile.newIndex)
-        let file = try folder.newFile(named: ArchiveFile.newIndex)
-        do throws(StorageError) {
-            try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
+        let file = try folder.replaceIndex(bytes: IndexLayout.fileBytes(chunks: 1)) {
+            (file) throws(StorageError) in
             let engine = try fill(
                 IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
-                as: .writer(attachment: attachment, slot: nil), evidence: evidence, isRoomy: isRoomy)
+                as: .writer(attachment: attachment), evidence: evidence, isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
                 try section.fitEvenOnFullDisk(into: limit)
             }
             section.index.state = .ready
-            crashPoint(.indexBuilt)
-            try folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
-            crashPoint(.indexRenamed)
-        } catch {
-            try? folder.unlink(ArchiveFile.newIndex)
-            throw error
         }
         return try mapForWriting(file)
     }
@@ -72,11 +64,10 @@ extension ArchiveOpening {
         crashPoint(.oldIndexRemoved)
         for attempt in 0..<ArchiveOpening.spaceChecks {
             if attempt > 0 { cp_sleep(25_000_000) }
-            do throws(StorageError) {
-                return try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
-            } catch {
-                guard case .noSpace = error else { throw error }
+            let built = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
+                try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
             }
+            if let built { return built }
         }
         return nil
     }
@@ -90,7 +81,7 @@ extension ArchiveOpening {
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(
-            memory, file: nil, as: .writer(attachment: attachment, slot: nil), evidence: evidence)
+            memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
         guard engine.index.head != .none else { throw refusal }
         let section = ArchiveSection(unshared: engine)
         section.index.state = .ready
@@ -98,12 +89,10 @@ extension ArchiveOpening {
         if !options.keepsEntriesWithoutIndex {
             try section.dropOldestSegments(forBytes: section.index.indexBytes)
         }
-        do throws(StorageError) {
-            return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false), true)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            return (memory, false)
+        let file = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
+            try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
         }
+        return (file ?? memory, file != nil)
     }
 
     /// Memory for an index of the present log. Reserves more addresses than the index can need. `mayGrow`: entries will be added.
@@ -123,24 +112,13 @@ extension ArchiveOpening {
         let engine = try engine(on: memory, as: role)
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
-        let findings = try section.rebuild(isRoomy: isRoomy)
-        section.index.damagedPlaces = findings.damaged
+        section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy)
         section.index.loss = evidence?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
-        if engine.index.head != .none, findings.damaged > 0 || !findings.isWhole {
-            section.index.parts = try LogParts(
-                of: engine.log, from: engine.index.oldestSegment, to: engine.index.head)
-        }
         // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
-        section.index.sequence = max(section.index.sequence, evidence?.sequence ?? 0)
+        var sequence = max(section.index.sequence, evidence?.sequence ?? 0)
         // Sequences begin with the time: no plan for a former archive of this name matches. Messages are numbered from 1 for users.
-        if engine.kind != .log {
-            let isLossy = section.index.parts != nil || section.index.loss != nil
-            let last = section.index.sequence
-            let next = max(last &+ (isLossy ? 1 << 32 : 0), UInt64(clamping: Clock.wall()))
-            section.index.sequence = max(last, min(next, 1 << 60))
-            // An undo must not revert removals of that part either.
-            if isLossy { section.index.nextGroup = section.index.nextGroup &+ (1 << 16) }
-        }
+        if engine.kind != .log { sequence = max(sequence, min(UInt64(clamping: Clock.wall()), 1 << 60)) }
+        section.index.sequence = sequence
         section.index.settleSequence()
         try removeOutdated(section, evidence, role)
         return engine
@@ -187,15 +165,30 @@ extension ArchiveOpening {
         index.locking = mode
         if mode == .robustMutex {
             index.lockNamespace = Namespaces.processes
-            let failure = cp_mutex_init(index.mutex)
-            guard failure == 0 else {
-                throw .system(operation: "create the lock of", path: folder.path, code: failure)
-            }
+            try index.makeMutex()
         }
         index.bucketCount = IndexLayout.firstBuckets
         index.touches.raiseStamps(above: 0)
         index.setConfiguration(descriptor.configuration)
         index.indexBytes = IndexLayout.fileBytes(chunks: 1)
         try index.grow(toHold: IndexLayout.chunkEntries)
+    }
+}
+
+extension FileDescriptor {
+    /// Creates an index file of `bytes` in this archive's folder, which `fill` completes, in place of the present one.
+    func replaceIndex(
+        bytes: Int, _ fill: (FileDescriptor) throws(StorageError) -> Void
+    ) throws(StorageError) -> FileDescriptor {
+        try unlink(ArchiveFile.newIndex)
+        let file = try newFile(named: ArchiveFile.newIndex)
+        try StorageError.cleaning(up: { try? unlink(ArchiveFile.newIndex) }) { () throws(StorageError) in
+            try file.extend(from: 0, to: bytes)
+            try fill(file)
+            crashPoint(.indexBuilt)
+            try rename(ArchiveFile.newIndex, to: ArchiveFile.index)
+            crashPoint(.indexRenamed)
+        }
+        return file
     }
 }

@@ -10,23 +10,13 @@ extension ArchiveOpening {
     static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
         -> ArchiveOpening?
     {
-        do throws(StorageError) {
-            return try ArchiveOpening(folder: folder, options: options)
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return nil
+        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
+            try ArchiveOpening(folder: folder, options: options)
         }
     }
 
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
-        let next = try NextDescriptor(descriptor, in: folder)
-        do throws(StorageError) {
-            try next.publish()
-        } catch {
-            next.discard()
-            throw error
-        }
-        next.keepSpare()
+        try NextDescriptor(descriptor, in: folder).adopt { (publish) throws(StorageError) in try publish() }
     }
 
     /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. While `engine`
@@ -46,16 +36,9 @@ extension ArchiveOpening {
         var descriptor = try Descriptor.read(in: folder)
         try change(&descriptor.configuration)
         try descriptor.configuration.validate()
-        let next = try NextDescriptor(descriptor, in: folder)
-        do throws(StorageError) {
-            try LimitChange(engine).adopt(descriptor.configuration) { () throws(StorageError) in
-                try next.publish()
-            }
-        } catch {
-            next.discard()
-            throw error
+        try NextDescriptor(descriptor, in: folder).adopt { (publish) throws(StorageError) in
+            try LimitChange(engine).adopt(descriptor.configuration, publish: publish)
         }
-        next.keepSpare()
         if descriptor.configuration.durability != .process { try synchronizeNames(of: folder) }
     }
 }
@@ -83,42 +66,37 @@ private struct NextDescriptor {
         }
     }
 
-    func publish() throws(StorageError) {
-        try folder.rename(name, to: Descriptor.fileName)
-        crashPoint(.descriptorRenamed)
+    /// Calls `body`, which calls its argument to rename the descriptor. If it throws, removes the descriptor; an overwritten
+    /// spare file stays as space for the next one.
+    func adopt(
+        _ body: (_ publish: () throws(StorageError) -> Void) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let discard = { if name != Descriptor.spareName { try? folder.unlink(name) } }
+        try StorageError.cleaning(up: discard) { () throws(StorageError) in
+            try body { () throws(StorageError) in
+                try folder.rename(name, to: Descriptor.fileName)
+                crashPoint(.descriptorRenamed)
+            }
+        }
+        keepSpare()
     }
 
-    /// Discards the descriptor. An overwritten spare file stays as space for the next one.
-    func discard() {
-        if name != Descriptor.spareName { try? folder.unlink(name) }
-    }
-
-    /// Creates the spare file, unless it has the right length or can't be examined. The replaced descriptor's blocks are free now.
-    func keepSpare() {
-        do throws(StorageError) {
-            let present = try folder.status(ofEntry: Descriptor.spareName)
-            guard present?.isRegular != true || present?.bytes != bytes.count else { return }
-            try folder.unlink(Descriptor.spareName)
-        } catch {
-            return
-        }
-        do throws(StorageError) {
-            try folder.newFile(named: Descriptor.spareName).write(bytes)
-        } catch {
-            try? folder.unlink(Descriptor.spareName)
-        }
+    /// Creates the spare file, unless it has the right length. The replaced descriptor's blocks are free now.
+    private func keepSpare() {
+        let name = Descriptor.spareName
+        let present = (try? folder.status(ofEntry: name)) ?? nil
+        if present?.isRegular == true, present?.bytes == bytes.count { return }
+        guard (try? folder.unlink(name)) != nil, let file = try? folder.newFile(named: name) else { return }
+        if (try? file.write(bytes)) == nil { try? folder.unlink(name) }
     }
 
     private static func write(_ bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) {
         try folder.unlink(newName)
         let file = try folder.newFile(named: newName)
-        do throws(StorageError) {
+        try StorageError.cleaning(up: { try? folder.unlink(newName) }) { () throws(StorageError) in
             try file.write(bytes)
             try file.synchronize()
             crashPoint(.descriptorWritten)
-        } catch {
-            try? folder.unlink(newName)
-            throw error
         }
     }
 

@@ -26,10 +26,7 @@ extension ArchiveOpening {
             if lockingForNewIndex == .fileLock {
                 index.locking = .fileLock
             } else if namespace != own {
-                let failure = cp_mutex_init(index.mutex)
-                guard failure == 0 else {
-                    throw .system(operation: "create the lock of", path: folder.path, code: failure)
-                }
+                try index.makeMutex()
                 index.lockNamespace = own
             }
             return

@@ -9,18 +9,9 @@ extension ArchiveOpening {
     static func create(in store: FileDescriptor, name: String, configuration: ArchiveConfiguration)
         throws(StorageError) -> Creation
     {
-        var attempts = 0
-        while true {
-            attempts += 1
-            do throws(StorageError) {
-                return try createOnce(in: store, name: name, configuration: configuration)
-            } catch {
-                // The folder's failed creator may have removed it after it was opened here, or it belonged to a removed archive.
-                switch error {
-                case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
-                default: throw error
-                }
-            }
+        // The folder's failed creator may have removed it after it was opened here, or it belonged to a removed archive.
+        try StorageError.retrying(100, while: { $0.isRemoval }) { () throws(StorageError) in
+            try createOnce(in: store, name: name, configuration: configuration)
         }
     }
 
@@ -30,24 +21,19 @@ extension ArchiveOpening {
         let folderName = ArchiveName.folder(for: name)
         var isNew = try store.makeFolder(named: folderName)
         crashPoint(.archiveFolderMade)
-        do throws(StorageError) {
+        // Fails if the folder isn't empty, which is intended.
+        let removeNew = { if isNew { try? store.unlink(folderName, isFolder: true) } }
+        return try StorageError.cleaning(up: removeNew) { () throws(StorageError) in
             let folder = try store.folder(named: folderName)
             // Another process is creating the archive. If both fail, the last one removes the folder.
             if !isNew { isNew = try folder.hasEntry(named: OpenLock.fileName) }
             let openLock = try OpenLock.take(in: folder, archive: name)
             defer { openLock.release() }
             if try folder.hasEntry(named: Descriptor.fileName) { return .existed }
-            do throws(StorageError) {
+            try StorageError.cleaning(up: { removeUnused(folder) }) { () throws(StorageError) in
                 try describe(folder, name, configuration)
-            } catch {
-                removeUnused(folder)
-                throw error
             }
             return .made(inNewFolder: isNew)
-        } catch {
-            // Fails if the folder isn't empty, which is intended.
-            if isNew { try? store.unlink(folderName, isFolder: true) }
-            throw error
         }
     }
 

@@ -70,25 +70,18 @@ extension ArchiveOpening {
         if try file.read(atMost: 8, from: head.offset).contains(where: { $0 != 0 }) { return true }
         if try log.highestSegment(above: head.segment, in: numbers) != nil { return true }
         let oldest = index.oldestSegment
-        if try hasOtherParts(index, log) { return true }
         guard first < oldest, let began = try? log.checkHeader(of: head.segment).oldest else { return false }
         return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
     }
 
-    func hasOtherParts(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
-        guard let parts = index.parts else { return false }
-        return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
-    }
-
     /// `nil` if the file is absent or may not be used. Throws if it can't be opened now.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
-        do throws(StorageError) {
-            return try folder.file(named: name, writable: writable)
-        } catch {
-            switch error {
-            case .corrupted, .permissionDenied, .readOnly, .system(_, _, SystemCode.missing): return nil
-            default: throw error
-            }
+        func isUnusable(_ error: StorageError) -> Bool {
+            if case .readOnly = error { return true }
+            return error.isMissingOrCorrupted || error.isPermissionDenied
+        }
+        return try StorageError.ignoring(isUnusable) { () throws(StorageError) in
+            try folder.file(named: name, writable: writable)
         }
     }
 
@@ -105,7 +98,6 @@ extension ArchiveOpening {
             index.cleanMark.spoil()
             return false
         }
-        if mark == .none, try hasOtherParts(index.view, log) { return false }
         index.cleanMark.remove()
         let wasInterrupted = index.lockOwner != 0
         // If a process crashed while changing the limits, the next holder of the lock completes the change.
@@ -117,7 +109,7 @@ extension ArchiveOpening {
         case .fileLock: break
         case .automatic, nil: return false
         }
-        let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
+        let engine = try engine(on: memory, as: .writer(attachment: attachment))
         let soundness = IndexSoundness(engine)
         guard try soundness.isHeaderSound(wasInterrupted: wasInterrupted) else { return false }
         // After an interrupted change, recovery recomputes totals and links when the lock is taken.

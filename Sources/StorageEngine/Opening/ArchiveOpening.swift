@@ -94,7 +94,7 @@ struct ArchiveOpening {
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
-        return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil), log: log), isAlone)
+        return (try engine(on: memory, as: .writer(attachment: attachment), log: log), isAlone)
     }
 
     /// Takes a handle's lock for the first time, and releases the slots of crashed processes. Requires the open lock.
@@ -184,12 +184,10 @@ struct ArchiveOpening {
         let mark = try index.cleanMark.standing()
         guard mark != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
-        guard mark == .right else {
-            // Usually a writer has the index open, or its builder was killed.
-            return try hasOtherParts(index, log) ? nil : engine(on: memory, as: .observer, log: log)
+        // Without a mark, usually a writer has the index open; one may just have removed the mark.
+        if mark == .right, try isIncomplete(index, log), try index.cleanMark.standing() == .right {
+            return nil
         }
-        // A writer may just have opened the index and removed the mark.
-        if try isIncomplete(index, log), try index.cleanMark.standing() == .right { return nil }
         return try engine(on: memory, as: .observer, log: log)
     }
 
@@ -199,9 +197,7 @@ struct ArchiveOpening {
             do throws(StorageError) {
                 return try readOnceIntoMemory()
             } catch {
-                guard case .system(_, _, SystemCode.missing) = error, try folder.status().links > 0 else {
-                    throw error
-                }
+                guard error.isMissing, try folder.status().links > 0 else { throw error }
                 cp_sleep(Int64(attempt) * 1_000_000)
             }
         }

@@ -23,14 +23,10 @@ struct PriorIndexEvidence {
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         forRepair: Bool = false
     ) throws(StorageError) {
-        let found: FileDescriptor?
-        do throws(StorageError) {
-            found = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
-        } catch {
-            guard case .permissionDenied = error else { throw error }
-            found = nil
+        let found = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
+            try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
         }
-        guard let file = found else { return nil }
+        guard let file = found ?? nil else { return nil }
         let status = try file.status()
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
             header.isOf(descriptor.identity)

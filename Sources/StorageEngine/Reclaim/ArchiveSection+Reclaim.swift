@@ -121,7 +121,7 @@ extension ArchiveSection {
             while count < candidates.count, offset - start < share,
                 let frame = log.validFrame(pin, at: offset)
             {
-                let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+                let tag = engine.hash.tag(frame.key)
                 index.table.prefetch(tag)
                 candidates.initializeElement(at: count, to: Candidate(frame: frame, offset: offset, tag: tag))
                 count += 1
@@ -233,7 +233,7 @@ extension ArchiveSection {
             guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else {
                 return .gone
             }
-            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            let tag = engine.hash.tag(frame.key)
             if let other = try engine.find(frame.key, tag: tag) {
                 engine.unpin(other)
                 // Each process may have a separate memory-only entry of a key.
@@ -291,50 +291,29 @@ extension ArchiveSection {
     func dropSegments(before segment: UInt32) {
         var oldest = index.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
-        var isAnyMissing = false
         while oldest < segment {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment),
-                let isWhole = try? removeOldestSegment(next: next)
+                (try? removeOldestSegment(next: next)) != nil
             else { break }
-            if !isWhole { isAnyMissing = true }
             index.setLiveFrames(ofSegment: oldest, 0)
             oldest = next
         }
         log.releaseSegments(before: oldest)
-        if isAnyMissing { noteBeginning() }
     }
 
-    /// A segment that was missing while others were removed may reappear after the index that recorded the removal is lost. So
-    /// the header of a new segment records where the log begins; without disk space for one, the next segment's does.
-    func noteBeginning() {
-        guard index.isReady, engine.kind != .log else { return }
-        try? appendBare(.void, inNewSegment: true) { _, _ in }
-    }
-
-    /// Removes the oldest segment's file and makes `next` the oldest, or changes nothing. Returns whether no file was missing.
-    func removeOldestSegment(next: UInt32) throws(StorageError) -> Bool {
+    /// Removes the oldest segment's file and makes `next` the oldest, or changes nothing.
+    func removeOldestSegment(next: UInt32) throws(StorageError) {
         let segment = index.oldestSegment
-        var isWhole = try log.missing(among: [segment, next]).isEmpty
         // Stored before the file is removed: readers that miss the file then see that it is no longer part of the log.
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
-        do throws(StorageError) {
-            if let status = try segments.removeFile(of: segment) {
-                index.adjust(.segmentBytes, by: -status.bytes)
-                if var parts = index.parts {
-                    parts.remove(segment, status)
-                    index.parts = parts
-                }
-            } else {
-                isWhole = false
-            }
-            engine.countHandled(files: 1)
-        } catch {
-            index.oldestSegment = segment
-            throw error
+        let bytes = try StorageError.cleaning(up: { index.oldestSegment = segment }) {
+            () throws(StorageError) in
+            try segments.removeFile(of: segment)
         }
+        index.adjust(.segmentBytes, by: -bytes)
+        engine.countHandled(files: 1)
         crashPoint(.segmentUnlinked)
-        return isWhole
     }
 
     /// Copies or drops a tombstoned entry of a segment that is being reclaimed. `false`: no space for the copy.

@@ -239,16 +239,19 @@ extension ArchiveSection {
         // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
-}
 
-extension ArchiveSection {
-    /// Whether a copy is of an overwritten state of its key. `present`: sequence of the key's entry; `nil`: no entry.
-    func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
-        if let present { return present > copy.sequence }
-        let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }
-        if removal?.all == true { return true }
-        guard let place = removal?.place else { return false }
-        return try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(copy.key) } ?? false
+    /// The entry of a frame's key, unpinned, and whether the frame is a copy of an overwritten state of the key.
+    func find(
+        keyOf frame: Frame, tag: UInt32, isCopy: Bool
+    ) throws(StorageError) -> (FoundEntry?, isOutdated: Bool) {
+        if let present = try engine.find(frame.key, tag: tag) {
+            defer { engine.unpin(present) }
+            return (present, isCopy && present.frame.sequence > frame.sequence)
+        }
+        guard isCopy else { return (nil, false) }
+        let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: frame.sequence) }
+        guard removal?.all != true, let place = removal?.place else { return (nil, removal?.all == true) }
+        return (nil, try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(frame.key) } ?? false)
     }
 
     /// Records that a frame removed an entry, for later copies. `place`: of a frame with its key.
@@ -262,20 +265,6 @@ extension ArchiveSection {
     func countMissingEntries() {
         for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
             line.missing = UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
-        }
-    }
-
-    /// Permanently voids the copies that had no effect in a rebuild: the frames that make them outdated may be reclaimed first.
-    /// Requires a complete log, as a missing part may restore their entries, and no other mapping.
-    func voidOutdatedCopies() throws(StorageError) {
-        let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
-        for (segment, places) in Dictionary(grouping: places, by: \.segment) {
-            guard let pin = try log.pinIfPresent(segment) else { continue }
-            defer { log.unpin(pin) }
-            try segments.reserveBlocks(pin)
-            for place in places { segments.view(pin).setKind(.void, at: place.offset) }
-            // Before the frames that make them outdated are removed.
-            try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
         }
     }
 }
@@ -298,9 +287,7 @@ extension ArchiveSection {
                 else { continue }
                 let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
                 remove(number)
-                index.publish(
-                    .expiry, .processEnded, tag: tag, bytes: bytes, location: location, pid: engine.pid,
-                    time: Clock.wall())
+                engine.publish(.expiry, .processEnded, tag: tag, bytes: bytes, at: location)
             }
         }
         index.detach(slot)

@@ -41,16 +41,8 @@ extension ArchiveSection {
         _ frame: Frame, at location: Location, tag: UInt32, isCopy: Bool
     ) throws(StorageError) {
         try removeEntries(namedIn: frame, undo: nil, location)
-        let present = try engine.find(frame.key, tag: tag)
-        let presentSequence = present?.frame.sequence
-        if let present { engine.unpin(present) }
-        if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) {
-            // A copy that names removed entries still removes them, although reclaiming writes none.
-            if frame.part(.evictions) == nil {
-                engine.replayedRemovals.withLock { $0?.outdated.append(location) }
-            }
-            return
-        }
+        let (present, isOutdated) = try find(keyOf: frame, tag: tag, isCopy: isCopy)
+        if isOutdated { return }
         if present == nil { try index.numbers.reserve() }
         let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
         if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
@@ -61,10 +53,8 @@ extension ArchiveSection {
         _ frame: Frame, at location: Location, tag: UInt32
     ) throws(StorageError) {
         try removeEntries(namedIn: frame, undo: nil, location)
-        let present = try engine.find(frame.key, tag: tag)
-        let presentSequence = present?.frame.sequence
-        if let present { engine.unpin(present) }
-        if try isOutdated(frame, tag: tag, present: presentSequence) { return }
+        let (present, isOutdated) = try find(keyOf: frame, tag: tag, isCopy: true)
+        if isOutdated { return }
         if let present, !present.slot.isMemoryOnly { remove(present.number) }
         // The process that recorded the entry died before it marked the entry as held.
         if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
@@ -200,7 +190,8 @@ extension ArchiveSection {
     }
 
     /// Fills an empty index from all segments, oldest first. `isRoomy` sizes its table in advance; otherwise it grows as needed.
-    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
+    /// Returns the number of damaged places.
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> Int {
         var findings = ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
         engine.replayedRemovals.withLock { $0 = ReplayedRemovals() }
@@ -261,17 +252,14 @@ extension ArchiveSection {
         // An incomplete batch before the log's end was partly lost, and is left out.
         findings.damaged += reader.filter.dropped.count { $0.first != cut }
         if let cut { try clearBatch(from: cut) }
-        let gaps = try log.missing(among: numbers).count
-        findings.damaged += gaps
-        findings.isWhole = gaps == 0
-        if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
+        findings.damaged += try log.missing(among: numbers).count
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         countMissingEntries()
         applyUndoBudget()
         dropTombstones(most: .max)
         compactAfterRebuild()
-        return findings
+        return findings.damaged
     }
 
     /// Removes an incomplete batch at the log's end, which was not acknowledged.

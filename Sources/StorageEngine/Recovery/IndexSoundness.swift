@@ -18,22 +18,14 @@ struct IndexSoundness: ArchiveOperation {
         guard oldest > 0, oldest <= index.head.segment, numbers.contains(oldest),
             numbers.contains(index.head.segment),
             numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0),
-            try newestSegmentAllows(oldest: oldest)
+            let newest = try StorageError.ignoring(
+                \.isCorrupted, { () throws(StorageError) in try log.checkHeader(of: index.head.segment) }),
+            newest.oldest <= oldest
         else { return false }
         // Look-ups would miss the entries in a segment that the index doesn't know.
         if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
         guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
         return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
-    }
-
-    /// Whether the newest segment's header is valid, and doesn't state that the log begins after `oldest`.
-    private func newestSegmentAllows(oldest: UInt32) throws(StorageError) -> Bool {
-        do throws(StorageError) {
-            return try log.checkHeader(of: index.head.segment).oldest <= oldest
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return false
-        }
     }
 
     private func chunksAddUp() throws(StorageError) -> Bool {

@@ -2,7 +2,6 @@
 struct ReplayFindings {
     /// Number of damaged places.
     var damaged = 0
-    var isWhole = true
     /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
     private var atEnd: [Location] = []
 

@@ -25,17 +25,14 @@ extension ArchiveSection {
                     try appendBare(.evict, extensionBytes: writer.written) { location, time in
                         crashPoint(.removalFrameWritten)
                         for (number, slot) in slots {
-                            removal.entries += 1
-                            removal.bytes += UInt64(slot.valueBytes)
+                            removal += Removal(entries: 1, bytes: UInt64(slot.valueBytes))
                             let (tag, bytes, place) = (slot.tag, Int(slot.shownBytes), slot.location)
                             if group != 0, !slot.isMemoryOnly {
                                 tombstone(number, slot, note: note, at: location)
                             } else {
                                 remove(number)
                             }
-                            index.publish(
-                                kind, cause, tag: tag, bytes: bytes, location: place, pid: engine.pid,
-                                time: time)
+                            engine.publish(kind, cause, tag: tag, bytes: bytes, at: place, time: time)
                         }
                     }
                 }
@@ -62,21 +59,17 @@ extension ArchiveSection {
         for (group, part) in parts {
             // An undo is about to restore the entry's former expiry time.
             if index.undo.line(of: group)?.state == .returning { continue }
-            let done = try removeBatch(part, .expiry, .deadline, group: group)
-            removal.entries += done.entries
-            removal.bytes += done.bytes
+            removal += try removeBatch(part, .expiry, .deadline, group: group)
         }
         return removal
     }
-}
 
-extension ArchiveSection {
     /// Changes an entry's expiry time without writing its value (S8). With `sequence`, only if that stored the present entry.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
         group: UInt32 = 0, evenExpired: Bool = false
     ) throws(StorageError) -> ConditionalDelete {
-        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        let tag = engine.hash.tag(key)
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         var isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
@@ -109,9 +102,9 @@ extension ArchiveSection {
                         countRemoval(note, first: location, bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
-                    index.publish(
-                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
-                        pid: engine.pid, time: time, key: key)
+                    engine.publish(
+                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), at: location,
+                        time: time, key: key)
                 }
             }
         }

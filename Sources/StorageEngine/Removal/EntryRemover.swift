@@ -5,8 +5,7 @@ struct EntryRemover: ArchiveOperation {
     func delete(_ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?) throws(StorageError)
         -> ConditionalDelete
     {
-        try ArchiveEngine.validate(key: key)
-        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        let tag = try engine.validTag(of: key)
         return try delete(engine.acquire(), key, tag: tag, ifSequence: sequence)
     }
 
@@ -42,8 +41,7 @@ struct EntryRemover: ArchiveOperation {
                 next -= 1
             }
             let part = try section.removeBatch(chosen, kind, cause, group: group)
-            removal.entries += part.entries
-            removal.bytes += part.bytes
+            removal += part
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
             engine.yieldLock()
@@ -56,8 +54,7 @@ struct EntryRemover: ArchiveOperation {
     func removeExpired() throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         while let part = try removeSomeExpired() {
-            removal.entries += part.entries
-            removal.bytes += part.bytes
+            removal += part
             engine.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
         }
@@ -114,17 +111,14 @@ struct EntryRemover: ArchiveOperation {
             .delete, .owner,
             where: { (slot) throws(StorageError) in
                 guard slot.owner == tag else { return false }
-                do throws(StorageError) {
+                return try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
                     let isOwners = try engine.withFrame(at: slot.location, tag: slot.tag) {
                         $0.owner.elementsEqual(bytes)
                     }
                     if isOwners == true { return true }
                     // Another owner's name has the same hash, unless the frame is damaged or missing.
                     return try engine.withSoundFrame(at: slot.location) { _ in () } == nil
-                } catch {
-                    guard case .corrupted = error else { throw error }
-                    return true
-                }
+                } ?? true
             }
         ).removal
     }
@@ -155,9 +149,7 @@ struct EntryRemover: ArchiveOperation {
         try section.appendBare(.delete, key: key) { location, time in
             let bytes = Int(entry.slot.shownBytes)
             section.remove(entry.number)
-            section.index.publish(
-                .delete, .request, tag: tag, bytes: bytes, location: location, pid: engine.pid, time: time,
-                key: key)
+            engine.publish(.delete, .request, tag: tag, bytes: bytes, at: location, time: time, key: key)
         }
         section.index.add(.deletes)
         section.reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
@@ -174,10 +166,7 @@ struct EntryRemover: ArchiveOperation {
         // In a new segment, so that all older ones can be removed at once.
         try section.appendBare(.deleteAll, inNewSegment: true) { location, time in
             section.clearEntries()
-            index.publish(
-                .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: engine.pid,
-                time: time
-            )
+            engine.publish(.delete, .request, bytes: Int(removal.bytes), at: location, time: time)
         }
         index.add(.deletes, UInt64(removal.entries))
         LogCleaner(engine).deferCompaction()

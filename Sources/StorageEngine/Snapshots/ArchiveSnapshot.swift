@@ -88,21 +88,15 @@ public final class ArchiveSnapshot: Sendable {
     public func number(of key: String) throws(StorageError) -> Int? {
         try withBytes(of: key) { (key) throws(StorageError) in
             guard kind != .log else { return nil }
-            let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+            let tag = engine.hash.tag(key)
             let places = placesByTag()
-            var low = 0
-            var high = places.count
-            while low < high {
-                let middle = (low + high) / 2
-                if items[Int(places[middle])].tag < tag { low = middle + 1 } else { high = middle }
-            }
             var damaged: Location?
-            while low < places.count, items[Int(places[low])].tag == tag {
-                let number = Int(places[low])
+            for place in places[places.count(before: { items[Int($0)].tag < tag })...] {
+                let number = Int(place)
+                guard items[number].tag == tag else { break }
                 let frame = segments.uncheckedFrame(at: items[number].location)
                 if frame?.key.elementsEqual(key) == true { return number }
                 if !hasOwnKey(frame, number) { damaged = items[number].location }
-                low += 1
             }
             if let damaged { throw self.damaged(at: damaged) }
             return nil

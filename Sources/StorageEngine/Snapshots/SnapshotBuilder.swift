@@ -4,16 +4,8 @@ import CPlatform
 /// read. Every change since the first read has a frame after the first log tail, which replaces the slot's content. The one
 /// operation that may have reached the index but not yet the log tail is included. All segments are pinned first. Starts again if
 /// removed entries were restored, or a file to be read was removed.
-struct SnapshotBuilder {
-    private let engine: ArchiveEngine
-    private let index: IndexView
-    private let log: SegmentLog
-
-    init(_ engine: ArchiveEngine) {
-        self.engine = engine
-        index = engine.index
-        log = engine.log
-    }
+struct SnapshotBuilder: ArchiveOperation {
+    let engine: ArchiveEngine
 
     struct Result {
         var items: [SnapshotItem]
@@ -39,7 +31,7 @@ struct SnapshotBuilder {
                 if timesDamaged == SnapshotBuilder.readingsToReportDamage { throw damagedIndex }
             } catch {
                 // A file to be read was removed, because the log has advanced.
-                guard case .system(_, _, SystemCode.missing) = error else { throw error }
+                guard error.isMissing else { throw error }
             }
             // The process that changes the archive was stopped: the next attempt would have the same result.
             if attempt > SnapshotBuilder.readingsToReportDamage, index.isWriterStopped { break }

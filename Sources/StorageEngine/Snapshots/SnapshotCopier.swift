@@ -64,26 +64,13 @@ struct SnapshotCopier: ArchiveOperation {
     {
         if engine.kind != .log { try section.index.numbers.reserve() }
         let location = try section.append(content)
-        try withPinned(section, location) { (frame) throws(StorageError) in
-            try section.replay(frame, at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
-        }
-        section.commit(location, bytes: content.frameBytes)
-    }
-
-    private func withPinned(
-        _ section: borrowing ArchiveSection,
-        _ location: Location, _ body: (Frame) throws(StorageError) -> Void
-    ) throws(StorageError) {
-        guard let pin = try log.pinIfPresent(location.segment) else {
-            throw .corrupted(
-                path: log.path(of: location.segment), offset: 0, reason: "the segment is missing")
-        }
-        defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset) else {
+        guard let (pin, frame) = try log.pinnedFrame(at: location) else {
             throw .corrupted(
                 path: log.path(of: location.segment), offset: location.offset,
                 reason: "written data could not be read back")
         }
-        try body(frame)
+        defer { log.unpin(pin) }
+        try section.replay(frame, at: location, tag: engine.hash.tag(frame.key))
+        section.commit(location, bytes: content.frameBytes)
     }
 }

@@ -111,7 +111,10 @@ extension Store {
         _ archive: Archive, to target: Store, as name: String, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> Bool {
-        let (snapshot, configuration) = try archive.snapshotWithinLimit()
+        let snapshot = try archive.snapshot()
+        var configuration = try archive.configuration()
+        // Another process may have lowered the limit since.
+        configuration.diskLimit = configuration.diskLimit.map { max($0, snapshot.valueBytes) }
         if let problem = try archive.problem() {
             report.damaged.append("\(archive.name): \(problem)")
         }
@@ -158,19 +161,6 @@ extension Store {
         }
         try place.finish()
         return report
-    }
-}
-
-extension Archive {
-    /// A snapshot, and a configuration whose limit it fits: another process may change the limit in between.
-    fileprivate func snapshotWithinLimit() throws(StorageError) -> (ArchiveSnapshot, ArchiveConfiguration) {
-        for _ in 0..<20 {
-            let configuration = try configuration()
-            let snapshot = try snapshot()
-            guard let limit = configuration.diskLimit else { return (snapshot, configuration) }
-            if snapshot.valueBytes <= limit { return (snapshot, configuration) }
-        }
-        throw .busy(archive: name, process: 0, reason: "its limit keeps changing; try again")
     }
 }
 
@@ -261,13 +251,10 @@ private struct BackupPlace {
             guard status.isFolder, status.owner == ProcessIdentity.effectiveUser else {
                 throw .backupExists(path: partialPath)
             }
-            let partial: FileDescriptor
-            do throws(StorageError) {
-                partial = try parent.folder(named: partialName)
-            } catch {
-                guard case .system(_, _, SystemCode.missing) = error else { throw error }
-                continue
+            let opened = try StorageError.ignoring(\.isMissing) { () throws(StorageError) in
+                try parent.folder(named: partialName)
             }
+            guard let partial = opened else { continue }
             guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { break }
             // Another process may have finished and renamed it since; then it must not be emptied.
             if try parent.status(ofEntry: partialName)?.number == partial.status().number { return partial }

@@ -11,15 +11,10 @@ extension Store {
     }
 
     private func isEmpty(_ folderName: String) throws(StorageError) -> Bool {
-        do throws(StorageError) {
-            return try folder.folder(named: folderName).names().isEmpty
-        } catch {
-            switch error {
-            // The item is not a folder, was removed in the meantime, or can't be read by this user.
-            case .corrupted, .permissionDenied, .notPrivate, .system(_, _, SystemCode.missing): return false
-            default: throw error
-            }
-        }
+        // The item may be no folder, have been removed in the meantime, or not be readable by this user.
+        try StorageError.ignoring({ $0.isMissingOrCorrupted || $0.isRefused }) { () throws(StorageError) in
+            try folder.folder(named: folderName).names().isEmpty
+        } ?? false
     }
 
     /// Files and folders with names like archives' folders that are no archives of this store: the name is invalid (a control

@@ -9,20 +9,14 @@ extension Store {
     package func removeArchive(named name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool
     {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
-        var attempts = 0
-        while true {
-            do throws(StorageError) {
-                return try removeOnce(name, ifStill: old)
-            } catch {
-                attempts += 1
-                // Another process has removed the archive in the meantime, or removed it and created a new one.
-                switch error {
-                case .closed, .system(_, _, SystemCode.missing):
-                    guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
-                    guard attempts < 10 else { throw error }
-                default: throw error
-                }
-            }
+        func isAnother(_ error: StorageError) throws(StorageError) -> Bool {
+            // Another process has removed the archive in the meantime, or removed it and created a new one.
+            guard error.isRemoval else { return false }
+            guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
+            return true
+        }
+        return try StorageError.retrying(10, while: isAnother) { () throws(StorageError) in
+            try removeOnce(name, ifStill: old)
         }
     }
 
@@ -59,17 +53,14 @@ extension Store {
     }
 
     private func bytesOnDisk(in above: FileDescriptor, _ name: String) throws(StorageError) -> UInt64 {
-        do throws(StorageError) {
+        try StorageError.ignoring(\.isMissing) { () throws(StorageError) in
             guard let status = try above.status(ofEntry: name) else { return 0 }
             guard status.isFolder else { return UInt64(status.allocatedBytes) }
             let inside = try above.folder(named: name)
             var bytes: UInt64 = 0
             for file in try inside.names() { bytes += try bytesOnDisk(in: inside, file) }
             return bytes
-        } catch {
-            guard case .system(_, _, SystemCode.missing) = error else { throw error }
-            return 0
-        }
+        } ?? 0
     }
 
     static func dropRemovedFolders(in folder: FileDescriptor) {

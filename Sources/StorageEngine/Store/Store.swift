@@ -185,15 +185,9 @@ public final class Store: Sendable {
     /// Whether `path` is a folder that holds a store. `false` also if this user may not read the folder. Throws errors that leave
     /// this undecided, such as `limitReached`.
     public static func isStore(at path: String) throws(StorageError) -> Bool {
-        do throws(StorageError) {
-            return try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
-        } catch {
-            switch error {
-            case .permissionDenied, .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder):
-                return false
-            default: throw error
-            }
-        }
+        try StorageError.ignoring({ $0.isNoFolder || $0.isPermissionDenied }) { () throws(StorageError) in
+            try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
+        } ?? false
     }
 
     /// Names of the archives, sorted. Throws `storeNotFound` if the store has been removed since it was opened.
@@ -224,11 +218,9 @@ public final class Store: Sendable {
                 }
                 if try hasArchive(name, in: folder) { names.append(name) }
             } catch {
-                switch error {
-                // This user may not read the folder; opening the archive throws the reason.
-                case .permissionDenied, .notPrivate: names.append(name)
-                default: throw error
-                }
+                guard error.isRefused else { throw error }
+                // Opening the archive throws the reason.
+                names.append(name)
             }
         }
         return names.sorted()
@@ -248,18 +240,13 @@ public final class Store: Sendable {
     private static func archiveFolder(_ path: String, in folder: FileDescriptor) throws(StorageError)
         -> FileDescriptor?
     {
-        do throws(StorageError) {
+        try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) -> FileDescriptor? in
             let inside = try folder.folder(named: path)
             let isArchive = try inside.names().contains {
                 $0 == Descriptor.fileName || SegmentHeader.number(ofFileName: $0) != nil
             }
             return isArchive ? inside : nil
-        } catch {
-            switch error {
-            case .corrupted, .system(_, _, SystemCode.missing): return nil
-            default: throw error
-            }
-        }
+        } ?? nil
     }
 
     /// Opens the existing archive of that name. Returns the same object while it is open.
@@ -277,20 +264,11 @@ public final class Store: Sendable {
     }
 
     private func absence(of name: String) throws(StorageError) -> StorageError {
-        do throws(StorageError) {
-            let inside = try folder.folder(named: ArchiveName.folder(for: name))
-            if let maker = try OpenLock.holder(in: inside) {
-                return .busy(
-                    archive: name, process: maker, reason: "it is being created; try again in a moment")
-            }
-        } catch {
-            switch error {
-            // No folder or no lock file of that name exists.
-            case .corrupted, .system(_, _, SystemCode.missing): break
-            default: throw error
-            }
+        let maker = try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
+            try OpenLock.holder(in: folder.folder(named: ArchiveName.folder(for: name)))
         }
-        return .noSuchArchive(name: name, store: path)
+        guard let maker = maker ?? nil else { return .noSuchArchive(name: name, store: path) }
+        return .busy(archive: name, process: maker, reason: "it is being created; try again in a moment")
     }
 
     /// Opens the archive of that name, or creates it with `configuration`. An existing archive keeps its configuration.
@@ -349,19 +327,15 @@ public final class Store: Sendable {
 
     /// Opens an archive. If it was removed during that, throws `noSuchArchive`, or opens the one created in its place.
     func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
-        var attempts = 0
-        while true {
-            let before = try presence(of: name)
-            do throws(StorageError) {
-                return try body()
-            } catch {
-                attempts += 1
-                guard let now = try presence(of: name) else { throw .noSuchArchive(name: name, store: path) }
-                // A missing file means that the folder was replaced, even if the new folder reuses the inode number.
-                var isAnother = now != before
-                if case .system(_, _, SystemCode.missing) = error { isAnother = true }
-                guard isAnother, attempts < 100 else { throw error }
-            }
+        var before: FileDescriptor.FileNumber?
+        func isAnother(_ error: StorageError) throws(StorageError) -> Bool {
+            guard let now = try presence(of: name) else { throw .noSuchArchive(name: name, store: path) }
+            // A missing file means that the folder was replaced, even if the new folder reuses the inode number.
+            return now != before || error.isMissing
+        }
+        return try StorageError.retrying(100, while: isAnother) { () throws(StorageError) in
+            before = try presence(of: name)
+            return try body()
         }
     }
 

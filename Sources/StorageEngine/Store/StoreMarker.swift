@@ -23,21 +23,9 @@ enum StoreMarker {
         let expected = Array(text.utf8)
         if bytes == expected { return .right }
         if let version = version(String(decoding: bytes, as: UTF8.self)) { return .version(version) }
-        return .damaged(reason: difference(of: bytes, from: expected))
-    }
-
-    private static func difference(of bytes: [UInt8], from expected: [UInt8]) -> String {
-        let line = "the line \"\(text.dropLast())\""
-        if bytes.isEmpty { return "is empty; it should be \(line)" }
-        let withoutEnd = Array(expected.dropLast())
-        if bytes == withoutEnd { return "lacks the line feed at the end of \(line)" }
-        if bytes == withoutEnd + [0x0d, 0x0a] {
-            return
-                "ends \(line) with a carriage return and a line feed instead of a line feed alone, as if an editor "
-                + "or a transfer had changed its line endings"
-        }
         let place = zip(bytes, expected).prefix { $0 == $1 }.count
-        return "differs from byte \(place) on from what it should be, \(line) with one line feed at its end"
+        let line = "the line \"\(text.dropLast())\" with one line feed at its end"
+        return .damaged(reason: "differs from byte \(place) on from \(line)")
     }
 
     private static func version(_ text: String) -> UInt32? {
@@ -67,7 +55,7 @@ enum StoreMarker {
         } catch {
             try? folder.unlink(temporary)
             // Another process has created the marker, and removed this file as a leftover.
-            if case .system(_, _, SystemCode.missing) = error, case .right = try state(in: folder) { return }
+            if error.isMissing, case .right = try state(in: folder) { return }
             throw error
         }
         // Leftovers of killed creators. Those that can't be removed do no harm.
@@ -94,10 +82,7 @@ extension Store {
         do throws(StorageError) {
             return try FileDescriptor.folder(at: path).status().number == folder.status().number
         } catch {
-            switch error {
-            case .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder): return false
-            default: return true
-            }
+            return !error.isNoFolder
         }
     }
 }

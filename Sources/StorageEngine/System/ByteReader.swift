@@ -25,16 +25,12 @@ struct ByteReader {
         return Array(bytes[offset..<end])
     }
 
-    mutating func uint32() -> UInt32 {
-        take(4).enumerated().reduce(0) { $0 | UInt32($1.element) << (8 * UInt32($1.offset)) }
-    }
+    mutating func uint16() -> UInt16 { integer() }
+    mutating func uint32() -> UInt32 { integer() }
+    mutating func uint64() -> UInt64 { integer() }
 
-    mutating func uint64() -> UInt64 {
-        take(8).enumerated().reduce(0) { $0 | UInt64($1.element) << (8 * UInt64($1.offset)) }
-    }
-
-    mutating func uint16() -> UInt16 {
-        take(2).enumerated().reduce(0) { $0 | UInt16($1.element) << (8 * UInt16($1.offset)) }
+    private mutating func integer<Integer: FixedWidthInteger>() -> Integer {
+        take(Integer.bitWidth / 8).reversed().reduce(0) { $0 << 8 | Integer($1) }
     }
 }
 

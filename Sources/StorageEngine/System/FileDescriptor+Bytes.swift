@@ -72,9 +72,7 @@ extension FileDescriptor {
     func reserveBlocks(_ bytes: Int) throws(StorageError) {
         try checkLength(bytes)
         try SystemCall.allocate.run("extend", path: path) {
-            let failure = cp_preallocate(descriptor, off_t(bytes))
-            errno = failure
-            return failure == 0 ? 0 : -1
+            SystemCall.result(ofFailure: cp_preallocate(descriptor, off_t(bytes)))
         }
     }
 
@@ -91,23 +89,12 @@ extension FileDescriptor {
     /// Returns when this folder's names are on the medium, as far as the file system supports that.
     func synchronizeNames() throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
-        let result = SystemCall.sync.perform(path: path) { Int(cp_synchronize_names(descriptor)) }
-        guard result.code == 0 || result.code == EINVAL else {
-            throw .fromErrno(result.code, operation: "sync", path: path)
+        _ = try SystemCall.sync.code("sync", path: path, allowing: EINVAL) {
+            Int(cp_synchronize_names(descriptor))
         }
         SystemFaults.tell(.synced(path: path))
     }
 
     /// Drops the kernel's cached pages of the file, so that reading shows the medium's content.
     func forgetCachedBytes() { cp_forget_cached(descriptor) }
-
-    /// The ranges between two offsets that contain data; the rest is zero.
-    func data(from offset: Int, upTo limit: Int) -> [Range<Int>] {
-        var stretches: [Range<Int>] = []
-        var (begin, end) = (off_t(0), off_t(offset))
-        while cp_next_data(descriptor, end, &begin, &end), begin < limit {
-            stretches.append(Int(begin)..<min(Int(end), limit))
-        }
-        return stretches
-    }
 }

@@ -9,9 +9,10 @@ extension FileDescriptor {
     /// Returns `false` if another open file holds the lock and `wait` is false.
     func lock(_ kind: LockKind, wait: Bool) throws(StorageError) -> Bool {
         let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB)
-        let result = SystemCall.lock.perform(path: path) { Int(flock(descriptor, operation)) }
-        if result.code == EWOULDBLOCK { return false }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "lock", path: path) }
+        let code = try SystemCall.lock.code("lock", path: path, allowing: EWOULDBLOCK) {
+            Int(flock(descriptor, operation))
+        }
+        guard code == 0 else { return false }
         wasLocked.store(true, ordering: .relaxed)
         return true
     }
@@ -19,14 +20,9 @@ extension FileDescriptor {
     /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another file holds it. Belongs to the open file on Linux; on other
     /// systems it always succeeds, and can't be tested.
     func lockByte(_ offset: Int) throws(StorageError) -> Bool {
-        let result = SystemCall.lock.perform(path: path) {
-            let failure = cp_lock_byte(descriptor, off_t(offset), true)
-            errno = failure
-            return failure == 0 ? 0 : -1
-        }
-        if result.code == EAGAIN { return false }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "lock", path: path) }
-        return true
+        try SystemCall.lock.code("lock", path: path, allowing: EAGAIN) {
+            SystemCall.result(ofFailure: cp_lock_byte(descriptor, off_t(offset), true))
+        } == 0
     }
 
     func unlockByte(_ offset: Int) { _ = cp_lock_byte(descriptor, off_t(offset), false) }

@@ -40,24 +40,19 @@ extension FileDescriptor {
 
     /// Whether an entry of that name exists. Throws if that is unknown: "no" would create an archive over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
-        let result = SystemCall.exists.perform(path: path + "/" + name) {
+        try SystemCall.exists.code("look for", path: path + "/" + name, allowing: ENOENT, ENOTDIR) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
-        }
-        switch result.code {
-        case 0: return true
-        case ENOENT, ENOTDIR: return false
-        default: throw .fromErrno(result.code, operation: "look for", path: path + "/" + name)
-        }
+        } == 0
     }
 
     @discardableResult func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
-        let made = SystemCall.makeFolder.perform(path: full) { Int(mkdirat(descriptor, name, 0o700)) }
-        guard made.code == 0 || made.code == EEXIST else {
-            throw .fromErrno(made.code, operation: "make folder", path: full)
-        }
-        if made.code == 0 { SystemFaults.tell(.madeFolder(path: full)) }
-        return made.code == 0
+        let isNew =
+            try SystemCall.makeFolder.code("make folder", path: full, allowing: EEXIST) {
+                Int(mkdirat(descriptor, name, 0o700))
+            } == 0
+        if isNew { SystemFaults.tell(.madeFolder(path: full)) }
+        return isNew
     }
 
     func rename(_ old: String, to new: String) throws(StorageError) {
@@ -107,12 +102,9 @@ extension FileDescriptor {
 
     /// Removes a name; not an error if it is missing.
     func unlink(_ name: String, isFolder: Bool = false) throws(StorageError) {
-        let result = SystemCall.unlink.perform(path: path + "/" + name) {
+        _ = try SystemCall.unlink.code("remove", path: path + "/" + name, allowing: ENOENT) {
             SystemFaults.tell(.unlinked(path: path + "/" + name))
             return Int(unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0))
-        }
-        guard result.code == 0 || result.code == ENOENT else {
-            throw .fromErrno(result.code, operation: "remove", path: path + "/" + name)
         }
     }
 
@@ -142,15 +134,11 @@ extension FileDescriptor {
         var code = makeFolder(at: path)
         if code == ENOENT, let parent = parent(of: path) {
             try makeFolders(at: parent)
-            do throws(StorageError) {
-                try folder(
-                    at: FileDescriptor.parent(of: parent)
-                        ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
-                )
-                .synchronizeNames()
-            } catch {
-                // The folder belongs to another user, and this user may not open it.
-                guard case .permissionDenied = error else { throw error }
+            // Another user's folder, which this user may not open, is left out.
+            _ = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
+                let above = FileDescriptor.parent(of: parent)
+                try folder(at: above ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : "."))
+                    .synchronizeNames()
             }
             code = makeFolder(at: path)
         }

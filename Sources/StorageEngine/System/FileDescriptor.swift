@@ -64,8 +64,6 @@ final class FileDescriptor: Sendable {
             #endif
             changed = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
         }
-
-        var isSparse: Bool { allocatedBytes < bytes / 4 }
     }
 
     // MARK: Opening
@@ -94,13 +92,8 @@ final class FileDescriptor: Sendable {
 
     /// `nil` only if no regular file has that name. Throws if the file can't be opened now.
     func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
-        do throws(StorageError) {
-            return try file(named: name, writable: writable)
-        } catch {
-            switch error {
-            case .corrupted, .system(_, _, SystemCode.missing): return nil
-            default: throw error
-            }
+        try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
+            try file(named: name, writable: writable)
         }
     }
 
@@ -168,13 +161,9 @@ final class FileDescriptor: Sendable {
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()
         let full = path + "/" + name
-        let result = SystemCall.status.perform(path: full) {
+        let code = try SystemCall.status.code("examine", path: full, allowing: ENOENT, ENOTDIR) {
             Int(fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW))
         }
-        switch result.code {
-        case 0: return Status(facts)
-        case ENOENT, ENOTDIR: return nil
-        default: throw .fromErrno(result.code, operation: "examine", path: full)
-        }
+        return code == 0 ? Status(facts) : nil
     }
 }

@@ -34,11 +34,19 @@ struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
     mutating func removeAll() { rows.removeAll() }
 
     private func place(of key: Key) -> (Int, isThere: Bool) {
-        var (low, high) = (0, rows.count)
+        let place = rows.count(before: { precedes($0.key, key) })
+        return (place, place < rows.count && !precedes(key, rows[place].key))
+    }
+}
+
+extension Array {
+    /// Number of leading elements for which `isBefore` is true: a binary search, as those are the first ones.
+    @inline(__always) func count(before isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if precedes(rows[middle].key, key) { low = middle + 1 } else { high = middle }
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
         }
-        return (low, low < rows.count && !precedes(key, rows[low].key))
+        return low
     }
 }

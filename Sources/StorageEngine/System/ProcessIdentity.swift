@@ -46,7 +46,7 @@ struct ProcessIdentity: Sendable, Hashable {
 enum BootIdentity {
     /// Sixteen bytes that differ between boots. All zero if unknown; then no index is ever trusted (F3).
     static var current: [UInt8] {
-        known.withLock { known in
+        known.value.withLock { known in
             if let known { return known }
             var identity = [UInt8](repeating: 0, count: 16)
             // A temporary failure (no descriptor was free) must not last for the life of the process.
@@ -69,17 +69,14 @@ enum BootIdentity {
 
     private static let knownMark = Atomic<UInt64>(0)
 
-    private static let ofProcess = PerProcess { GuardedReference<[UInt8]?>(nil) }
-    private static var known: GuardedReference<[UInt8]?> { ofProcess.value }
+    private static let known = PerProcess { GuardedReference<[UInt8]?>(nil) }
 }
 
 enum RandomSource {
     static func bytes(_ count: Int, for path: String) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = SystemCall.random.perform(path: path) {
-            let failure = cp_random(&bytes, count)
-            errno = failure
-            return failure == 0 ? 0 : -1
+            SystemCall.result(ofFailure: cp_random(&bytes, count))
         }
         guard result.code == 0 else {
             throw .system(operation: "get random bytes for", path: path, code: result.code)
@@ -96,18 +93,16 @@ enum Namespaces {
 
     /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.
     private static var known: UInt64 {
-        let count = cp_fork_count()
-        let (remembered, forks) = memory.withLock { $0 }
-        if remembered != 0, forks == count { return remembered }
+        let remembered = memory.value.withLock { $0 }
+        if remembered != 0 { return remembered }
         var processes: UInt32 = 0
         var times: UInt32 = 0
         guard cp_namespaces(&processes, &times) == 0 else { return 0 }
         let line = max(1, processes &* 0x9E37_79B1 &+ times)
         let found = UInt64(processes) << 32 | UInt64(line)
-        memory.withLock { $0 = (found, count) }
+        memory.value.withLock { $0 = found }
         return found
     }
 
-    private static let ofProcess = PerProcess { GuardedReference<(numbers: UInt64, forks: UInt32)>((0, 0)) }
-    private static var memory: GuardedReference<(numbers: UInt64, forks: UInt32)> { ofProcess.value }
+    private static let memory = PerProcess { GuardedReference<UInt64>(0) }
 }

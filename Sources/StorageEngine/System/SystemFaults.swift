@@ -148,6 +148,12 @@ extension SystemCall {
     /// Bounds the repetitions, for a timer may fire faster than the call can run.
     private static let mostInterruptions = 1000
 
+    /// The result that ``perform(path:_:)`` expects, of a function that returns 0 or an errno.
+    static func result(ofFailure failure: Int32) -> Int {
+        errno = failure
+        return failure == 0 ? 0 : -1
+    }
+
     /// Makes a call that returns -1 and sets errno if it fails.
     @inline(__always) func perform(path: @autoclosure () -> String, _ body: () -> Int) -> SystemResult {
         var result = once(path: path, body)
@@ -167,6 +173,17 @@ extension SystemCall {
         let result = perform(path: path(), body)
         guard result.code == 0 else { throw .fromErrno(result.code, operation: operation, path: path()) }
         return result.value
+    }
+
+    /// Like ``run(_:path:_:)``, but returns 0 or, for a failure with one of these errnos, that errno.
+    func code(
+        _ operation: String, path: @autoclosure () -> String, allowing codes: Int32..., body: () -> Int
+    ) throws(StorageError) -> Int32 {
+        let result = perform(path: path(), body)
+        guard result.code == 0 || codes.contains(result.code) else {
+            throw .fromErrno(result.code, operation: operation, path: path())
+        }
+        return result.code
     }
 
     /// Reads or writes at most `count` bytes. Transferring fewer is no failure.

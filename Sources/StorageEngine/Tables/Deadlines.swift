@@ -66,15 +66,6 @@ struct Deadlines<Right> {
         }
     }
 
-    func rowsDue(at now: Int64) -> Int {
-        (0..<chunks).reduce(0) { sum, chunk in
-            sum
-                + (0..<IndexLayout.deadlineRows).count { row in
-                    self.row(row, ofChunk: chunk).map { isDue($0, now) } ?? false
-                }
-        }
-    }
-
     /// Expired entries that aren't removed yet; totals exclude them. Costs as much as ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
@@ -85,8 +76,7 @@ struct Deadlines<Right> {
                 guard let place = self.row(row, ofChunk: chunk), isDue(place, now) else { continue }
                 forEach(row, ofChunk: chunk) { number, slot in
                     guard slot.deadline <= now, !index.marks.isHidden(number, slot) else { return }
-                    sum.entries += 1
-                    sum.bytes += UInt64(slot.valueBytes)
+                    sum += Removal(entries: 1, bytes: UInt64(slot.valueBytes))
                 }
             }
         }

@@ -29,18 +29,6 @@ struct RawEvent {
     }
 }
 
-struct EventNote {
-    var kind: EventKind
-    var cause: EventCause
-    var tag: UInt32
-    var bytes: Int
-    var location: Location
-    var pid: Int32
-    var time: Int64
-    /// May be empty if the caller doesn't have the key; then readers take it from the frame at `location`.
-    var key = UnsafeRawBufferPointer.empty
-}
-
 /// The ring of recent events (S13): OnDiskFormat, "The event ring". A view of the mapped index, without a lock. Invariants: ``head``
 /// only grows, by one atomic addition for each claim. Only the claimer of a number fills its cell, and stores the number last; a
 /// reader trusts a cell only if the number is the same before and after. A number's cell is the number modulo the count of cells.
@@ -69,21 +57,24 @@ struct EventRing {
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
     /// Fills the cell of a claimed number. Returns `true` if a process waits for events: then call ``callWaiters(_:)``.
-    @inline(__always) func publish(_ sequence: UInt64, _ note: EventNote) -> Bool {
+    @inline(__always) fileprivate func publish(
+        _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
+        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer
+    ) -> Bool {
         let cell = cell(sequence)
         cp_relaxed_store64(cell, 0)
         cp_store_fence()
-        cp_relaxed_store64(cell + 8, UInt64(bitPattern: note.time))
-        cp_relaxed_store64(cell + 16, note.location.raw)
-        cp_relaxed_store64(cell + 24, UInt64(note.tag) | UInt64(UInt32(truncatingIfNeeded: note.bytes)) << 32)
+        cp_relaxed_store64(cell + 8, UInt64(bitPattern: time))
+        cp_relaxed_store64(cell + 16, location.raw)
+        cp_relaxed_store64(cell + 24, UInt64(tag) | UInt64(UInt32(truncatingIfNeeded: bytes)) << 32)
         let marks =
-            UInt64(note.kind.rawValue) | UInt64(note.cause.rawValue) << 8 | UInt64(
-                UInt16(truncatingIfNeeded: note.key.count)) << 16
-        cp_relaxed_store64(cell + 32, UInt64(UInt32(bitPattern: note.pid)) | marks << 32)
-        if !note.key.isEmpty {
-            cp_relaxed_store64(cell + 40, note.key.word(0))
-            cp_relaxed_store64(cell + 48, note.key.word(1))
-            cp_relaxed_store64(cell + 56, note.key.word(2))
+            UInt64(kind.rawValue) | UInt64(cause.rawValue) << 8
+            | UInt64(UInt16(truncatingIfNeeded: key.count)) << 16
+        cp_relaxed_store64(cell + 32, UInt64(UInt32(bitPattern: pid)) | marks << 32)
+        if !key.isEmpty {
+            cp_relaxed_store64(cell + 40, key.word(0))
+            cp_relaxed_store64(cell + 48, key.word(1))
+            cp_relaxed_store64(cell + 56, key.word(2))
         }
         cp_store64(cell, sequence &+ 1)
         return cp_relaxed32(index + IndexLayout.eventWaitersOffset) & 1 != 0
@@ -159,9 +150,8 @@ extension MappedIndex {
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
         location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer = .empty
     ) {
-        let note = EventNote(
-            kind: kind, cause: cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
-            key: key)
-        if events.publish(sequence, note) { events.callWaiters(doorbell) }
+        let isAwaited = events.publish(
+            sequence, kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time, key: key)
+        if isAwaited { events.callWaiters(doorbell) }
     }
 }

@@ -63,12 +63,6 @@ struct UndoLine<Right> {
     fileprivate let line: UnsafeMutableRawPointer
     fileprivate let sums: UnsafeMutableRawPointer
 
-    fileprivate init(place: Int, line: UnsafeMutableRawPointer, sums: UnsafeMutableRawPointer) {
-        self.place = place
-        self.line = line
-        self.sums = sums
-    }
-
     /// Number of the action; 0 if the line is free.
     var group: UInt32 { cp_load32(line) }
     /// Storing this one word makes all the action's removals visible again.

@@ -102,6 +102,11 @@ public struct Removal: Sendable, Hashable {
         self.entries = entries
         self.bytes = bytes
     }
+
+    static func += (sum: inout Removal, part: Removal) {
+        sum.entries += part.entries
+        sum.bytes += part.bytes
+    }
 }
 
 /// The result of deleting an entry on the condition that it is unchanged.

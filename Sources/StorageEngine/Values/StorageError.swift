@@ -92,6 +92,61 @@ public enum ResourceLimit: Sendable, Hashable {
 }
 
 extension StorageError {
+    var isNoSpace: Bool { if case .noSpace = self { true } else { false } }
+    var isCorrupted: Bool { if case .corrupted = self { true } else { false } }
+    var isPermissionDenied: Bool { if case .permissionDenied = self { true } else { false } }
+    /// Whether a file or folder doesn't exist.
+    var isMissing: Bool { if case .system(_, _, ENOENT) = self { true } else { false } }
+    /// Whether a path leads to no folder.
+    var isNoFolder: Bool { if case .system(_, _, ENOTDIR) = self { true } else { isMissing } }
+    /// Whether this user may not use a file.
+    var isRefused: Bool { if case .notPrivate = self { true } else { isPermissionDenied } }
+    /// Whether an archive was removed while it was open or being opened.
+    var isRemoval: Bool { if case .closed = self { true } else { isMissing } }
+    /// Whether there is no usable file of a name: none, another item, or one with content of another kind.
+    var isMissingOrCorrupted: Bool { isMissing || isCorrupted }
+    /// Whether a segment's header isn't one that this version reads.
+    var isOfUnknownHeader: Bool { if case .unsupportedVersion = self { true } else { isCorrupted } }
+
+    /// Calls `body` up to `most` times, until it throws no error for which `isTransient` is true.
+    static func retrying<Result>(
+        _ most: Int, while isTransient: (StorageError) throws(StorageError) -> Bool,
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        for _ in 1..<most {
+            do throws(StorageError) {
+                return try body()
+            } catch {
+                guard try isTransient(error) else { throw error }
+            }
+        }
+        return try body()
+    }
+
+    /// Calls `body`; `nil` if it throws an error with this property.
+    @inline(__always) static func ignoring<Result>(
+        _ isIgnored: (StorageError) -> Bool, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result? {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            guard isIgnored(error) else { throw error }
+            return nil
+        }
+    }
+
+    /// Calls `body`, and `cleanUp` if it throws.
+    @inline(__always) static func cleaning<Result>(
+        up cleanUp: () -> Void, after body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            cleanUp()
+            throw error
+        }
+    }
+
     /// The fault and its place; for some errors without the remedy.
     package var finding: String {
         switch self {

@@ -78,10 +78,8 @@ extension ArchiveSection {
 
     @inline(never)
     private func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
-        do throws(StorageError) {
-            return try segments.mapNewest(segment, room: room)
-        } catch {
-            throw engine.closedIfRemoved(error)
+        try engine.closingIfRemoved { () throws(StorageError) in
+            try segments.mapNewest(segment, room: room)
         }
     }
 
@@ -97,15 +95,13 @@ extension ArchiveSection {
         let step = SegmentLayout.stepBytes(target: target)
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
-        do throws(StorageError) {
+        try engine.closingIfRemoved { () throws(StorageError) in
             do throws(StorageError) {
                 try segments.extend(pin, to: wanted)
             } catch {
-                guard isRemoval, case .noSpace = error else { throw error }
+                guard isRemoval, error.isNoSpace else { throw error }
                 try extendForRemoval(pin, to: least)
             }
-        } catch {
-            throw engine.closedIfRemoved(error)
         }
         crashPoint(.segmentExtended)
         let view = segments.view(pin)
@@ -140,10 +136,8 @@ extension ArchiveSection {
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = index.oldestSegment == 0 ? number : index.oldestSegment
-        do throws(StorageError) {
+        try engine.closingIfRemoved { () throws(StorageError) in
             try segments.create(number, oldest: oldest, bytes: size, room: target)
-        } catch {
-            throw engine.closedIfRemoved(error)
         }
         crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
@@ -173,14 +167,11 @@ extension ArchiveSection {
                 .corrupted(
                     path: log.path(of: place.segment), offset: 0, reason: "the newest segment is missing"))
         }
-        do throws(StorageError) {
+        try StorageError.cleaning(up: { log.unpin(pin) }) { () throws(StorageError) in
             if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
                 _ = try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
             }
             if !segments.view(pin).isFree(at: place.offset) { try requireNoFrame(behind: place, pin) }
-        } catch {
-            log.unpin(pin)
-            throw error
         }
         return (place, pin)
     }

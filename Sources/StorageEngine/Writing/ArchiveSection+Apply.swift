@@ -95,9 +95,7 @@ extension ArchiveSection {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
-        index.publish(
-            .eviction, cause, tag: tag, bytes: bytes, location: location, pid: engine.pid,
-            time: Clock.wall(), key: key)
+        engine.publish(.eviction, cause, tag: tag, bytes: bytes, at: location, key: key)
         if cause == .noSpace { index.addLocked(.evictions) }
     }
 

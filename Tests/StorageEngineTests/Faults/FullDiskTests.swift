@@ -61,51 +61,6 @@ final class FullDisk {
         try overwrite(folder.archivePath("A", "index"), at: 12, with: [3, 0, 0, 0])
     }
 
-    @Test("a deletion stays after segments are dropped past a missing one") func missingSegment() throws {
-        let value = [UInt8](repeating: 1, count: 9_000)
-        func inCache(_ body: (Archive) throws -> Void) throws {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            try body(try store.archive(named: "A", orCreate: .cache(3_000_000)))
-        }
-        var count = 0
-        func fill(_ archive: Archive, segments: Int) throws {
-            let before = try folder.segments().count
-            while try folder.segments().count < before + segments {
-                count += 1
-                try archive.put(value, forKey: "\(count)")
-            }
-        }
-        var (away, deleted) = ("", "")
-        try inCache { archive in
-            try fill(archive, segments: 3)
-            away = try #require(try folder.segments().last)
-            try archive.put(value, forKey: "secret")
-            try fill(archive, segments: 1)
-            deleted = try #require(try folder.segments().last)
-            try archive.delete("secret")
-            try fill(archive, segments: 4)
-        }
-        let place = folder.archivePath("A", away)
-        try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
-        try folder.removeIndex("A")
-        try inCache { archive in
-            let disk = FullDisk(folder, freedBy: ".segment")
-            for number in 0..<1_000 where try folder.segments()[0] <= deleted {
-                try archive.put(value, forKey: "on a full disk \(number)")
-                disk.fill()
-            }
-            disk.empty()
-        }
-        #expect(try folder.segments()[0] > deleted)
-        try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
-        try folder.removeIndex("A")
-        try inCache { archive in
-            let found = try archive.peek("secret")
-            #expect(found == nil)
-        }
-    }
-
     private func isNoSpace(_ error: any Error) -> Bool {
         guard case .noSpace? = error as? StorageError else { return false }
         return true

@@ -109,57 +109,6 @@ import Testing
         #expect(time < 30, "\(time) s")
     }
 
-    #if os(Linux)
-    @Test("doesn't read holes that frames claim") func claimedHoles() throws {
-        for kind in [UInt8(2), 3] {
-            let archive = try HandmadeArchive(kind: kind, limit: kind == 3 ? 1_000_000 : .max)
-            for number in UInt32(1)...6 {
-                let name = HandmadeArchive.segmentName(number)
-                let isMessage = kind == 3
-                let intact = HandmadeFrame(
-                    kind: isMessage ? 8 : 1, key: isMessage ? [] : [UInt8(64 + number)], value: [1],
-                    sequence: UInt64(number), recency: UInt64(number), created: 0)
-                var bytes = HandmadeArchive.header(number)
-                var claim = intact.bytes(segment: number, offset: bytes.count)
-                claim.replaceSubrange(4..<8, with: little(UInt32(1 << 30 - 128)))
-                bytes += claim
-                bytes += intact.bytes(segment: number, offset: bytes.count)
-                try archive.write(bytes, name)
-                try #require(truncate(archive.folder.archivePath(HandmadeArchive.name, name), 1 << 30) == 0)
-            }
-            let time = try seconds {
-                let opened = try archive.open()
-                let count =
-                    kind == 3 ? try opened.messages(most: .max).messages.count : try opened.entries().count
-                #expect(count == (kind == 3 ? 1 : 6))
-                _ = try opened.check()
-            }
-            #expect(time < 10, "\(kind): \(time) s")
-        }
-    }
-
-    @Test("doesn't read holes after headers") func trailingHoles() throws {
-        let archive = try HandmadeArchive()
-        try archive.write([.put("a")], segment: 1, oldest: 1)
-        for number in UInt32(2)...9 {
-            let name = HandmadeArchive.segmentName(number)
-            try archive.write(HandmadeArchive.header(number), name)
-            try #require(truncate(archive.folder.archivePath(HandmadeArchive.name, name), 64 << 20) == 0)
-        }
-        func faults() -> Int {
-            var usage = rusage()
-            // RUSAGE_THREAD, which is not imported.
-            getrusage(1, &usage)
-            return usage.ru_minflt + usage.ru_majflt
-        }
-        let before = faults()
-        let opened = try archive.open(.readOnly)
-        #expect(try opened.peek("a") == [1, 2, 3])
-        // Each segment causes at most sixteen page faults; the holes have 131,072 pages.
-        #expect(faults() - before < 2_000)
-    }
-    #endif
-
     @Test("finds messages that were appended after damage") func appendedAfterDamage() throws {
         let archive = try HandmadeArchive(kind: 3)
         var bytes = HandmadeArchive.header(1)

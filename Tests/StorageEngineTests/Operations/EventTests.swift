@@ -139,9 +139,6 @@ import Testing
         var interest = KeyInterest()
         interest.insert(key: key)
         #expect(ChangedKeys(batch).concern(interest))
-        var other = KeyInterest()
-        other.insert(key: String(repeating: "a", count: 22) + "xé and the rest")
-        #expect(!ChangedKeys(batch).concern(other))
     }
 
     @Test("an observer notices a rebuilt index", arguments: [(1, 1), (5, 5), (10, 20)])

@@ -4,24 +4,6 @@ import Testing
 
 /// Expired entries are removed in the order of their expiry times, and counted nowhere.
 @Suite struct ExpiryOrderTests {
-    /// Work is counted in rows of 32 entries.
-    @Test("an expiry visits only its own rows") func expiryCost() throws {
-        try withManualClock(.collection) { archive, _, hand in
-            for number in 0..<40_000 {
-                try archive.put(
-                    [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .seconds(1 + number)))
-            }
-            for second in 1...20 {
-                hand.pass(.seconds(1))
-                #expect(try archive.removeExpired().entries == 1)
-                let rows = try archive.rowsDue(within: .seconds(1))
-                #expect(rows <= 1, "second \(second)")
-            }
-            #expect(try archive.status().entries == 39_980)
-            #expect(try archive.invariantViolations() == [])
-        }
-    }
-
     @Test("no count includes expired entries") func expiredAreNotCounted() throws {
         try withManualClock(.collection) { archive, folder, hand in
             for number in 0..<300 {

@@ -148,45 +148,6 @@ import Testing
         #expect { try others[0].put([1], forKey: "new") } throws: { isClosed($0) }
     }
 
-    /// A log without its older segments looks like one whose segments were reclaimed.
-    @Test(arguments: [0..<1, 0..<12, 6..<12, 3..<40, 0..<40, 7..<8], [true, false])
-    func halfCopiedStore(missing: Range<Int>, copiesIndex: Bool) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: .cache(40_000_000))
-        let value = [UInt8](repeating: 1, count: 2_000)
-        for number in 0..<10_000 { try archive.put(value, forKey: "key \(number)") }
-        store.close()
-        let target = folder.path + "/target"
-        let files = FileManager.default
-        try files.createDirectory(
-            atPath: target + "/A.archive", withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        func copy(_ name: String) throws {
-            try files.copyItem(atPath: folder.store + "/" + name, toPath: target + "/" + name)
-        }
-        let segments = try folder.segments()
-        try #require(segments.count > 8)
-        let late = segments[missing.clamped(to: 0..<segments.count)]
-        try copy("vellum-store")
-        for name in ["descriptor"] + (copiesIndex ? ["index"] : []) + segments where !late.contains(name) {
-            try copy("A.archive/" + name)
-        }
-        func entries() throws -> Int {
-            try Store.open(at: target, mode: .readOnly).archive(named: "A").entries().count
-        }
-        // A copy that pauses for more than a minute gets an index of the files present.
-        let hand = ClockHand()
-        hand.pass(.seconds(120))
-        let early = try Clock.$hand.withValue(hand) { try entries() }
-        #expect(early < 10_000)
-        for name in late { try copy("A.archive/" + name) }
-        for _ in 0..<3 { #expect(try entries() == 10_000) }
-        let whole = try Store.open(at: target).archive(named: "A")
-        #expect(try whole.entries().count == 10_000)
-        // Entries that an early read missed, despite the index, stay reported until a repair.
-        #expect(try whole.check().clean || copiesIndex)
-    }
-
     @Test("reading a copied store changes nothing") func copiedStore() throws {
         let archive = try folder.archive(creating: ArchiveConfiguration(kind: .collection))
         for number in 0..<100 { try archive.put([1, 2, 3], forKey: "key \(number)") }
@@ -209,88 +170,6 @@ import Testing
             copied.close()
         }
         #expect(try state() == before)
-    }
-
-    @Test("notices restored bytes in the newest segment", arguments: [true, false])
-    func restoredBytes(isAppendedTo: Bool) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
-        for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 50), forKey: "key \(number)") }
-        store.close()
-        try folder.removeIndex("A")
-        let segment = URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))
-        let whole = try Data(contentsOf: segment)
-        let range = 8_192..<16_384
-        func write(_ data: Data) throws {
-            try overwrite(segment.path, at: range.lowerBound, with: data)
-        }
-        func entries(_ mode: AccessMode) throws -> Int {
-            let store = try Store.open(at: folder.store, mode: mode)
-            defer { store.close() }
-            return try store.archive(named: "A").entries().count
-        }
-        try write(Data(count: range.count))
-        let hand = ClockHand()
-        hand.pass(.seconds(120))
-        let found = try Clock.$hand.withValue(hand) { try entries(.readOnly) }
-        #expect(found < 400)
-        let index = URL(fileURLWithPath: folder.archivePath("A", "index"))
-        func made() throws -> AnyHashable? {
-            try FileManager.default.attributesOfItem(atPath: index.path)[.systemFileNumber] as? AnyHashable
-        }
-        let first = try made()
-        if isAppendedTo {
-            try folder.withArchive { try $0.put([2], forKey: "new") }
-        }
-        let present = isAppendedTo ? found + 1 : found
-        for mode in [AccessMode.readOnly, .readWrite, .readWrite, .readOnly] {
-            #expect(try entries(mode) == present)
-            #expect(try made() == first)
-        }
-        try write(whole[range])
-        for mode in [AccessMode.readOnly, .readWrite, .readOnly] {
-            #expect(try entries(mode) == (isAppendedTo ? 401 : 400))
-        }
-        let last = try folder.archive()
-        try last.put([1], forKey: "another")
-        #expect(try last.check().clean)
-    }
-
-    enum Part: CaseIterable { case cut, fullLength, damaged }
-
-    @Test("finds all entries once a partial segment is complete", arguments: Part.allCases)
-    func halfCopiedSegment(part: Part) throws {
-        let archive = try folder.archive(creating: .cache(40_000_000))
-        for number in 0..<10_000 {
-            try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
-        }
-        archive.close()
-        let target = folder.path + "/target"
-        try FileManager.default.copyItem(atPath: folder.store, toPath: target)
-        try FileManager.default.removeItem(atPath: target + "/A.archive/index")
-        let segment = target + "/A.archive/00000007.segment"
-        let whole = try contents(of: segment)
-        let half = whole.count / 2 / 4096 * 4096
-        var present = whole.prefix(half)
-        switch part {
-        case .cut: break
-        case .fullLength: present.append(Data(count: whole.count - half))
-        case .damaged:
-            present.append(Data(count: 16_384))
-            present.append(whole[(half + 16_384)...])
-        }
-        try present.write(to: URL(fileURLWithPath: segment))
-        func entries() throws -> Int {
-            try Store.open(at: target, mode: .readOnly).archive(named: "A").entries().count
-        }
-        let hand = ClockHand()
-        hand.pass(.seconds(120))
-        #expect(try Clock.$hand.withValue(hand) { try entries() } < 10_000)
-        try whole.write(to: URL(fileURLWithPath: segment))
-        for _ in 0..<3 { #expect(try entries() == 10_000) }
-        let last = try Store.open(at: target).archive(named: "A")
-        try last.put([1], forKey: "new")
-        #expect(try last.entries().count == 10_001 && last.check().clean)
     }
 
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
