@@ -18,6 +18,7 @@ extension ServerChanges {
         if former != nil, traits.keepsExpiryTimes {
             commands[0] = commands[0] + "KEEPTTL"
         } else if let deadline = times.each[0] {
+            try connection.requireClock(times.now)
             commands.append(ServerChanges.expiring(key, at: deadline))
         }
         do throws(SourceError) {

@@ -184,6 +184,7 @@ private struct Restoration {
         let start = ContinuousClock.now
         let times = try changes.deadlines(
             of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
+        for copy in copies { try connection.requireClock(times.now, near: copy.copy.time) }
         let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var present: [(one: Numbered, isRestored: Bool)] = []
         var absent: [Numbered] = []
