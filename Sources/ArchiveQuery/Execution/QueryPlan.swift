@@ -50,6 +50,18 @@ public struct QueryPlan: Sendable {
         return nil
     }
 
+    /// Whether the value of every entry is read: no metadata and no limit exclude any.
+    package var readsEveryValue: Bool {
+        readsValues
+            && pipeline.stages.allSatisfy { stage in
+                switch stage {
+                case .limit, .skip: false
+                case .find: !stage.properties.contains { if case .metadata = $0 { true } else { false } }
+                case .sort, .select, .distinct, .aggregate, .group: true
+                }
+            }
+    }
+
     /// Indices of the columns of keys and owners.
     package var keyColumns: Set<Int> { QueryChain.shapes(of: pipeline.stages).shapes.last?.keyColumns ?? [] }
 
