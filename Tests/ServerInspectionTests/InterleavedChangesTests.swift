@@ -242,7 +242,8 @@ struct InterleavedChangesTests {
         #expect(carried.outcome.skips.isEmpty && carried.stopped?.contains("after \(2 - entries) of") != true)
         #expect(try served.ask("DBSIZE").number == Int64(2 - entries))
         isLying.withLock { $0 = false }
-        #expect(try undo(carried, by: changes).stopped == nil)
+        let undone = try undo(carried, by: changes)
+        #expect(undone.stopped == nil && undone.outcome.entries == entries)
         #expect(try served.ask("DBSIZE").number == 2)
     }
 

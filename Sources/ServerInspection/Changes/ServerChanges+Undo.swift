@@ -226,6 +226,9 @@ private struct Restoration {
         for ((one, isRestored), digest) in zip(copies, digests) {
             if one.copy.digest != digest || !isRestored && one.copy.deadline ?? .max <= earliest {
                 skip(one)
+            } else if isRestored, record.isOver, record.entries == 0 {
+                // The action has changed no key, as far as is known.
+                done.append(one.number)
             } else if isRestored {
                 note(one)
             } else {
