@@ -93,8 +93,9 @@ extension ServerChanges {
     }
 
     /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
-    /// has no rights to them, or no node serves their slot. The server has executed nothing. For a missing right to keys, `NOPERM` contains one of two phrases,
-    /// which no name of a user or a command contains; its other forms concern the command for all keys.
+    /// has no rights to them, or no node serves their slot. The server has executed nothing. For a missing right to keys, `NOPERM`
+    /// contains one of two phrases, which no name of a user or a command contains; its other forms concern the command for all
+    /// keys.
     package static func concernsKeys(_ refusal: String?) -> Bool {
         guard let refusal else { return false }
         return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN ", "CLUSTERDOWN Hash slot not served"].contains(
