@@ -71,6 +71,21 @@ package enum RESPValue: Sendable, Hashable {
     }
 }
 
+/// The cursors of a scan since its last new element.
+package struct ScanCursors: Sendable {
+    private var idle: Set<[UInt8]> = []
+
+    package init() {}
+
+    package var count: Int { idle.count }
+
+    /// Adds the next cursor, of a reply with `new` new elements. Returns false if the scan makes no progress: no server repeats a cursor.
+    package mutating func isAdvanced(to cursor: [UInt8], new: Int) -> Bool {
+        if new > 0 { idle = [] }
+        return idle.insert(cursor).inserted
+    }
+}
+
 /// Named texts in an answer, such as the lines `name:value` of `INFO` and the words `name=value` of `CLIENT INFO`.
 package struct RESPFields: Sendable {
     package private(set) var all: [(name: Substring, value: Substring)] = []

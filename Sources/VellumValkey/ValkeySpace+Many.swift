@@ -52,6 +52,8 @@ private final class Deletion: @unchecked Sendable {
     private typealias Scan = @Sendable (_ cursor: [UInt8], @escaping ValkeyRouter.Then) -> Void
 
     private static let portion = 250
+    /// Maximum number of successive replies of a scan without a deletion. Each visits up to 2,500 buckets of a hash table.
+    private static let mostIdle = 100_000
     /// A pass over a cluster misses keys that move, so passes are repeated while they find keys.
     private static let mostPasses = 5
 
@@ -126,8 +128,9 @@ private final class Deletion: @unchecked Sendable {
 
     /// Deletes the keys that a scan finds.
     private func scan(
-        from cursor: [UInt8] = Array("0".utf8), _ step: @escaping Scan,
-        deleting delete: @escaping @Sendable ([[UInt8]], @escaping Then) -> Void, then: @escaping Then
+        from cursor: [UInt8] = Array("0".utf8), after cursors: ScanCursors = ScanCursors(),
+        _ step: @escaping Scan, deleting delete: @escaping @Sendable ([[UInt8]], @escaping Then) -> Void,
+        then: @escaping Then
     ) {
         step(cursor) { [self] result in
             guard case .success(let replies) = result else { return then(result.map { _ in }) }
@@ -135,9 +138,16 @@ private final class Deletion: @unchecked Sendable {
                 return then(.failure(.refused(tier: space.tier, message: "invalid answer to a scan")))
             }
             hasBegun = hasBegun || !elements.isEmpty
+            let before = deleted
             delete(elements.compactMap(\.blob)) { [self] result in
                 guard case .success = result, next != Array("0".utf8) else { return then(result) }
-                scan(from: next, step, deleting: delete, then: then)
+                var cursors = cursors
+                guard cursors.isAdvanced(to: next, new: deleted - before), cursors.count <= Deletion.mostIdle
+                else {
+                    let message = "a scan makes no progress"
+                    return then(.failure(.refused(tier: space.tier, message: message)))
+                }
+                scan(from: next, after: cursors, step, deleting: delete, then: then)
             }
         }
     }

@@ -534,6 +534,19 @@ struct BrowserLoopTests {
         #expect(exit == .startDemo)
     }
 
+    @Test("a store or server that doesn't answer for two seconds isn't shown as live")
+    func silentStore() {
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        let (start, asked) = (test.model.now, test.effects)
+        test.send(.clock(start.adding(seconds: 1.5)))
+        #expect(test.model.silence == nil)
+        test.send(.clock(start.adding(seconds: 3)))
+        #expect(test.model.silence == 3 && !test.text.contains("live"))
+        test.effects = asked
+        test.settle(Fixture.source())
+        #expect(test.model.silence == nil && test.text.contains("live"))
+    }
+
     /// Stopped work sends no response, and later work is done.
     @Test func runnerStopsWork() async throws {
         let source = MillionTests.Source(count: 150_000)

@@ -11,6 +11,7 @@ struct LegendTests {
         "lock Longest step of one of your changes; no lock was held longer.",
         "live The screen follows the store. following: the cursor stays at the newest row.",
         "frozen Rows keep their order while you move or type; seconds since then.",
+        "no answer The store or server hasn't answered yet; seconds since the request.",
         "UNREACHABLE The store can't be read; the time of its last data is beside it.",
         "REMOVED The archive was removed; its last data is shown.",
         "PAUSED The screen is paused; graphs and alarms continue.",

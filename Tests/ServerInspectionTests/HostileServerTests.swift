@@ -184,6 +184,30 @@ import Darwin
         withExtendedLifetime(server) {}
     }
 
+    @Test("a scan that repeats its reply is ended at once", arguments: ["SCAN", "HSCAN"])
+    func repeatedReplies(command: String) throws {
+        let count = Guarded(0)
+        let server = try Liar { name in
+            if name == command { count.withLock { $0 += 1 } }
+            return switch name {
+            case "SCAN", "HSCAN": "*2\r\n\(Self.bulk("7"))*2\r\n\(Self.bulk("a"))\(Self.bulk("b"))"
+            case "HLEN": ":10\r\n"
+            case "INFO": Self.bulk("")
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        #expect(throws: SourceError.self) {
+            if command == "SCAN" {
+                _ = try ServerListing(connection, database: 0)
+            } else {
+                _ = try connection.value(of: [1], type: "hash", in: 0)
+            }
+        }
+        #expect(count.withLock { $0 } == 2)
+        withExtendedLifetime(server) {}
+    }
+
     @Test("a scan of an almost empty table reaches its end")
     func longScans() throws {
         let server = try Self.scanned([], replies: 300)

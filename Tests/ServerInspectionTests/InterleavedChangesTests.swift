@@ -191,6 +191,7 @@ struct InterleavedChangesTests {
             ("MULTI", "+QUEUED\r\n", 0), ("MULTI", ":1\r\n", 0), ("UNLINK", ":2\r\n", 2),
             ("UNLINK", "+OK\r\n", 2),
             ("EXEC", "+OK\r\n", 2), ("EXEC", "*0\r\n", 2), ("EXEC", "*2\r\n:1\r\n:1\r\n", 2),
+            ("EXEC", "*-1\r\n", 2), ("EXEC", "_\r\n", 2),
             ("EXEC", "*1\r\n+2\r\n", 2), ("EXEC", "*1\r\n:3\r\n", 2), ("EXEC", "*1\r\n-ERR no\r\n", 2),
         ])
     func invalidAnswers(command: String, answer: String, entries: Int) async throws {
@@ -205,10 +206,62 @@ struct InterleavedChangesTests {
         for key in ["k", "l"] { try served.ask("SET", key, "former") }
         let carried = try changes.carryOut(.delete, on: try served.targets(["k", "l"]))
         #expect(carried.stopped != nil && carried.outcome.entries == entries)
+        #expect(carried.outcome.skips.isEmpty && carried.stopped?.contains("after \(2 - entries) of") != true)
         #expect(try served.ask("DBSIZE").number == Int64(2 - entries))
         isLying.withLock { $0 = false }
-        #expect(try served.undo(carried, by: changes).stopped == nil)
+        let undone = try served.undo(carried, by: changes)
+        #expect(undone.stopped == nil && undone.outcome.entries == entries)
         #expect(try served.ask("DBSIZE").number == 2)
+    }
+
+    @Test(
+        "a key whose copy isn't a sound dump isn't deleted",
+        arguments: ["$3\r\nabc\r\n", "$13\r\n\0\u{1}a\n\0........\r\n"])
+    func damagedDumps(answer: String) async throws {
+        let served = try await Served()
+        let proxy = try Interposer(
+            to: served.server.port, changing: { $0 == ["DUMP", "k"] ? Array(answer.utf8) : $1 })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        for key in ["k", "l"] { try served.ask("SET", key, "former") }
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let carried = try changes.carryOut(.delete, on: try served.targets(["k", "l"]))
+        #expect(carried.outcome.entries == 1 && carried.stopped != nil)
+        #expect(try served.ask("EXISTS", "k").number == 1)
+        #expect(throws: SourceError.self) { try ServerConnection(address).dumped(Array("k".utf8), in: 0) }
+    }
+
+    @Test("a false time of the server deletes no key", arguments: [1, .max], [0, 4_000_000_000])
+    func falseTimes(replies: Int, seconds: Int) async throws {
+        let served = try await Served()
+        let left = Guarded(0)
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { command, answer in
+                let isFalse =
+                    command == ["TIME"]
+                    && left.withLock { left in
+                        left -= 1
+                        return left >= 0
+                    }
+                return isFalse ? Array("*2\r\n:\(seconds)\r\n:0\r\n".utf8) : answer
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        try served.ask("SET", "k", "former", "PX", "1000000")
+        left.withLock { $0 = replies }
+        let failed = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
+        #expect(failed.stopped != nil && failed.outcome.entries == 0)
+        left.withLock { $0 = 0 }
+        let carried = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
+        #expect(carried.outcome.entries == 1)
+        left.withLock { $0 = replies }
+        #expect(try undo(carried, by: changes).outcome.entries == 0)
+        let dump = try served.connection.dumped(Array("k".utf8), in: 0)
+        left.withLock { $0 = replies }
+        #expect(throws: SourceError.self) {
+            try ServerConnection(address).restore(#require(dump), replaces: true, in: 0)
+        }
+        #expect(try served.ask("EXISTS", "k").number == 1)
     }
 
     @Test("a new expiry time with an invalid answer is counted")

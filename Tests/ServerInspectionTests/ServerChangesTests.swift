@@ -95,6 +95,19 @@ struct ServerChangesTests {
         #expect(whole.outcome.entries == 2)
     }
 
+    @Test("a refused deletion leaves no action to undo")
+    func refusedDeletion() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-unlink")
+        let address = try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let carried = try changes.carryOut(.delete, on: try served.targets(["text", "hash"]))
+        #expect(carried.outcome.entries == 0 && carried.outcome.action == nil && carried.stopped != nil)
+        #expect(try changes.reversible().isEmpty)
+        #expect(try served.ask("EXISTS", "text", "hash").number == 2)
+    }
+
     @Test("a running action can't be undone")
     func undoOfARunningAction() async throws {
         let served = try await Served()
@@ -352,6 +365,28 @@ struct ServerChangesTests {
         #expect(carried.outcome.entries == 64 && carried.stopped == nil)
         #expect(try served.connection.figures().evictions == 0)
         #expect(try served.ask("DBSIZE").number == 500)
+    }
+
+    @Test("a cluster's key without a node is left, and the others are changed")
+    func unservedSlot() async throws {
+        let served = try await Served(["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"])
+        try served.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        #expect(
+            try await eventually(within: 20) {
+                try served.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
+            })
+        for key in ["a", "b", "c"] { try served.ask("SET", key, "1") }
+        let slot = try #require(try served.ask("CLUSTER", "KEYSLOT", "b").number)
+        try served.ask("CLUSTER", "DELSLOTS", "\(slot)")
+        #expect(
+            try await eventually(within: 20) {
+                try served.ask("GET", "b").error?.contains("not served") == true
+            })
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(["a", "b", "c"]))
+        #expect(carried.outcome.entries == 2 && carried.stopped?.contains("\"b\"") == true)
+        #expect(try served.ask("EXISTS", "a").number == 0)
+        let action = try #require(carried.outcome.action)
+        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 2)
     }
 
     @Test("a cluster's keys are changed in separate transactions")

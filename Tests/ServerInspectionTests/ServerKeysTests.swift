@@ -318,6 +318,33 @@ struct ServerKeysTests {
         #expect(greatest.warnings.contains { $0.contains("left out 2 texts") }, "\(greatest)")
     }
 
+    /// The figure `calls` of a command since the start of the server.
+    private func calls(_ command: String, _ served: Served) throws -> UInt64? {
+        let statistics = RESPFields(lines: try served.ask("INFO", "commandstats"))
+        return statistics["cmdstat_" + command].flatMap {
+            RESPFields($0, with: "=", separatedBy: { $0 == "," }).number("calls")
+        }
+    }
+
+    @Test("a query reads only the values of keys that its metadata don't exclude, and each once")
+    func readsOfQueries() async throws {
+        let served = try await Served()
+        for number in 0..<1000 { try served.ask("SET", "key \(number)", "\(number)") }
+        func read(_ text: String) throws -> (rows: Int, values: UInt64) {
+            try served.ask("CONFIG", "RESETSTAT")
+            let plan = QueryPlan(try QueryPipeline(text))
+            let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
+            let rows = try plan.rows(of: source).rows.count
+            return (rows, try calls("getrange", served) ?? 0)
+        }
+        #expect(try read(#"find value > 10 and @key starts with "key 99""#) == (11, 11))
+        #expect(try read(#"find value > 990 | select @key"#) == (9, 1000))
+        // Many short values with one request.
+        let reads = RESPFields(lines: try served.ask("INFO", "stats")).number("total_reads_processed")
+        #expect(reads ?? 0 < 500)
+        #expect(try read("limit 3").values == 3)
+    }
+
     @Test("queries read metadata and values")
     func queries() async throws {
         let served = try await Served()
@@ -427,7 +454,7 @@ struct ServerKeysTests {
         let proxy = try Interposer(
             to: port,
             before: { command in
-                guard command == ["STRLEN", "key"], !isChanged.withLock({ $0 }) else { return }
+                guard command.starts(with: ["GETRANGE", "key"]), !isChanged.withLock({ $0 }) else { return }
                 isChanged.withLock { $0 = true }
                 _ = try? PlainClient(port: port).command("DEL", "key")
                 _ = try? PlainClient(port: port).command("HSET", "key", "name", "0")
@@ -492,7 +519,7 @@ struct ServerKeysTests {
         let problem = #expect(throws: SourceError.self) {
             try connection.value(of: Array("other".utf8), type: "no access", in: 0)
         }
-        #expect(problem?.description == "the user may not look at this key")
+        #expect(problem?.description.hasPrefix("the user may not look at this key") == true)
     }
 
     @Test("patterns escape wildcards")

@@ -1,12 +1,15 @@
 import CBOR
 
 class Condition {
-    /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects.
+    /// A rough cost, which orders the parts of a conjunction or disjunction. Conditions have no side effects. Metadata are cheaper than
+    /// values, which may be remote.
     enum Cost: Comparable {
         /// Needs only the index.
         case index
         /// Needs key, owner or creation time from the entry's frame.
         case frame
+        /// Searches the text of metadata, such as the key.
+        case metadataSearch
         case value
         case search
     }
@@ -32,18 +35,17 @@ final class Pair: Condition {
     }
 
     /// The conjunction of the conditions, the cheapest first.
-    static func all(_ parts: [Condition]) -> Condition {
-        let order = parts.enumerated().sorted {
-            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
-        }
-        return joined(order.map(\.element), needsBoth: true)
-    }
+    static func all(_ parts: [Condition]) -> Condition { joined(parts, needsBoth: true) }
 
+    /// The disjunction of the conditions, the cheapest first.
     static func any(_ parts: [Condition]) -> Condition { joined(parts, needsBoth: false) }
 
     private static func joined(_ parts: [Condition], needsBoth: Bool) -> Condition {
-        guard let first = parts.first else { return Constant(needsBoth) }
-        return parts.dropFirst().reduce(first) { Pair($0, $1, needsBoth: needsBoth) }
+        let order = parts.enumerated().sorted {
+            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
+        }.map(\.element)
+        guard let first = order.first else { return Constant(needsBoth) }
+        return order.dropFirst().reduce(first) { Pair($0, $1, needsBoth: needsBoth) }
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
@@ -277,7 +279,7 @@ final class PropertyCondition: Condition {
         self.sight = sight
         self.notesKinds = notesKinds
         evaluate = test
-        super.init(cost: isSearch ? max(access.cost, .search) : access.cost)
+        super.init(cost: isSearch ? (access.cost < .value ? .metadataSearch : .search) : access.cost)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {

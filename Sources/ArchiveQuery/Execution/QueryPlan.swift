@@ -4,8 +4,8 @@ import StorageEngine
 /// A pipeline with its execution plan.
 ///
 /// Stages run in order. These optimisations never change a result: conditions are tested cheapest first, metadata in the index
-/// before anything is read; a sort keeps only the rows that later limits use; reading ends once no stage needs more rows; keys
-/// that must be equal are looked up; and entries are read in storage order if order doesn't matter.
+/// before anything is read, other metadata before values; a sort keeps only the rows that later limits use; reading ends once no
+/// stage needs more rows; keys that must be equal are looked up; and entries are read in storage order if order doesn't matter.
 public struct QueryPlan: Sendable {
     /// The planned pipeline.
     public let pipeline: QueryPipeline
@@ -48,6 +48,18 @@ public struct QueryPlan: Sendable {
             if let keys = predicate.possibleKeys { return keys }
         }
         return nil
+    }
+
+    /// Whether the value of every entry is read: no metadata and no limit exclude any.
+    package var readsEveryValue: Bool {
+        readsValues
+            && pipeline.stages.allSatisfy { stage in
+                switch stage {
+                case .limit, .skip: false
+                case .find: !stage.properties.contains { if case .metadata = $0 { true } else { false } }
+                case .sort, .select, .distinct, .aggregate, .group: true
+                }
+            }
     }
 
     /// Indices of the columns of keys and owners.

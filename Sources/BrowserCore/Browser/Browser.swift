@@ -49,6 +49,7 @@ package enum Browser {
         atLatestNow(&model.touched)
         atLatestNow(&model.heldSince)
         atLatestNow(&model.pausedSince)
+        atLatestNow(&model.archives.pendingSince)
         model.askedFirst = nil
         model.stores.loaded = nil
         if var query = model.query {

@@ -75,6 +75,9 @@ enum TitleView {
     private static func pace(_ model: Model) -> Span {
         let look = model.look
         if model.archives.problem != nil { return Span(" UNREACHABLE ", look[.badge]) }
+        if let silence = model.silence {
+            return Span("no answer for \(Figures.duration(silence)) ", look[.titleWarning])
+        }
         if isArchiveRemoved(model) { return Span(" REMOVED ", look[.badge]) }
         // Groups and query results may be newer than the pause.
         if [.groups, .query].contains(model.screen), let age = model.parts.age(model),

@@ -61,6 +61,11 @@ extension Model {
 
     var isOfServer: Bool { archives.figures?.server != nil }
 
+    /// Seconds since a request that the store or server hasn't answered; nil below two.
+    package var silence: Double? {
+        archives.pendingSince.map { now.seconds(since: $0) }.flatMap { $0 < 2 ? nil : $0 }
+    }
+
     /// Why an action can't run on this kind of store; nil if it can.
     func objection(to id: ActionID) -> String? {
         if archives.problem != nil, keyMap.action(id)?.flags.contains(.destructive) == true {

@@ -88,6 +88,7 @@ enum Legend {
             Line("lock", "Longest step of one of your changes; no lock was held longer."),
             Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
             Line("frozen", "Rows keep their order while you move or type; seconds since then."),
+            Line("no answer", "The store or server hasn't answered yet; seconds since the request."),
             Line("UNREACHABLE", "The store can't be read; the time of its last data is beside it."),
             Line("REMOVED", "The archive was removed; its last data is shown."),
             Line("ALARM", "A number crossed the bound of an alarm, in this store or another."),

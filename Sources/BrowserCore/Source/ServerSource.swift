@@ -300,7 +300,7 @@ package final class ServerSource: QueriedSource {
         _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         try noteRun()
-        let source = try ServerQuery(connection, database: database(request.archive), for: request.pipeline)
+        let source = try ServerQuery(connection, database: database(request.archive), for: plan.pipeline)
         var report = try plan.run(over: source, progress: progress, damage: { nil }, body)
         if plan.readsValues != QueryPlan(request.pipeline).readsValues {
             report?.warnings.append("values are not read here: that would count as an access to each key")

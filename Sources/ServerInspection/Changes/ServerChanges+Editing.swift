@@ -22,6 +22,7 @@ extension ServerChanges {
         if former != nil, traits.keepsExpiryTimes {
             if element == nil { commands[0] = commands[0] + "KEEPTTL" }
         } else if let deadline = times.each[0] {
+            try connection.requireClock(times.now)
             commands.append(ServerChanges.expiring(key, at: deadline))
         }
         if case .field(let name)? = element, let deadline = try deadline(ofField: name, at: key) {

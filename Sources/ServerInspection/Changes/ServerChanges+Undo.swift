@@ -184,6 +184,7 @@ private struct Restoration {
         let start = ContinuousClock.now
         let times = try changes.deadlines(
             of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
+        for copy in copies { try connection.requireClock(times.now, near: copy.copy.time) }
         let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var present: [(one: Numbered, isRestored: Bool)] = []
         var absent: [Numbered] = []
@@ -225,6 +226,9 @@ private struct Restoration {
         for ((one, isRestored), digest) in zip(copies, digests) {
             if one.copy.digest != digest || !isRestored && one.copy.deadline ?? .max <= earliest {
                 skip(one)
+            } else if isRestored, record.isOver, record.entries == 0 {
+                // The action has changed no key, as far as is known.
+                done.append(one.number)
             } else if isRestored {
                 note(one)
             } else {

@@ -26,15 +26,17 @@ extension ServerChanges {
     func deadlines(of keys: [[UInt8]], behind first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
         let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
         let commands = first + [time] + keys.map(traits.expiry) + [time]
+        let start = ContinuousClock.now
         let answers = try connection.ask(commands, in: database)
         try connection.accept(answers, to: commands)
         let times = answers[first.count...]
         guard answers.prefix(first.count).allSatisfy({ $0 == .status("OK") }) else {
             throw connection.invalidAnswer(to: "WATCH")
         }
-        guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
-            throw connection.invalidAnswer(to: "TIME")
-        }
+        // Times that differ by more than the request took are false, or the clock was set between them.
+        guard let now = times.first?.milliseconds, let end = times.last?.milliseconds,
+            (-1000...1000 + Int64((ContinuousClock.now - start) / .milliseconds(1))).contains(end - now)
+        else { throw connection.invalidAnswer(to: "TIME") }
         let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
             now: now, each: times.dropFirst().dropLast().map { traits.deadline($0, at: now) },
@@ -91,11 +93,13 @@ extension ServerChanges {
     }
 
     /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
-    /// has no rights to them. The server has executed nothing. For a missing right to keys, `NOPERM` contains one of two phrases,
-    /// which no name of a user or a command contains; its other forms concern the command for all keys.
+    /// has no rights to them, or no node serves their slot. The server has executed nothing. For a missing right to keys, `NOPERM`
+    /// contains one of two phrases, which no name of a user or a command contains; its other forms concern the command for all
+    /// keys.
     package static func concernsKeys(_ refusal: String?) -> Bool {
         guard let refusal else { return false }
-        return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN "].contains(where: refusal.hasPrefix)
+        return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN ", "CLUSTERDOWN Hash slot not served"].contains(
+            where: refusal.hasPrefix)
             || refusal.hasPrefix("NOPERM ")
                 && [" to access a key", " to access one of the keys"].contains { refusal.contains($0) }
     }

@@ -41,6 +41,8 @@ package struct ServerChanges {
         /// Keys left unchanged, and the reason of the first.
         var left: Set<[UInt8]> = []
         var reason: String?
+        /// Why some keys are counted as changed although the server reported otherwise.
+        var doubt: String?
 
         mutating func leave(_ key: [UInt8], _ reason: String) {
             left.insert(key)
@@ -108,6 +110,7 @@ package struct ServerChanges {
             }
             let block = targets[place...].prefix(
                 isSingle ? 1 : ServerChanges.block, bytes: ServerChanges.blockBytes, \.size)
+            let before = work.outcome.entries
             do throws(SourceError) {
                 if block[place].size > ServerChanges.largest {
                     work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
@@ -120,13 +123,15 @@ package struct ServerChanges {
                 }
                 place += block.count
             } catch {
-                stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count)): \(error)"
+                let done = place + work.outcome.entries - before
+                stopped = "Stopped after \(Figures.count(done)) of \(Figures.count(targets.count)): \(error)"
             }
         }
         if let reason = work.reason {
             let left = "\(Figures.count(work.left.count, "key is", "keys are")) left, such as \(reason)"
             stopped = [stopped, left].compactMap { $0 }.joined(separator: "; ")
         }
+        if let doubt = work.doubt { stopped = [stopped, doubt].compactMap { $0 }.joined(separator: "; ") }
         return end(&work, stopped)
     }
 
@@ -185,11 +190,13 @@ package struct ServerChanges {
         while let keys = again.popLast() {
             var copies: [UndoArchive.Copy] = []
             var done: [RESPValue]?
+            var isAsPlanned = false
             do throws(SourceError) {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
                 done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
+                if done == nil { isAsPlanned = try changed(copies, work.action).count == copies.count }
             } catch {
                 guard ServerChanges.concernsKeys(error.refusal) else {
                     throw copies.isEmpty ? error : readBack(copies, &work, after: error)
@@ -206,6 +213,15 @@ package struct ServerChanges {
                 work.note(copies, done)
                 continue
             }
+            if isAsPlanned {
+                // Either another client did the same, or the server has executed the transaction.
+                work.number += copies.count
+                for copy in copies { work.note(copy) }
+                work.doubt =
+                    "\(connection.address) reported a conflict with another client for keys that are now as planned; "
+                    + "they are counted as changed"
+                continue
+            }
             // Another client changed a key: retry each in a separate transaction.
             for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
             try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
@@ -220,29 +236,40 @@ package struct ServerChanges {
         }
     }
 
-    /// Counts the keys that a transaction with an unknown result has changed, and keeps the copies.
-    /// - Returns: the failure with their number.
+    /// Counts the keys that a transaction with an unknown result has changed, and keeps the copies unless the server refused it.
     private func readBack(
         _ copies: [UndoArchive.Copy], _ work: inout Work, after failure: SourceError
     ) -> SourceError {
-        work.number += copies.count
-        let keys = copies.map(\.key)
-        var changed: [UndoArchive.Copy] = []
         do throws(SourceError) {
-            if work.action.removes {
-                let commands = keys.map { RESPCommand("EXISTS") + $0 }
-                let answers = try connection.ask(commands, in: database)
-                try connection.accept(answers, to: commands)
-                changed = zip(copies, answers).filter { $1.number == 0 }.map { $0.0 }
-            } else {
-                let times = try deadlines(of: keys, behind: [])
-                changed = zip(copies, times.each).filter { times.isSame($0.newDeadline, $1) }.map { $0.0 }
+            let changed = try changed(copies, work.action)
+            if changed.isEmpty, failure.refusal != nil {
+                try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
+                return failure
             }
+            for copy in changed { work.note(copy) }
+            work.number += copies.count
+            return failure
         } catch {
-            return SourceError("\(failure); it is unknown whether the last \(keys.count) keys are changed")
+            work.number += copies.count
+            return SourceError("\(failure); it is unknown whether the last \(copies.count) keys are changed")
         }
-        for copy in changed { work.note(copy) }
-        return SourceError("\(failure); \(changed.count) of the last \(keys.count) keys are changed")
+    }
+
+    /// Returns the copies of the keys that are as the action leaves them, perhaps because of another client.
+    private func changed(
+        _ copies: [UndoArchive.Copy], _ action: PlannedAction
+    ) throws(SourceError) -> [UndoArchive.Copy] {
+        let keys = copies.map(\.key)
+        let commands = keys.map { RESPCommand("EXISTS") + $0 }
+        let answers = try connection.ask(commands, in: database)
+        try connection.accept(answers, to: commands)
+        let times = try action.removes ? nil : deadlines(of: keys, behind: [])
+        return copies.enumerated().filter { place, copy in
+            let isAbsent = answers[place].number == 0
+            guard let times else { return isAbsent }
+            return isAbsent
+                ? (copy.newDeadline ?? .max) <= times.now : times.isSame(copy.newDeadline, times.each[place])
+        }.map(\.element)
     }
 
     private func keep(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) {
@@ -311,7 +338,10 @@ package struct ServerChanges {
                 key: key, idle: countsUses ? nil : uses, frequency: countsUses ? uses : nil,
                 size: KeyFacts.size(size))
             (copy.deadline, copy.time) = (deadline, deadlines.now)
-            copy.newDeadline = work.action.milliseconds.map { deadlines.now + $0 }
+            if let milliseconds = work.action.milliseconds {
+                try connection.requireClock(deadlines.now)
+                copy.newDeadline = deadlines.now + milliseconds
+            }
             if let least = work.idle, copy.idle.map({ Double($0) <= least }) ?? true {
                 skip(.used)
             } else if copy.size > ServerChanges.largest {
@@ -320,15 +350,17 @@ package struct ServerChanges {
                 copies.append(copy)
             }
         }
-        copies = try withDumps(copies, knowing: earlier, &found)
+        copies = try withDumps(copies, knowing: earlier, &found, &work)
         work.outcome.skips += found.skips
         work.outcome.unchanged += found.unchanged
         return work.action.needsCopies ? try restorable(copies, &work) : copies
     }
 
-    /// Returns copies with their dumps, and skips absent keys. A copy that equals an earlier one gets its idle time.
+    /// Returns copies with their dumps, without absent keys and damaged dumps. A copy that equals an earlier one gets its idle time.
     private func withDumps(
-        _ copies: [UndoArchive.Copy], knowing earlier: [[UInt8]: UndoArchive.Copy], _ found: inout PlanOutcome
+        _ copies: [UndoArchive.Copy], knowing earlier: [[UInt8]: UndoArchive.Copy],
+        _ found: inout PlanOutcome,
+        _ work: inout Work
     ) throws(SourceError) -> [UndoArchive.Copy] {
         var dumps: [[UInt8]] = []
         try dump(copies) { dumps.append($0) }
@@ -336,6 +368,10 @@ package struct ServerChanges {
         for (var copy, dump) in zip(copies, dumps) {
             guard !dump.isEmpty else {
                 found.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
+                continue
+            }
+            guard DumpPayload.isIntact(dump) else {
+                work.leave(copy.key, "its copy is damaged: version or checksum are wrong")
                 continue
             }
             (copy.dump, copy.digest) = (dump, ValueDigest(dump: dump))

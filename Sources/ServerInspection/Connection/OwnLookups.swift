@@ -47,6 +47,8 @@ package struct OwnLookups: Sendable, Hashable {
         }
     }
 
+    static func commands(in run: String) -> UInt64 { all.withLock { $0[run]?.commands ?? 0 } }
+
     /// Subtracts the lookups in a run from a server's counts, and returns them. They start again at 0 if the counts did
     /// (`CONFIG RESETSTAT`).
     static func subtract(from figures: inout ServerFigures, in run: String) -> OwnLookups {

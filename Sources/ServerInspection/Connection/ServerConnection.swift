@@ -18,31 +18,38 @@ package final class ServerConnection: Sendable {
         var link: Link?
         /// Nil until the first connection.
         var traits: ServerTraits?
-        /// Total seconds of waiting for answers, about the server's time for them.
-        var waited = 0.0
-        var sent = 0
+        /// About the server's seconds for all answers: the time of each beyond the shortest, which is the network's.
+        var served = 0.0
+        var shortest = Double.infinity
         var links = 0
         /// Number of changes to another server.
         var switches = 0
         var load: Load?
+
+        mutating func note(_ seconds: Double) {
+            // The server takes at least some 10 microseconds for an answer.
+            shortest = min(shortest, seconds)
+            served += seconds - shortest + 10e-6
+        }
     }
 
     private struct Load {
         var moment: ContinuousClock.Instant
-        var sent: Int
-        /// Commands that the server has processed.
+        /// Commands that the server has processed, and those of them by this process.
         var total: UInt64
+        var own: UInt64
         var isBusy: Bool
     }
 
     /// Commands a second of other clients above which a server is busy.
     private static let busy = 50.0
 
-    /// Whether other clients send more than ``busy`` commands a second, or that is unknown. Cached for a second.
+    /// Whether other clients send more than ``busy`` commands a second, or that is unknown. Cached for a quarter of a second.
     private func isUsedByOthers() -> Bool {
         let now = ContinuousClock.now
-        let (known, sent) = state.withLock { ($0.load, $0.sent) }
-        if let known, now - known.moment < .seconds(1) { return known.isBusy }
+        let (known, run) = state.withLock { ($0.load, $0.traits?.run ?? "") }
+        if let known, now - known.moment < .milliseconds(250) { return known.isBusy }
+        let own = OwnLookups.commands(in: run)
         // A new connection would lose the watched keys. The server's rate includes the commands of this one.
         let answer = try? exchange(
             [RESPCommand("INFO", "stats")], in: nil, isRepeatable: false, isContinued: true)
@@ -51,25 +58,25 @@ package final class ServerConnection: Sendable {
         var rate = info?.number("instantaneous_ops_per_sec").map { Double($0) }
         // The server's rate still includes own commands of the last seconds, which the difference of totals doesn't.
         if let known, now - known.moment < .seconds(10), total >= known.total, rate != nil {
-            let others = Double(total - known.total) - Double(sent - known.sent)
+            let others = Double(total - known.total) - (Double(own) - Double(known.own))
             rate = others / ((now - known.moment) / .seconds(1))
         }
         let isBusy = rate.map { $0 > ServerConnection.busy } ?? true
-        state.withLock { $0.load = Load(moment: now, sent: sent, total: total, isBusy: isBusy) }
+        state.withLock { $0.load = Load(moment: now, total: total, own: own, isBusy: isBusy) }
         return isBusy
     }
 
-    /// Performs one of many requests, and limits the share of the server's time that they take: afterwards it waits nine times as long
-    /// as the answer took, a hundred times while other clients use the server, and at most 20 ms, because long answers are due to a slow
-    /// network or a stopped server. Doesn't wait if the address has the pace `full`.
+    /// Performs one of many requests, and limits the share of the server's time that they take while other clients use it: then it
+    /// waits a hundred times as long as the server took, and at most 20 ms, because long answers are due to a slow network or a stopped
+    /// server. Doesn't wait if the address has the pace `full`.
     package func paced<Answer>(
         _ request: @autoclosure () throws(SourceError) -> Answer
     ) throws(SourceError) -> Answer {
-        let before = state.withLock { $0.waited }
+        let before = state.withLock { $0.served }
         let answer = try request()
         if address.isUnpaced { return answer }
-        let seconds = (state.withLock { $0.waited } - before) * (isUsedByOthers() ? 100 : 9)
-        usleep(UInt32(min(0.02, seconds) * 1_000_000))
+        let seconds = state.withLock { $0.served } - before
+        if isUsedByOthers() { usleep(UInt32(min(0.02, seconds * 100) * 1_000_000)) }
         return answer
     }
 
@@ -194,8 +201,8 @@ package final class ServerConnection: Sendable {
     private func exchange(
         _ commands: [RESPCommand], in database: Int?, isRepeatable: Bool, isContinued: Bool = false
     ) throws(SourceError) -> [RESPValue] {
-        try state.withLock { (state) throws(SourceError) in
-            state.sent += commands.count
+        if commands.isEmpty { return [] }
+        return try state.withLock { (state) throws(SourceError) in
             if isContinued, state.link == nil {
                 throw SourceError("\(address) doesn't answer: the connection was lost")
             }
@@ -203,7 +210,7 @@ package final class ServerConnection: Sendable {
             while true {
                 let link = try self.link(&state)
                 let start = ContinuousClock.now
-                defer { state.waited += (ContinuousClock.now - start) / .seconds(1) }
+                defer { state.note((ContinuousClock.now - start) / .seconds(1)) }
                 let refusal: String?
                 do throws(RESPError) {
                     refusal = try link.select(database)
@@ -250,6 +257,7 @@ package final class ServerConnection: Sendable {
             state.switches += 1
         }
         (state.link, state.traits) = (link, link.traits)
+        state.shortest = .infinity
         state.links += 1
         return link
     }

@@ -9,7 +9,7 @@ package struct KeyFacts: Sendable, Hashable {
     /// Returns a reported size in bytes, at most 2^40, so that sums don't overflow.
     static func size(_ reported: Int64?) -> Int { Int(clamping: min(max(0, reported ?? 0), 1 << 40)) }
 
-    /// The type of a key that the user has no rights to.
+    /// The type of a key that the user has no rights to, or that this server of a cluster doesn't serve.
     static let forbidden = "no access"
 
     /// The server's encoding: `listpack`, `hashtable` … Nil: unknown.
@@ -57,7 +57,9 @@ extension ServerConnection {
         let now = Timestamp.now()
         return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyFacts? in
             let answers = Array(all[place * 5..<place * 5 + 5])
-            if answers[0].error?.hasPrefix("NOPERM") == true {
+            if let message = answers[0].error,
+                message.hasPrefix("NOPERM") || ServerChanges.concernsKeys(message)
+            {
                 return KeyFacts(type: KeyFacts.forbidden, memory: 0)
             }
             // Another client may delete the key between two commands. Other errors must not become figures of 0.

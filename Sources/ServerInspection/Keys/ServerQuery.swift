@@ -11,6 +11,7 @@ package struct ServerQuery: QuerySource {
     private let goesOn: () -> Bool
     private let count: Int
     private let server: Int
+    private let readsEveryValue: Bool
     private var only: [String]?
 
     /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
@@ -24,6 +25,7 @@ package struct ServerQuery: QuerySource {
         if let objection = try connection.traits().objection(to: asked) { throw SourceError(objection) }
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
         server = try connection.serverNumber()
+        readsEveryValue = QueryPlan(pipeline).readsEveryValue
     }
 
     package func only(_ keys: [String]) -> ServerQuery {
@@ -43,7 +45,8 @@ package struct ServerQuery: QuerySource {
 
     private func cursor(over keys: [String]?) -> ServerCursor {
         ServerCursor(
-            connection, server, database, keys: keys?.map(KeyName.bytes), count: count, while: goesOn)
+            connection, server, database, keys: keys?.map(KeyName.bytes), count: count,
+            readsEveryValue: readsEveryValue, while: goesOn)
     }
 }
 
@@ -97,6 +100,9 @@ final class ServerCursor: QueryCursor {
     private var seen = KeyTable()
     private var waiting: ArraySlice<[UInt8]> = []
     private var facts: [[UInt8]: KeyFacts?] = [:]
+    private let readsEveryValue: Bool
+    /// Values that were read together with the facts.
+    private var values: [[UInt8]: ServerValue] = [:]
     private let goesOn: () -> Bool
     let count: Int
     private(set) var visited = 0
@@ -113,11 +119,14 @@ final class ServerCursor: QueryCursor {
     /// An error of a getter, which the next ``advance()`` throws.
     private var failure: (any Error)?
 
-    /// - Parameter keys: the keys to visit; nil: all.
+    /// - Parameters:
+    ///   - keys: the keys to visit; nil: all.
+    ///   - readsEveryValue: reads short values together, also those of the next keys.
     init(
         _ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]?, count: Int,
-        while goesOn: @escaping () -> Bool
+        readsEveryValue: Bool, while goesOn: @escaping () -> Bool
     ) {
+        self.readsEveryValue = readsEveryValue
         (self.connection, self.server, self.database) = (connection, server, database)
         (self.count, self.goesOn) = (keys?.count ?? count, keys == nil ? goesOn : { true })
         waiting = (keys ?? [])[...]
@@ -151,6 +160,7 @@ final class ServerCursor: QueryCursor {
             let keys = [present] + waiting.prefix(ServerCursor.block * connection.stepFactor - 1)
             let found = try read(try connection.facts(of: keys, in: database))
             facts = Dictionary(zip(keys, found)) { first, _ in first }
+            if readsEveryValue { values = try read(try connection.shortStrings(keys, found, in: database)) }
         }
         known = facts[present] ?? nil
         reading = known == nil ? .gone : .present
@@ -161,9 +171,12 @@ final class ServerCursor: QueryCursor {
         let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
         guard try load() == .present, let known else { return gone }
         do throws(SourceError) {
-            let value = try read(
-                try connection.value(
-                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
+            var value = values.removeValue(forKey: present)
+            if value == nil {
+                value = try read(
+                    try connection.value(
+                        of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
+            }
             guard let value else { return gone }
             // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {

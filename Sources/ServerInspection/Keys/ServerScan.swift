@@ -41,12 +41,12 @@ package struct ServerScan: Sendable {
         guard server == self.server ?? server else { throw connection.anotherServer }
         self.server = server
         guard let (next, keys) = answer.scanned else {
-            throw SourceError("\(connection.address) sent an invalid answer to SCAN")
+            throw connection.invalidAnswer(to: "SCAN")
         }
         self.cursor = next == Array("0".utf8) ? nil : next
         let new = keys.compactMap(\.blob).filter { seen.count < most && seen.insert($0) }
         let (connection, database) = (connection, database)
-        try progress.note(new.count) { () throws(SourceError) in
+        try progress.note(new.count, before: next) { () throws(SourceError) in
             let keys = try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0
             return Int(clamping: keys) / ServerScan.step
         }
@@ -71,7 +71,7 @@ package struct ServerScan: Sendable {
     }
 }
 
-/// Ends a scan whose cursor never ends: one with too many successive replies without a new element.
+/// Ends a scan whose cursor never ends: one that repeats a cursor, or has too many successive replies, without a new element.
 ///
 /// A reply without elements is legal: the server then has visited at least ten times `COUNT` buckets. It shrinks a table that is less
 /// than a tenth full, so it sends at most two such replies for each `COUNT` elements. Twenty are allowed, plus
@@ -79,21 +79,25 @@ package struct ServerScan: Sendable {
 struct ScanProgress {
     private let connection: ServerConnection
     private let name: String
-    private var idle = 0
+    private var cursors = ScanCursors()
     private var most: Int?
 
     init(_ connection: ServerConnection, _ name: String) { (self.connection, self.name) = (connection, name) }
 
     /// - Parameters:
     ///   - new: number of new elements in a reply.
+    ///   - cursor: the next one in that reply.
     ///   - parts: returns the number of elements divided by the smallest `COUNT`. Called at most once.
-    mutating func note(_ new: Int, of parts: () throws(SourceError) -> Int) throws(SourceError) {
-        idle = new > 0 ? 0 : idle + 1
-        guard idle > connection.idleReplies else { return }
-        if most == nil { most = connection.idleReplies + 20 * min(try parts(), 1 << 32) }
-        guard let most, idle > most else { return }
+    mutating func note(
+        _ new: Int, before cursor: [UInt8], of parts: () throws(SourceError) -> Int
+    ) throws(SourceError) {
+        let isAdvanced = cursors.isAdvanced(to: cursor, new: new)
+        if isAdvanced, cursors.count > connection.idleReplies, most == nil {
+            most = connection.idleReplies + 20 * min(try parts(), 1 << 32)
+        }
+        if isAdvanced, cursors.count <= most ?? .max { return }
+        let fault = isAdvanced ? "sent \(Figures.count(cursors.count)) replies" : "repeats its replies"
         throw SourceError(
-            "\(connection.address) sent \(Figures.count(idle)) replies to \(name) without a new element; the scan was ended"
-        )
+            "\(connection.address) \(fault) to \(name) without a new element; the scan was ended")
     }
 }

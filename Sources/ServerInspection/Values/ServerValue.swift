@@ -60,6 +60,14 @@ package struct ServerValue: Sendable, Hashable {
     package static let (mostBytes, mostWorkedOn) = (32 << 20, 256 << 20)
 }
 
+extension ServerValue {
+    /// A string that was read whole.
+    fileprivate init(string bytes: [UInt8]) {
+        self.init(bytes: bytes, encoding: .unknown, total: bytes.count, shown: bytes.count)
+        if StoredObject.isBegun(by: bytes) { self = unwrapped }
+    }
+}
+
 extension ServerConnection {
     private static let tries = 3
 
@@ -89,6 +97,28 @@ extension ServerConnection {
             return value
         }
     }
+
+    /// Reads the short ones among some keys' strings, up to about 256 KiB, with one request. Others have no value in the result.
+    func shortStrings(_ keys: [[UInt8]], _ facts: [KeyFacts?], in database: Int) throws(SourceError)
+        -> [[UInt8]: ServerValue]
+    {
+        let strings = zip(keys, facts).compactMap { key, facts in
+            facts.flatMap {
+                $0.type == "string" && $0.memory < ValueReading.shortBytes ? (key, $0.memory) : nil
+            }
+        }
+        let short = strings.prefix(.max, bytes: ValueReading.stepBytes) { $0.1 }.map(\.0)
+        let answers = try ask(
+            short.map { RESPCommand("GETRANGE") + $0 + 0 + (ValueReading.shortBytes - 1) }, in: database)
+        var values: [[UInt8]: ServerValue] = [:]
+        for (key, answer) in zip(short, answers) {
+            guard let bytes = answer.blob, (1..<ValueReading.shortBytes).contains(bytes.count) else {
+                continue
+            }
+            values[key] = ServerValue(string: bytes)
+        }
+        return values
+    }
 }
 
 private struct ValueReading {
@@ -105,8 +135,10 @@ private struct ValueReading {
     /// Maximum elements of a step, and of the first one.
     private static let (elements, first) = (2000, 8)
     /// Approximate maximum bytes of a step: a full server may evict keys for an answer.
-    private static let stepBytes = 256 << 10
+    fileprivate static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
+    /// Bytes from which on a string takes several commands.
+    fileprivate static let shortBytes = 4 << 10
 
     mutating func value(of type: String) throws(SourceError) -> ServerValue? {
         switch type {
@@ -116,7 +148,8 @@ private struct ValueReading {
         case "list": return try list()
         case "zset": return try sortedSet()
         case "stream": return try stream()
-        case KeyFacts.forbidden: throw SourceError("the user may not look at this key")
+        case KeyFacts.forbidden:
+            throw SourceError("the user may not look at this key, or this server doesn't serve it")
         default:
             throw SourceError("values of the module type \(type) aren't supported")
         }
@@ -172,14 +205,16 @@ private struct ValueReading {
     private var isEnough: Bool { items.count >= most }
 
     mutating func string() throws(SourceError) -> ServerValue? {
-        let total = Int(clamping: try ask("STRLEN").number ?? 0)
-        if total == 0 {
-            // STRLEN is 0 for an empty string and for an absent key.
-            guard try ask("EXISTS").number == 1 else { return nil }
-            return ServerValue(bytes: [], encoding: .unknown, total: 0, shown: 0)
+        let first = min(most, ValueReading.shortBytes)
+        guard var bytes = try nextStep("GETRANGE", ["0", "\(first - 1)"]).blob else { return nil }
+        if bytes.count < first {
+            // An absent key has no bytes, either.
+            if bytes.isEmpty, try ask("EXISTS").number != 1 { return nil }
+            return ServerValue(string: bytes)
         }
+        let total = Int(clamping: try ask("STRLEN").number ?? 0)
         if total > ValueReading.pieceBytes { try watch() }
-        var bytes: [UInt8] = []
+        bytes = []
         while bytes.count < min(total, most) {
             let last = min(most, bytes.count + ValueReading.pieceBytes) - 1
             guard let piece = try nextStep("GETRANGE", ["\(bytes.count)", "\(last)"]).blob else { return nil }
@@ -189,7 +224,7 @@ private struct ValueReading {
         var value = ServerValue(
             bytes: bytes, encoding: .unknown, total: max(total, bytes.count), shown: bytes.count)
         value.isTooLarge = bytes.count >= most
-        return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
+        return value.shortage == nil ? ServerValue(string: bytes) : value
     }
 
     /// Reads a set, or a hash with two answers for each element. Elements that several steps have read are sorted by name, because
@@ -205,7 +240,7 @@ private struct ValueReading {
             let before = found.count
             let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
             guard let (next, answers) = answer.scanned else {
-                throw SourceError("\(connection.address) sent an invalid answer to \(scan)")
+                throw connection.invalidAnswer(to: scan)
             }
             cursor = String(decoding: next, as: UTF8.self)
             for place in stride(from: 0, through: answers.count - width, by: width) {
@@ -213,7 +248,7 @@ private struct ValueReading {
                 starts.append(items.count)
                 for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
             }
-            try progress.note(found.count - before) { total }
+            try progress.note(found.count - before, before: next) { total }
         } while cursor != "0" && !isEnough
         if steps > 1 {
             let order = starts.indices.sorted { found[$0].lexicographicallyPrecedes(found[$1]) }

@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import ValkeyWire
 
@@ -12,6 +13,22 @@ package struct StoredDump: Sendable, Hashable {
 
     package init(key: [UInt8], expires: Int64?, bytes: [UInt8]) {
         (self.key, self.expires, self.bytes) = (key, expires, bytes)
+    }
+}
+
+/// The form of a dump: the value, the version of the format in two bytes, and a CRC-64 of all before it (Jones, little endian).
+enum DumpPayload {
+    private static let table = (0..<256).map { byte in
+        (0..<8).reduce(UInt64(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x95ac_9329_ac4b_c9b5 : 0) }
+    }
+
+    /// Whether the bytes end with their checksum. Takes linear time.
+    static func isIntact(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 10 else { return false }
+        let sum = bytes.dropLast(8).reduce(UInt64(0)) {
+            table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8
+        }
+        return bytes.suffix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } == sum
     }
 }
 
@@ -49,7 +66,9 @@ extension ServerConnection {
             case .integer = results[2]
         else { throw invalidAnswer(to: "EXEC") }
         if results[3] == .null { return nil }
-        guard let bytes = results[3].blob else { throw invalidAnswer(to: "DUMP") }
+        guard let bytes = results[3].blob, DumpPayload.isIntact(bytes) else {
+            throw invalidAnswer(to: "DUMP")
+        }
         var dump = StoredDump(key: key, expires: traits.deadline(results[2], at: now), bytes: bytes)
         dump.type = type
         return dump
@@ -60,12 +79,22 @@ extension ServerConnection {
         _ dump: StoredDump, replaces: Bool, in database: Int
     ) throws(SourceError) -> String? {
         if let expires = dump.expires {
-            guard let now = try ask(RESPCommand("TIME")).milliseconds, now < expires else {
-                return "its expiry time has passed"
-            }
+            guard let now = try ask(RESPCommand("TIME")).milliseconds else { throw invalidAnswer(to: "TIME") }
+            try requireClock(now)
+            if now >= expires { return "its expiry time has passed" }
         }
         let command = RESPCommand("RESTORE") + dump.key + (dump.expires ?? 0) + dump.bytes + "ABSTTL"
         return try refusal(of: replaces ? command + "REPLACE" : command, in: database)
+    }
+
+    /// Throws if a server's time, in milliseconds since 1970, differs by more than a day from an expected one, by default this machine's:
+    /// an expiry time that was calculated from a false time could delete a key at once.
+    func requireClock(_ now: Int64, near time: Int64 = Timestamp.now().microseconds / 1000)
+        throws(SourceError)
+    {
+        guard now.distance(to: time).magnitude > 86_400_000 else { return }
+        throw SourceError(
+            "the clock of \(address) is wrong by more than a day, so expiry times would be wrong")
     }
 
     /// Stores a string with one command. Returns why it was refused; nil: stored.
@@ -92,7 +121,8 @@ extension ServerConnection {
 
     /// Beginnings of errors that don't depend on key and value.
     static let general = [
-        "OOM", "READONLY", "LOADING", "MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "BUSY ", "NOAUTH",
+        "OOM", "READONLY", "LOADING", "MISCONF", "MASTERDOWN", "CLUSTERDOWN The", "NOREPLICAS", "BUSY ",
+        "NOAUTH",
     ]
 
     /// Throws if the server would evict keys for `size` more bytes.

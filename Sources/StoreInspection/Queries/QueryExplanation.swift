@@ -113,7 +113,7 @@ package struct QueryExplanation: Sendable {
         var lines = [
             "query       \(pipeline.stages.isEmpty ? "all entries" : pipeline.description)",
             "source      \(source)",
-            "values      \(plan.readsValues ? "read when needed" : "not needed by any condition")",
+            "values      \(plan.readsValues ? "read when needed\(order)" : "not needed by any condition")",
             "scanned     \(Figures.count(report.visited, "entry", "entries")); read \(values), "
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
@@ -127,6 +127,16 @@ package struct QueryExplanation: Sendable {
         return lines + [
             "memory      \(Figures.bytes(UInt64(report.memory))) at most\(files)", "",
         ]
+    }
+
+    /// The order of the parts of a condition on metadata and values.
+    private var order: String {
+        let isOfBoth = plan.pipeline.stages.contains { stage in
+            guard case .find = stage else { return false }
+            let areMetadata = stage.properties.map { if case .metadata = $0 { true } else { false } }
+            return areMetadata.contains(true) && areMetadata.contains(false)
+        }
+        return isOfBoth ? ", after metadata have been tested" : ""
     }
 
     private var outcome: [String] {

@@ -172,6 +172,27 @@ import Testing
         #expect(try plan("find v = 1 and @key = \"3\"").rows(of: source).report.visited == 1)
     }
 
+    @Test(
+        "metadata that decide a condition prune the reading of values, which are then not counted",
+        arguments: [
+            (#"v > 2 and @key starts with "3""#, ["3"], 1), (#"v > 2 and @key ends with "3""#, ["3"], 1),
+            (#"v > 2 and @key contains "3""#, ["3"], 1), (#"v > 2 and @key like "3%""#, ["3"], 1),
+            (#"v > 2 and @key matches "^3$""#, ["3"], 1), (#"v > 2 and @key in ["3", "9"]"#, ["3"], 1),
+            (#"v > 2 and @key between "3" and "30""#, ["3"], 1), (#"v > 2 and not @key > "0""#, ["0"], 1),
+            (#"n like "%d" and v > 2 and @key starts with "3""#, ["3"], 1),
+            (#"v > 2 and (@key contains "3" or @key contains "4")"#, ["3", "4"], 2),
+            (#"not (v <= 2 or not @key contains "3")"#, ["3"], 1),
+            (#"v > 2 and @tier = "memory""#, [], 0), ("v > 2 and @ttl > 0", [], 0),
+            (#"v > 7 or @key < "5""#, ["0", "1", "2", "3", "4"], 2),
+            (#"not (v > 2 and @key = "9")"#, ["0", "1", "2", "3", "4", "5", "6"], 0),
+        ])
+    func metadataFirst(condition: String, keys: [String], values: Int) throws {
+        let (rows, report) = try QueryPlan(QueryPipeline("find \(condition) | select @key")).rows(of: source)
+        #expect(rows.map { $0.entry?.key } == keys && report.valuesRead == values)
+        // The text "text" is the value of an entry that the key excludes, except where the key doesn't decide.
+        #expect(report.kindRemarks.isEmpty == !condition.hasPrefix("v > 7"))
+    }
+
     @Test("a report counts rows and time of each stage") func stageReports() throws {
         var options = QueryOptions()
         options.measuresStages = true

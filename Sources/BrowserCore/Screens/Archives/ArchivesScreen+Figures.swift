@@ -5,13 +5,13 @@ import StoreInspection
 extension ArchivesScreen {
     /// - Parameter isForced: also updates a paused screen.
     static func loadFigures(_ model: inout Model, isForced: Bool = true) -> [Effect] {
-        guard let store = model.store, !model.archives.isPending else { return [] }
-        model.archives.isPending = true
+        guard let store = model.store, model.archives.pendingSince == nil else { return [] }
+        model.archives.pendingSince = model.now
         return .ask("load figures of \(store)") { (context) throws(SourceError) in
             (try context.source.figures(store: store), context.clock())
         } then: { model, result in
             guard model.store == store else { return [] }
-            model.archives.isPending = false
+            model.archives.pendingSince = nil
             // Graphs, alarms and events are updated also while the screen is paused, the first two also in the background.
             let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
             var effects: [Effect] = []

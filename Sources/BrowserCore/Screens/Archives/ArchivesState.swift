@@ -9,7 +9,8 @@ struct ArchivesState: Sendable {
     var problem: String?
     var selected: String?
     var top = 0
-    var isPending = false
+    /// When the figures were requested; nil: answered.
+    var pendingSince: Timestamp?
     /// Whether the value screen reads values although the server counts that as an access.
     var allowsUse = false
     /// Whether queries, conditions, groups and sorts may read many values although the server counts that as accesses.
