@@ -77,7 +77,7 @@ struct ServerEditingTests {
     }
 
     private static let elements: [(type: String, name: String, shown: String, new: String)] = [
-        ("hash", "name", "Ada", "Eve"), ("list", "1", "two", "2"), ("zset", "second", "2.5", "3"),
+        ("hash", "born", "1815", "1816"), ("list", "1", "two", "2"), ("zset", "second", "2.5", "3"),
     ]
 
     @Test("stores a changed element and keeps the expiry time and the other elements", arguments: elements)
