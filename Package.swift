@@ -256,7 +256,8 @@ let package = Package(
             swiftSettings: strict),
         // Servers that tests start and stop.
         .target(
-            name: "ServerSupport", dependencies: ["StorageEngine", "ValkeyWire", "TestSupport"], path: "Tests/ServerSupport",
+            name: "ServerSupport", dependencies: ["StorageEngine", "ValkeyWire", "TestSupport"],
+            path: "Tests/ServerSupport",
             swiftSettings: strict),
         .testTarget(
             name: "ServerInspectionTests",
