@@ -113,6 +113,20 @@ int cp_punch(int descriptor, off_t from, off_t to) {
 #endif
 }
 
+bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end) {
+    *begin = from;
+    *end = INT64_MAX;
+#if defined(SEEK_DATA)
+    off_t data = lseek(descriptor, from, SEEK_DATA);
+    if (data < 0) return errno != ENXIO;
+    off_t hole = lseek(descriptor, data, SEEK_HOLE);
+    if (hole <= data) return true;
+    *begin = data;
+    *end = hole;
+#endif
+    return true;
+}
+
 bool cp_holes_are_readable(int folder) {
 #if defined(__APPLE__)
     (void)folder;

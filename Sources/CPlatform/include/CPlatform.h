@@ -85,6 +85,8 @@ int cp_preallocate(int descriptor, off_t length);
 uint64_t cp_birth_time(int descriptor);
 /// Frees the blocks of the bytes [from, to), which then read as zeros; the size stays. Returns 0 or an errno.
 int cp_punch(int descriptor, off_t from, off_t to);
+/// The next range without holes from `from` on; false: none. The whole rest if holes can't be found.
+bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
 /// Whether holes of files in that folder can be read through a mapping even if the file system is full. Not so if
 /// reading allocates a page, as on tmpfs. Tested with a file without a name; false if that can't be created.
 bool cp_holes_are_readable(int folder);
