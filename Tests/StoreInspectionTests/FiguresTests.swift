@@ -46,6 +46,14 @@ struct FiguresTests {
         #expect(remarks.count == 1 && remarks.first?.hasPrefix("800 ") == true)
     }
 
+    @Test("damaged entries of an undo have a remark, and count as restored") func damagedEntries() {
+        var outcome = UndoOutcome.nothing
+        let none = outcome.summary
+        outcome.damaged = 2
+        #expect(outcome.remarks(listing: 10).count == 1 && outcome.summary.contains("2 "))
+        #expect(!outcome.summary.hasPrefix(none))
+    }
+
     @Test func counts() {
         #expect(Figures.count(6_204) == "6,204")
         #expect(Figures.count(-1_000_000) == "-1,000,000")

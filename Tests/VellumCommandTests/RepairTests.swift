@@ -51,6 +51,16 @@ struct RepairTests {
         #expect(try store.run("exists", "A", "k2").status == 1)
     }
 
+    @Test("an undo that restores damaged entries ends with 3") func undoOfDamage() throws {
+        try store.done("rm", "A", "k1", "k2", "--yes")
+        try damageOneEntry()
+        let undo = try store.run("undo", "A", "--json")
+        let outcome = try JSON.object(undo.text)
+        #expect(undo.status == 3 && outcome["entries"] as? Int == 1 && outcome["damaged"] as? Int == 1)
+        #expect(try store.run("get", "A", "k2").status == 3)
+        #expect(try store.run("get", "A", "k1").status == 0)
+    }
+
     /// Regression: after a rebuild of the index these answered with the value before a damaged one as if nothing was lost.
     @Test("commands for one key report damage", arguments: ["get", "exists", "ttl", "why"])
     func keyCommandsReportDamage(command: String) throws {

@@ -98,10 +98,10 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            let title = outcome.entries == 0 ? "Nothing was undone" : "Undone"
+            let title = outcome.entries + outcome.damaged == 0 ? "Nothing was undone" : "Undone"
             model.overlay = .message(title, [summary.asSentence] + remarks)
         }
-        model.entries?.keepsTop = outcome.entries > 0
+        model.entries?.keepsTop = outcome.entries + outcome.damaged > 0
         return EntriesScreen.keepListing(
             changedBy: outcome.entries, by: action, of: archive, &model)
             ?? refresh(&model, isForced: true)

@@ -57,7 +57,7 @@ extension Archive {
     /// If the restored entries would exceed the limit, restores and evicts nothing. Raise the limit then.
     ///
     /// Deleted or expired entries are restored in one step for every process, even after a crash; this step can't be stopped.
-    /// Evictions precede it. The lock is never held for longer than some hundred entries take. Expiry times are restored some
+    /// Evictions precede it, and so does reading all bytes of the entries, to count damaged ones. The lock is never held for longer than some hundred entries take. Expiry times are restored some
     /// hundred at a time: `progress` gets the fraction done, 0 to 1; return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.

@@ -52,15 +52,26 @@ extension ArchiveEngine {
         index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0
     }
 
-    /// Describes the oldest segment with entries that can't be mapped. Maps all segments.
+    /// Describes the oldest segment with entries whose file is missing or has a bad header. Opens the file of each such segment
+    /// and reads 64 bytes.
     func lostSegment() throws(StorageError) -> StorageError? {
         let (oldest, newest) = (index.oldestSegment, index.head.segment)
         guard !isCopy, newest > oldest, newest - oldest < UInt32(SegmentLayout.slots) else { return nil }
-        for number in oldest...newest where number == oldest || holdsLiveFrames(number) {
-            if let pin = try log.pinIfPresent(number) {
-                log.unpin(pin)
-            } else if number >= index.oldestSegment {
-                return log.unreadable(number)
+        var numbers = (oldest...newest).filter { $0 == oldest || holdsLiveFrames($0) }
+        if kind == .log {
+            // Messages aren't counted by segment.
+            numbers = try log.segmentNumbers().filter { (oldest...newest).contains($0) }
+            numbers += try log.missing(among: numbers).map(\.lowerBound)
+        }
+        for number in numbers.sorted() {
+            do throws(StorageError) {
+                try log.checkHeader(of: number)
+            } catch {
+                switch error {
+                case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): break
+                default: throw error
+                }
+                if number >= index.oldestSegment { return log.unreadable(number) }
             }
         }
         return nil
@@ -200,12 +211,16 @@ private struct CheckPass {
         let tag: UInt32
         /// The key's hash from the frame; 0 until the frame is found in the log.
         var key: UInt64 = 0
+        /// Whether the frame is in a damaged range, which is reported already.
+        var isReported = false
     }
 
     static let entryBytes = 175
     /// Memory for a frame of an undecided batch, besides its key, in entries.
     private static let heldWeight = 3
     private var listed: [Listed]
+    /// Keys of damaged ranges; the log may have older entries of them.
+    private var reported: Set<UInt64> = []
     private var inMemory: [UInt32] = []
     private var next = 0
     private let begin: Location
@@ -277,6 +292,12 @@ private struct CheckPass {
         for conflict in try NameConflict.all(in: engine.folder) {
             add(ofLog: conflict.description + "; the archive can't be opened for writing")
         }
+        // Anything else in the place of the index is reported above.
+        if let file = try? engine.folder.file(named: ArchiveFile.index, writable: false),
+            let header = try? IndexHeader(file), header.state == .replaced
+        {
+            add(ofLog: "\(engine.folder.path): a repair was interrupted; run it again")
+        }
         if let loss = engine.index.loss { add(ofLog: loss.description(in: engine.folder)) }
         if let problem = try engine.misnaming() { add(ofLog: problem) }
         for name in try engine.folder.names().sorted()
@@ -322,6 +343,7 @@ private struct CheckPass {
             case .damage(let range):
                 try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
+                try markReported(range, of: reader)
                 guard !findings.hasLog else { return }
                 let keys = try reader.keys(inDamaged: range)
                 let bytes = "bytes \(range.lowerBound) to \(range.upperBound)"
@@ -333,6 +355,19 @@ private struct CheckPass {
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
             add(ofLog: "\(path): no valid entry from byte \(result.end) on")
+        }
+    }
+
+    /// Notes the listed entries of a damaged range, which is one finding, and its keys, if these can be read.
+    private mutating func markReported(_ range: Range<Int>, of reader: FrameSearch) throws(StorageError) {
+        let first = Location(segment: reader.segment, offset: range.lowerBound)
+        let end = Location(segment: reader.segment, offset: range.upperBound)
+        while next < listed.count, listed[next].location < first { next += 1 }
+        for place in listed[next...].indices.prefix(while: { listed[$0].location < end }) {
+            listed[place].isReported = true
+        }
+        _ = try reader.visitDamaged(in: range) { (frame, location) throws(StorageError) in
+            if frame.keyBytes > 0 { reported.insert(account.key(of: frame, at: location)) }
         }
     }
 
@@ -451,7 +486,7 @@ private struct CheckPass {
     }
 
     private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
-        for reference in listed where reference.location.segment >= reclaimed {
+        for reference in listed where reference.location.segment >= reclaimed && !reference.isReported {
             let key = reference.key
             guard let word = words[key], word.location == reference.location else {
                 if reference.location >= begin { continue }
@@ -474,8 +509,10 @@ private struct CheckPass {
             guard let word = words[item.key], word.location == item.location, !word.isNew else { continue }
             findings.add(item.problem)
         }
-        for word in words.values
-        where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
+        for (key, word) in words
+        where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed
+            && !reported.contains(key)
+        {
             findings.add("the index does not have the entry at \(word.location)")
         }
     }

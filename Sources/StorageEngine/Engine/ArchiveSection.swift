@@ -133,7 +133,7 @@ extension ArchiveEngine {
     @inline(never) private func recoverSection() throws(StorageError) {
         switch index.state {
         case .ready: try tasks.recover(ArchiveSection(unshared: self))
-        case .building: throw .closed(name: name)
+        case .building, .replaced: throw .closed(name: name)
         case .syncFailed: throw .syncFailed(path: folder.path)
         case .damaged, nil:
             throw ArchiveSection(unshared: self).index.contradiction(at: IndexLayout.stateOffset)

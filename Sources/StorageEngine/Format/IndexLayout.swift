@@ -120,6 +120,8 @@ enum IndexLayout {
         case ready = 2
         case damaged = 3
         case syncFailed = 4
+        /// Kept as evidence by a repair until its own index replaces this one.
+        case replaced = 5
     }
 
     enum Counter: Int, CaseIterable {

@@ -9,6 +9,13 @@ struct LogLoss: Equatable {
         self.to = to
     }
 
+    /// The end of the last segment is unknown; the beginning of the next number is beyond it.
+    init?(segments: ClosedRange<UInt32>) {
+        self.init(
+            from: Location(segment: segments.lowerBound, offset: SegmentHeader.bytes),
+            to: Location(segment: segments.upperBound &+ 1, offset: SegmentHeader.bytes))
+    }
+
     /// The shortest range that covers both.
     static func joining(_ one: LogLoss?, _ other: LogLoss?) -> LogLoss? {
         guard let one, let other else { return one ?? other }

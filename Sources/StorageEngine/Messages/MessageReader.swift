@@ -156,12 +156,19 @@ struct MessageReader: ArchiveOperation {
                 isDamaged = isDamaged || hasDamage
                 break
             }
+            var lacksSegment = false
             if let number = expected, !isPassed, messages.isEmpty || found.place.segment > place.segment &+ 1
             {
                 // The messages in between were dropped, or never existed. A cursor may also point to the first message after all
                 // those that were appended and dropped since.
                 isPassed = true
                 expected = self.number(from: number, ofMessagesAt: place, upTo: found.place)
+                if place != .none, found.place.segment > place.segment &+ 1 {
+                    let between = place.segment...found.place.segment
+                    let numbers = try log.segmentNumbers().filter { between.contains($0) }
+                    // Lost, unless it was dropped since: the oldest message changes first.
+                    lacksSegment = try !log.missing(among: numbers).isEmpty && oldestMessage <= place
+                }
             }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.place.offset) else {
@@ -179,7 +186,7 @@ struct MessageReader: ArchiveOperation {
             if found.isBehindDamage { isPassed = true }
             if isPassed, expected.map({ frame.sequence > $0 }) ?? true {
                 isLost = true
-                isDamaged = isDamaged || found.isBehindDamage
+                isDamaged = isDamaged || found.isBehindDamage || lacksSegment
             }
             isPassed = false
             expected = frame.sequence &+ 1

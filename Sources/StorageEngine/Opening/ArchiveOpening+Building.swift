@@ -120,7 +120,24 @@ extension ArchiveOpening {
         if engine.kind != .log { sequence = max(sequence, min(UInt64(clamping: Clock.wall()), 1 << 60)) }
         section.index.sequence = sequence
         section.index.settleSequence()
+        try removeOutdated(section, evidence, role)
         return engine
+    }
+
+    /// Removes what the index that a repair replaces did not list. A copy removes it only from its own index.
+    private func removeOutdated(
+        _ section: borrowing ArchiveSection, _ evidence: PriorIndexEvidence?, _ role: ArchiveRole
+    ) throws(StorageError) {
+        guard descriptor.configuration.kind == .cache, let evidence else { return }
+        let outdated = evidence.outdated(in: section.index.view)
+        guard !outdated.isEmpty else { return }
+        guard role.attachment != nil else {
+            for number in outdated { section.remove(number) }
+            return
+        }
+        // The frames that record the removal hide how far the log was cut off.
+        try evidence.markReplaced(in: folder, section.index.loss)
+        try section.removeBatch(outdated, .eviction, .damage)
     }
 
     /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.

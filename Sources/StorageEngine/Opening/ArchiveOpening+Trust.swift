@@ -10,7 +10,11 @@ extension ArchiveOpening {
                 let header = try IndexHeader(file)
             else { return nil }
             crashPoint(.indexHeaderRead)
-            if isOwn(header, of: file, try file.status()), try log(reaches: header.head) { return file }
+            if header.state == .ready, isOwn(header, of: file, try file.status()),
+                try log(reaches: header.head)
+            {
+                return file
+            }
             if try IndexHeader(file) == header { return nil }
         }
         return nil
@@ -36,17 +40,17 @@ extension ArchiveOpening {
 
     private func ownIndex() throws(StorageError) -> (FileDescriptor, IndexHeader)? {
         guard let file = try openIfPresent(ArchiveFile.index, writable: false) else { return nil }
-        guard let header = try IndexHeader(file), isOwn(header, of: file, try file.status()) else {
-            return nil
-        }
+        guard let header = try IndexHeader(file), header.state == .ready || header.state == .replaced,
+            isOwn(header, of: file, try file.status())
+        else { return nil }
         return (file, header)
     }
 
     private func isOwn(_ header: IndexHeader, of file: FileDescriptor, _ status: FileDescriptor.Status)
         -> Bool
     {
-        header.isOf(descriptor.identity) && header.state == .ready && header.isOfThisBoot
-            && header.isOf(file, status) && header.fits(fileOf: status.bytes)
+        header.isOf(descriptor.identity) && header.isOfThisBoot && header.isOf(file, status)
+            && header.fits(fileOf: status.bytes)
     }
 
     private func log(reaches head: Location) throws(StorageError) -> Bool {

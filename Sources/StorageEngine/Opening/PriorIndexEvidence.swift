@@ -4,19 +4,24 @@ import CPlatform
 struct PriorIndexEvidence {
     let noted: LogLoss?
     /// The log reached at least this location; `none` if nothing is known.
-    let end: Location
-    let sequence: UInt64
-    private let missing: [UInt32]
+    private(set) var end = Location.none
+    private(set) var sequence: UInt64 = 0
+    private var missing: [UInt32] = []
     /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
-    private let gaps: [UInt32]
-    private let messages: Int
-    /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this object exists.
-    private var memory: IndexMemory?
+    private var gaps: [UInt32] = []
+    private var messages = 0
+    private let isTrustworthy: Bool
+    /// Whether a repair that kept this index was interrupted.
+    private(set) var isReplaced = false
+    /// Whether a repair has found damage. Only then, or after a loss, is an entry outdated that the index doesn't name.
+    var isDamaged = false
+    /// For a repair, or after an interrupted one: the locations that the index names, if it is of this boot; sorted.
+    private var listed: [Location]?
 
-    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `keepsIndex`: for ``takeUnknown(of:)``.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, sorts the entries' locations.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
-        keepsIndex: Bool = false
+        forRepair: Bool = false
     ) throws(StorageError) {
         let found = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
             try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
@@ -32,17 +37,12 @@ struct PriorIndexEvidence {
         noted = header.loss
         let state = header.state
         let mark = if let knownMark { knownMark } else { try index.cleanMark.standing() }
-        let isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
+        isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
         let head = header.head
-        guard isTrustworthy, state == .ready || state == .syncFailed else {
-            (end, missing, gaps, messages, self.memory) = (.none, [], [], 0, nil)
-            sequence = 0
-            return
-        }
+        guard isTrustworthy, state == .ready || state == .syncFailed || state == .replaced else { return }
         sequence = min(index.sequence, Frame.latestStamp)
-        guard header.isOfThisBoot, state == .ready else {
-            let synced = header.syncedHead
-            (end, missing, gaps, messages, self.memory) = (synced <= head ? synced : .none, [], [], 0, nil)
+        guard header.isOfThisBoot, state != .syncFailed else {
+            if header.syncedHead <= head { end = header.syncedHead }
             return
         }
         end = head
@@ -54,35 +54,48 @@ struct PriorIndexEvidence {
         missing = absent.filter {
             $0 == oldest || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
         }
-        let isLog = descriptor.configuration.kind == .log
-        let isQuiet = index.lockOwner == 0
-        gaps = isLog && isQuiet ? absent : []
-        messages = gaps.isEmpty ? 0 : index.entryCount
-        self.memory = keepsIndex ? memory : nil
-    }
-
-    /// The locations that the index names, if it is trusted and of this boot; else `nil`. O(entries).
-    var locations: Set<Location>? {
-        guard let memory else { return nil }
-        defer { withExtendedLifetime(memory) {} }
-        let index = IndexView(memory)
-        return Set((0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location })
-    }
-
-    /// Batches, in order, of which the index names no frame; others were complete once. Releases the index.
-    mutating func takeUnknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
-        let memory = memory
-        self.memory = nil
-        guard let memory, !batches.isEmpty else { return batches }
-        defer { withExtendedLifetime(memory) {} }
-        let index = IndexView(memory)
-        var isKnown = [Bool](repeating: false, count: batches.count)
-        for number in 0..<index.usedEntries {
-            guard let location = index.entry(number + 1)?.location else { continue }
-            let place = batches.count(before: { $0.end <= location })
-            if place < batches.count, batches[place].first <= location { isKnown[place] = true }
+        if descriptor.configuration.kind == .log, index.lockOwner == 0, !absent.isEmpty {
+            (gaps, messages) = (absent, index.entryCount)
         }
-        return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
+        isReplaced = state == .replaced
+        guard forRepair || isReplaced else { return }
+        listed = (0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location }.sorted()
+    }
+
+    /// Keeps the index only as evidence, with a loss, for the case that a repair is interrupted: no process trusts it then.
+    func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
+        guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)
+        else { return }
+        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: true)
+        defer { withExtendedLifetime(memory) {} }
+        let index = ChangingIndex(unshared: memory)
+        index.cleanMark.remove()
+        if index.state == .ready { index.state = .replaced }
+        index.loss = loss
+        // For a copied file, which is evidence only with its mark.
+        try? index.cleanMark.set()
+    }
+
+    /// Numbers of the entries of a damaged cache's new index that this one should name, but doesn't.
+    func outdated(in index: IndexView) -> [UInt32] {
+        guard let listed, isDamaged || isReplaced || index.loss != nil else { return [] }
+        return (0..<index.usedEntries).map { $0 + 1 }.filter {
+            guard let location = index.entry($0)?.location else { return false }
+            let isListed = listed.names(location, before: location.advanced(by: 8))
+            return location != .none && location < end && !isListed
+        }
+    }
+
+    /// Batches of which the index names no frame; others were complete once.
+    func unknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
+        batches.filter { listed?.names($0.first, before: $0.end) != true }
+    }
+
+    /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.
+    func lossBeforeRepair(gaps missing: [ClosedRange<UInt32>] = []) -> LogLoss? {
+        missing.filter { $0.contains(where: gaps.contains) }.reduce(loss(logEndsAt: end, messages: .max)) {
+            .joining($0, LogLoss(segments: $1))
+        }
     }
 
     /// The loss of a log that ends at `end` and, for a log archive, has this number of messages, according to this evidence.
@@ -91,13 +104,16 @@ struct PriorIndexEvidence {
         let first = Location(segment: 1, offset: SegmentHeader.bytes)
         loss = .joining(loss, LogLoss(from: end == .none ? first : end, to: self.end))
         for number in missing + (messages < self.messages ? gaps : []) {
-            // The end of the missing segment is unknown; the beginning of the next number is beyond it.
-            loss = .joining(
-                loss,
-                LogLoss(
-                    from: Location(segment: number, offset: SegmentHeader.bytes),
-                    to: Location(segment: number &+ 1, offset: SegmentHeader.bytes)))
+            loss = .joining(loss, LogLoss(segments: number...number))
         }
         return loss
+    }
+}
+
+extension [Location] {
+    /// Whether one of these sorted locations is in a range.
+    fileprivate func names(_ first: Location, before end: Location) -> Bool {
+        let place = count(before: { $0 < first })
+        return place < count && self[place] < end
     }
 }

@@ -7,19 +7,14 @@ extension ArchiveRepair {
         let name = SegmentHeader.fileName(number)
         let new = name + ".new"
         try folder.unlink(new)
-        do throws(StorageError) {
+        try newFile(new) { (file) throws(StorageError) in
             defer { log.unpin(pin) }
-            let file = try folder.newFile(named: new)
             let view = log.view(pin)
             let end = min(view.bytes, (view.writtenEnd + SegmentLayout.reserveBytes + 4095) & ~4095)
             try file.extend(from: 0, to: (end + 4095) & ~4095)
             for offset in stride(from: 0, to: end, by: 1 << 20) {
                 try file.write(view.copy(offset..<min(offset + 1 << 20, end)), at: offset)
             }
-            try file.synchronize()
-        } catch {
-            try? folder.unlink(new)
-            throw error
         }
         let kept = try DamagedFile.freeName(for: name, in: folder)
         try folder.link(name, as: kept)

@@ -25,11 +25,13 @@ extension ArchiveRepair {
                 }
                 try writeHeader(number, oldest: min(oldest, number), reason)
             }
-            try giveOwnLength(log, number)
-            try mendFrames(
-                log, number, isNewest: number == numbers.last,
-                shouldContinue: number != numbers.last || endsDamaged,
-                without: dropped.filter { $0.first.segment == number }, removals: removals[number] ?? [:])
+            try findSpace { (repair) throws(StorageError) in
+                try repair.giveOwnLength(log, number)
+                try repair.mendFrames(
+                    log, number, isNewest: number == numbers.last,
+                    shouldContinue: number != numbers.last || endsDamaged,
+                    without: dropped.filter { $0.first.segment == number }, removals: removals[number] ?? [:])
+            }
         }
         try fillGaps(log, from: oldest)
     }
@@ -37,20 +39,41 @@ extension ArchiveRepair {
     /// Creates empty segments in place of missing ones, which a check reports.
     private mutating func fillGaps(_ log: SegmentLog, from oldest: UInt32) throws(StorageError) {
         let numbers = try log.segmentNames().numbers.filter { $0 >= oldest }
-        for missing in try log.missing(among: numbers) {
+        let gaps = try log.missing(among: numbers)
+        // Once they are filled, only the record of the loss shows that messages are missing.
+        if !gaps.isEmpty, let evidence {
+            try evidence.markReplaced(in: folder, evidence.lossBeforeRepair(gaps: gaps))
+        }
+        for missing in gaps {
             for number in missing {
-                let file = try folder.newFile(named: SegmentHeader.fileName(number))
-                try file.extend(from: 0, to: SegmentLayout.reserveBytes)
                 let header = SegmentHeader(
                     archive: identity, segment: number, oldest: oldest, created: Clock.wall())
-                try file.write(header.encoded)
-                try file.synchronize()
+                try findSpace { (repair) throws(StorageError) in
+                    try repair.newFile(SegmentHeader.fileName(number)) { (file) throws(StorageError) in
+                        try file.extend(from: 0, to: SegmentLayout.reserveBytes)
+                        try file.write(header.encoded)
+                    }
+                }
             }
             let text =
                 missing.count == 1
                 ? "the segment was missing; replaced by an empty one"
                 : "this and the next \(missing.count - 1) segments were missing; replaced by empty ones"
             report("\(log.path(of: missing.lowerBound)): \(text). Older entries may be outdated")
+        }
+    }
+
+    /// Creates a file, without a trace if that fails.
+    func newFile(
+        _ name: String, _ write: (FileDescriptor) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let file = try folder.newFile(named: name)
+        do throws(StorageError) {
+            try write(file)
+            try file.synchronize()
+        } catch {
+            try? folder.unlink(name)
+            throw error
         }
     }
 
@@ -126,7 +149,7 @@ extension ArchiveRepair {
         let endsDamaged = reader.filter.damagedEnd != nil
         let cut = try reader.filter.endLog(note)
         // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
-        let dropped = evidence?.takeUnknown(of: reader.filter.dropped) ?? reader.filter.dropped
+        let dropped = evidence?.unknown(of: reader.filter.dropped) ?? reader.filter.dropped
         return (dropped, removals, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 
@@ -157,9 +180,9 @@ extension ArchiveRepair {
         -> String
     {
         let name = try DamagedFile.freeName(for: SegmentHeader.fileName(number), in: folder)
-        let file = try folder.newFile(named: name)
-        for part in parts { try file.write(part.bytes, at: part.offset) }
-        try file.synchronize()
+        try newFile(name) { (file) throws(StorageError) in
+            for part in parts { try file.write(part.bytes, at: part.offset) }
+        }
         return name
     }
 
@@ -183,11 +206,6 @@ extension ArchiveRepair {
             case .frame(let frame, _): endsInBatch = frame.isInBatch || frame.kind == .batch
             }
         }
-        for batch in dropped {
-            report(
-                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and was never committed"
-            )
-        }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
         if shouldContinue, endsInBatch, tail != nil || isNewest {
@@ -210,6 +228,11 @@ extension ArchiveRepair {
         let all = stretches + removed.map(\.range) + (tail.map { [$0] } ?? [])
         let file = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
         let kept = "the old bytes are kept in \(file)"
+        for batch in dropped {
+            report(
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and was never committed"
+            )
+        }
         if let first = (stretches + removed.map(\.range)).map(\.lowerBound).min() {
             salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
         }

@@ -1,6 +1,7 @@
 import CPlatform
 
-/// A repair of one archive, by one thread. Removes the index first and builds it last, so a crash needs no special recovery.
+/// A repair of one archive, by one thread. Until the rebuilt index replaces it, the old one stays as evidence that no process
+/// trusts, so a repair that was interrupted can be repeated. OnDiskFormat, "Repairing".
 struct ArchiveRepair {
     let folder: FileDescriptor
     let name: String
@@ -37,20 +38,39 @@ struct ArchiveRepair {
         var repair = ArchiveRepair(
             folder: folder, name: name, identity: descriptor.identity, kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
-            evidence: try PriorIndexEvidence(folder, descriptor, keepsIndex: true))
+            evidence: try PriorIndexEvidence(folder, descriptor, forRepair: true))
         for conflict in conflicts { repair.report(conflict) }
-        for name in [ArchiveFile.index, ArchiveFile.newIndex] { try folder.unlink(name) }
+        try folder.unlink(ArchiveFile.newIndex)
+        try repair.keepEvidence()
         if let loss {
             try repair.replaceDescriptor(descriptor, loss)
         } else if let other = known?.otherName {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
             repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
-        // The evidence is released while segments are mended.
-        let listed = repair.kind == .cache ? repair.evidence?.locations : nil
         try repair.mendSegments(progress)
-        return try repair.finish(
-            ArchiveOpening(folder: folder, options: options), attachment: attachment, listed: listed)
+        return try repair.finish(ArchiveOpening(folder: folder, options: options), attachment: attachment)
+    }
+
+    private mutating func keepEvidence() throws(StorageError) {
+        guard let evidence else { return try folder.unlink(ArchiveFile.index) }
+        if evidence.isReplaced {
+            report("\(folder.path): an earlier repair was interrupted; it was completed")
+        }
+        try evidence.markReplaced(in: folder, evidence.lossBeforeRepair())
+    }
+
+    /// On a full disk, removes the old index and repeats the step; a repair that is interrupted after that loses its evidence.
+    mutating func findSpace(
+        for step: (inout ArchiveRepair) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        do throws(StorageError) {
+            try step(&self)
+        } catch {
+            guard case .noSpace = error, try folder.hasEntry(named: ArchiveFile.index) else { throw error }
+            try folder.unlink(ArchiveFile.index)
+            try step(&self)
+        }
     }
 
     private init(
@@ -118,31 +138,23 @@ struct ArchiveRepair {
     // MARK: The new index
 
     private mutating func finish(
-        _ opening: ArchiveOpening, attachment: FileDescriptor, listed: Set<Location>?
+        _ opening: ArchiveOpening, attachment: FileDescriptor
     ) throws(StorageError) -> RepairReport {
-        // Without the evidence: its losses are reported here, and from then on the log counts as complete.
-        let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: nil)
+        evidence?.isDamaged = found.damaged > 0
+        let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: evidence)
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
-        if let listed, let evidence, found.damaged > 0 {
-            // The old index doesn't name entries that a lost part of the log replaced or removed.
-            let outdated = (0..<index.usedEntries).map { $0 + 1 }.filter {
-                guard let location = index.entry($0)?.location else { return false }
-                return location != .none && location < evidence.end && !listed.contains(location)
-            }
-            let engine = try opening.engine(on: memory, as: .writer(attachment: attachment))
-            let removed = try ArchiveSection(unshared: engine).removeBatch(outdated, .eviction, .damage)
-                .entries
-            if removed > 0 {
-                let entries = removed == 1 ? "1 outdated entry" : "\(removed) outdated entries"
-                report("\(folder.path): removed \(entries), which the old index did not list")
-            }
+        // A new index counts no other deletes.
+        if case let removed = index.count(.deletes), removed > 0 {
+            let entries = removed == 1 ? "1 outdated entry" : "\(removed) outdated entries"
+            report("\(folder.path): removed \(entries), which the old index did not list")
         }
         let entries = index.entryCount
-        let end = index.head
-        if let loss = evidence?.loss(logEndsAt: end, messages: entries) {
+        if let loss = index.loss {
             report(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
+        // Last: until then a check reports the loss, and another repair repeats this.
+        index.loss = nil
         var salvaged = 0
         if !salvagedFrom.isEmpty {
             for number in 0..<index.usedEntries {
@@ -152,7 +164,8 @@ struct ArchiveRepair {
                 salvaged += 1
             }
         }
-        try index.cleanMark.set()
+        // Without the mark, the next opening verifies the index.
+        try? index.cleanMark.set()
         return RepairReport(
             entries: entries, valueBytes: index.valueBytes, damaged: found.damaged, salvaged: salvaged,
             problems: found.problems)

@@ -46,6 +46,7 @@ struct UndoLog: ArchiveOperation {
         let group = outcome.action.id
         let missing = Int(clamping: line.missing)
         let coming = PendingRestore(index, line)
+        let damage = try damagedEntries(of: line)
         guard try commitRestore(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
         // Entries dropped for space are counted already.
@@ -53,13 +54,36 @@ struct UndoLog: ArchiveOperation {
         outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
         outcome.entries -= outcome.expired - gone
         outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
+        outcome.damaged = min(damage.entries, outcome.entries)
+        outcome.entries -= outcome.damaged
+        outcome.bytes -= min(damage.bytes, outcome.bytes)
         try finishRestore(of: line, group) { outcome.skip($0) }
         // Reclaiming may have dropped entries since, together with their keys.
         outcome.skippedCount = max(
             outcome.skippedCount,
             missing + outcome.action.entries
-                - min(outcome.action.entries, outcome.entries + outcome.expired + outcome.displaced))
+                - min(
+                    outcome.action.entries,
+                    outcome.entries + outcome.damaged + outcome.expired + outcome.displaced))
         return outcome
+    }
+
+    /// The entries that an undo would restore, but that can't be read. Reads all their bytes, without holding the lock.
+    private func damagedEntries(of line: UndoView) throws(StorageError) -> (entries: Int, bytes: UInt64) {
+        var damaged = (entries: 0, bytes: UInt64(0))
+        let now = Clock.boot()
+        for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {
+            guard let slot = index.entry(number), slot.deadline == Deadline.never || slot.deadline > now
+            else { continue }
+            let location = slot.location
+            let pin = try log.pinIfPresent(location.segment)
+            defer { if let pin { log.unpin(pin) } }
+            let isIntact = pin.flatMap { log.validFrame($0, at: location.offset) } != nil
+            // Otherwise the entry was moved or dropped since.
+            guard !isIntact, slot.location == location, !engine.isDropped(location) else { continue }
+            damaged = (damaged.entries + 1, damaged.bytes &+ UInt64(slot.valueBytes))
+        }
+        return damaged
     }
 
     /// Evicts entries in slices until the action's entries fit, then restores them. `coming`: the entries counted before the call.

@@ -27,6 +27,6 @@ public struct MessageBatch: Sendable, Hashable {
     public var next: MessageCursor
     /// Whether messages at or after the requested position are missing: dropped before they were read, or damaged.
     public var someAreLost: Bool
-    /// Whether some of the missing messages are damaged: they are in the log but can't be read.
+    /// Whether some of the missing messages are damaged, or in a missing part of the log.
     public var someAreDamaged: Bool
 }

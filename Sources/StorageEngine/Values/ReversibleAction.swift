@@ -66,7 +66,7 @@ public struct UndoBudget: Sendable, Hashable {
 public struct UndoOutcome: Sendable, Hashable {
     /// The action that was undone.
     public var action: ReversibleAction
-    /// Entries that were restored and can be found.
+    /// Entries that were restored and can be read.
     public var entries: Int
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
@@ -80,6 +80,8 @@ public struct UndoOutcome: Sendable, Hashable {
     var expiredBytes: UInt64 = 0
     /// Number of the action's entries that were left out because the limit had no space for them: the least recent ones.
     public var displaced = 0
+    /// Number of restored entries that can't be read because the log is damaged. A look-up of them fails.
+    public var damaged = 0
     /// Number of other entries that were evicted for space.
     public var evicted: Int
     /// Whether the undo finished. If not, undoing the action again continues it, and counts all entries.

@@ -132,8 +132,9 @@ extension UndoOutcome {
     package var summary: String {
         let amount = Figures.amount(entries, bytes: bytes)
         var parts = ["restored \(action.kind == .deadline ? "the expiry times of " : "")\(amount)"]
-        if entries == 0 { parts = ["nothing was restored"] }
+        if entries + damaged == 0 { parts = ["nothing was restored"] }
         if skippedCount > 0 { parts.append("\(Figures.count(skippedCount, "was", "were")) skipped") }
+        if damaged > 0 { parts.append("\(Figures.count(damaged)) can't be read") }
         if expired > 0 { parts.append("\(Figures.count(expired)) expired since") }
         if displaced > 0 { parts.append("\(Figures.count(displaced)) didn't fit the limit") }
         if evicted > 0 {
@@ -142,7 +143,7 @@ extension UndoOutcome {
         return parts.joined(separator: "; ")
     }
 
-    /// Entries that weren't restored, one line each for the first `most` keys.
+    /// Entries that weren't restored, one line each for the first `most` keys, and the count of damaged ones.
     package func remarks(listing most: Int) -> [String] {
         let shown = skipped.prefix(most)
         var lines = shown.map {
@@ -156,6 +157,11 @@ extension UndoOutcome {
                     ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
                     : "\(Figures.count(rest, "more entry was", "more entries were")) skipped"
                         + (skipped.count > shown.count ? "" : "; keys unknown"))
+        }
+        if damaged > 0 {
+            lines.append(
+                "\(Figures.count(damaged, "restored entry is", "restored entries are")) damaged; vellum check shows where"
+            )
         }
         return lines
     }

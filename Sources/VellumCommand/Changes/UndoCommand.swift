@@ -21,13 +21,14 @@ struct UndoCommand: ParsableCommand {
             The budget for values is the archive's limit (a collection's: its values), at least 4 MiB; that for disk space is \
             an eighth of the limit, at least 64 MiB. An entry takes its value, its key and about 180 bytes.
 
-            Exit code 1 if nothing was restored; 3, also of --list, if the log is damaged and actions may be missing.
+            Exit code 1 if nothing was restored; 3 if restored entries are damaged, and of --list if the log is damaged and \
+            actions may be missing.
 
             Entries whose expiry time has passed since are counted as expired, and not found again. After a rebuild of the \
             archive's index, a discarded action may be listed again, with the entries that are left; an undo counts the \
             others as skipped. Numbers of actions can begin at 1 again.
 
-            --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, evicted; with \
+            --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, damaged, evicted; with \
             --list one array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. An action can be \
             undone until end, or until the archive's log has grown by bytesLeft bytes, if given.
 
@@ -111,6 +112,7 @@ struct UndoCommand: ParsableCommand {
         if !outcome.isComplete {
             throw CommandFailure("interrupted: the same command undoes the rest", status: Interruption.status)
         }
+        if outcome.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
@@ -121,7 +123,8 @@ struct UndoCommand: ParsableCommand {
             ("entries", .count(outcome.entries)), ("bytes", .count(outcome.bytes)),
             ("skipped", .array(outcome.skipped.map { .text($0) })),
             ("skippedCount", .count(outcome.skippedCount)), ("expired", .count(outcome.expired)),
-            ("displaced", .count(outcome.displaced)), ("evicted", .count(outcome.evicted)),
+            ("displaced", .count(outcome.displaced)), ("damaged", .count(outcome.damaged)),
+            ("evicted", .count(outcome.evicted)),
         ]).writeLine(to: output)
         try output.flush()
     }

@@ -381,11 +381,32 @@ import Testing
         var plan = try archive.planned(intact.prefix(1))
         plan.append(PlannedEntry(key: key, sequence: PlannedEntry.unknownSequence))
         #expect(try archive.carryOut(.delete, on: plan).entries == 2)
-        #expect(try archive.status().entries == LossTests.entries - 2)
-        // As long as the deletion can be undone, a look-up of the deleted key meets its lost frame, too.
-        for lost in [key, damaged[1]] {
-            #expect(throws: StorageError.self) { _ = try archive.metadata(lost) }
+        let (found, left) = (try archive.metadata(key), try archive.status().entries)
+        #expect(found == nil && left == LossTests.entries - 2)
+        #expect(throws: StorageError.self) { _ = try archive.metadata(damaged[1]) }
+        let outcome = try #require(try archive.undo())
+        #expect(outcome.entries == 1 && outcome.damaged == 1 && outcome.skippedCount == 0, "\(outcome)")
+        #expect(try archive.metadata(intact[0]) != nil)
+        #expect(throws: StorageError.self) { _ = try archive.metadata(key) }
+    }
+
+    @Test("messages of a lost segment are reported as damaged", arguments: LostFile.allCases)
+    func lostMessages(lost: LostFile) throws {
+        let folder = try filled(.log)
+        let name = try segments(folder)[1]
+        try lose(name, lost, folder)
+        let archive = try folder.archive(mode: .readOnly)
+        defer { archive.close() }
+        for cursor in [nil, try archive.cursor(beforeLast: LossTests.entries)] {
+            let batch = try archive.messages(after: cursor, most: LossTests.entries)
+            #expect(batch.messages.count > 0 && batch.messages.count < LossTests.entries)
+            #expect(batch.someAreLost && batch.someAreDamaged)
         }
+        guard case .corrupted(let path, _, _)? = try archive.lostSegment() else {
+            Issue.record("no lost segment")
+            return
+        }
+        #expect(path.hasSuffix(name))
     }
 
     @Test("a snapshot reports missing entries", arguments: LostFile.allCases)

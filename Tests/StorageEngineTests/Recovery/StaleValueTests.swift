@@ -159,6 +159,36 @@ import Testing
         try repaired.expectValid()
     }
 
+    @Test(
+        "a check counts a damaged frame once", arguments: [ArchiveKind.cache, .collection], ["new", "before"])
+    func countedOnce(kind: ArchiveKind, text: String) throws {
+        try filled(kind)
+        // In the value: behind the key "before", or within "new value".
+        try flip(segment, at: last(text) + (text == "new" ? 2 : 6))
+        for rebuilds in [false, true] {
+            if rebuilds { try folder.removeIndex("A") }
+            let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
+            #expect(report.damaged == 1, "\(report)")
+        }
+    }
+
+    @Test("an undo counts damaged entries apart") func undoOfDamage() throws {
+        try filled(.collection)
+        try folder.withArchive { archive in
+            let plan = try archive.planned(["before", "key"])
+            #expect(try archive.carryOut(.delete, on: plan).entries == 2)
+        }
+        try flip(segment, at: last("new value"))
+        let archive = try folder.archive()
+        defer { archive.close() }
+        #expect(try archive.peek("key") == nil)
+        let outcome = try #require(try archive.undo())
+        #expect(outcome.entries == 1 && outcome.damaged == 1, "\(outcome)")
+        #expect(outcome.bytes == 1 && outcome.skippedCount == 0, "\(outcome)")
+        #expect(try archive.peek("before") == [1])
+        #expect(throws: StorageError.self) { _ = try archive.peek("key") }
+    }
+
     @Test("a collection keeps the older value of a damaged entry") func collection() throws {
         try filled(.collection)
         try flip(segment, at: last("new value"))

@@ -32,6 +32,14 @@ extension WorkerCommand {
         say("\(try archive.undo(nil)?.entries ?? 0)")
     }
 
+    /// `repair STORE ARCHIVE SEED POINT`: repairs the archive, and dies at that point.
+    func repair(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        CrashPoint.arm(point, passing: 1)
+        _ = try Store.open(at: arguments.storePath).repair(archiveNamed: arguments.archiveName)
+        say("done")
+    }
+
     /// `evict STORE ARCHIVE SEED POINT BYTES`: stores a value of this size.
     func evict(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }

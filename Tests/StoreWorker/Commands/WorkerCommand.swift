@@ -6,9 +6,8 @@ import StorageEngine
 enum WorkerCommand: String {
     case observe, overwrite, append, hammer, pace, sample, history, turns, fork, forkWithUpkeep, opening,
         reorder
-    case stop, peek, undo, apply, evict, resize, discard, smallDisk, batches, watchBatches, mix, backUp,
-        limited
-    case rest, cut, readRing
+    case stop, peek, undo, repair, apply, evict, resize, discard, smallDisk, batches, watchBatches, mix
+    case backUp, limited, rest, cut, readRing
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -28,6 +27,7 @@ enum WorkerCommand: String {
             case .stop: try stop(arguments)
             case .peek: try peek(arguments)
             case .undo: try undo(arguments)
+            case .repair: try repair(arguments)
             case .apply: try apply(arguments)
             case .evict: try evict(arguments)
             case .resize: try resize(arguments)

@@ -1,0 +1,130 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// A repair that fails or is killed at any step, and is repeated, has the result of an undisturbed one.
+@Suite(.oneAtATime) struct InterruptedRepairTests {
+    enum Case: CaseIterable {
+        /// Changes of entries are lost with a segment in the middle.
+        case cache, collection
+        case newestOfCollection
+        case log
+
+        var kind: ArchiveKind {
+            switch self {
+            case .cache: .cache
+            case .collection, .newestOfCollection: .collection
+            case .log: .log
+            }
+        }
+    }
+
+    /// A closed archive that lacks a segment.
+    private func damaged(_ damage: Case) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(inMemory: true)
+        let limit: UInt64? = damage.kind == .collection ? nil : 4_000_000
+        let archive = try folder.archive(
+            creating: ArchiveConfiguration(kind: damage.kind, diskLimit: limit))
+        var number = 0
+        func fill(untilSegments count: Int) throws {
+            while try folder.segments().count < count {
+                let value = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 2_000)
+                if damage.kind == .log {
+                    try archive.append(value)
+                } else {
+                    try archive.put(value, forKey: "key \(number)")
+                }
+                number += 1
+            }
+        }
+        try fill(untilSegments: 3)
+        if damage.kind != .log {
+            for key in 0..<5 { try archive.delete("key \(key)") }
+            for key in 5..<10 { try archive.put([1], forKey: "key \(key)") }
+        }
+        try fill(untilSegments: damage == .newestOfCollection ? 3 : 5)
+        archive.close()
+        try FileManager.default.removeItem(atPath: folder.archivePath("A", folder.segments()[2]))
+        return folder
+    }
+
+    private func repair(_ folder: TemporaryFolder) throws -> RepairReport {
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        return try store.repair(archiveNamed: "A")
+    }
+
+    /// Values by key; of a log, by the messages' numbers.
+    private func content(_ folder: TemporaryFolder) throws -> [String: [UInt8]] {
+        try folder.withArchive { archive in
+            #expect(try archive.invariantViolations() == [])
+            guard try archive.configuration().kind != .log else {
+                let messages = try archive.messages(after: nil, most: .max).messages
+                return Dictionary(uniqueKeysWithValues: messages.map { ("\($0.sequence)", $0.bytes) })
+            }
+            var found: [String: [UInt8]] = [:]
+            for key in try archive.entries().keys { found[key] = try archive.peek(key) }
+            return found
+        }
+    }
+
+    private static func reportsLoss(_ report: RepairReport?) -> Bool {
+        report?.problems.contains { $0.contains("the log is missing from") } == true
+    }
+
+    @Test("loses nothing by a failure of a system call", arguments: Case.allCases)
+    func failure(damage: Case) throws {
+        let undisturbed = try damaged(damage)
+        #expect(Self.reportsLoss(try repair(undisturbed)))
+        let expected = try content(undisturbed)
+        if damage == .cache { #expect((0..<10).allSatisfy { expected["key \($0)"] == nil }) }
+        var number = 1
+        var injected = 1
+        while injected > 0 {
+            let folder = try damaged(damage)
+            let plan = FaultPlan(.fails(EIO), under: folder.store, number: number, isLasting: false)
+            SystemFaults.install(plan)
+            let first = try? repair(folder)
+            SystemFaults.remove(plan)
+            injected = plan.injected
+            if first == nil {
+                let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
+                #expect(!report.clean, "call \(number)")
+                #expect(Self.reportsLoss(try repair(folder)), "call \(number)")
+            }
+            #expect(try content(folder) == expected, "call \(number)")
+            number += max(1, number / 10)
+        }
+        #expect(number > 20)
+    }
+
+    #if DEBUG
+    @Test(
+        "loses nothing by a kill", arguments: Case.allCases,
+        [CrashPoint.indexFileMade, .rebuildSegmentDone, .removalFrameWritten, .indexBuilt, .indexRenamed])
+    func kill(damage: Case, point: CrashPoint) async throws {
+        let undisturbed = try damaged(damage)
+        _ = try repair(undisturbed)
+        let expected = try content(undisturbed)
+        // An opening for writing between the two repairs changes nothing either.
+        for opens in [false, true] {
+            let folder = try damaged(damage)
+            let worker = try Worker(["repair", folder.store, "A", "1", point.rawValue], in: folder)
+            let (status, lines) = try await worker.finish()
+            guard status & 0x7f == SIGKILL else {
+                #expect(point == .removalFrameWritten && damage != .cache, "\(lines)")
+                continue
+            }
+            if opens {
+                #expect(try content(folder) == expected)
+            } else {
+                let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
+                #expect(!report.clean)
+            }
+            #expect(Self.reportsLoss(try repair(folder)))
+            #expect(try content(folder) == expected)
+        }
+    }
+    #endif
+}
