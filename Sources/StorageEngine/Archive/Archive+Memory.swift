@@ -179,10 +179,8 @@ extension Archive {
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveFile.attached, writable: true)
-        let hash = try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.validHash(of: key)
-        }
-        return try file.lockByte(Archive.firstClaim + Int(hash >> 2)) ? KeyClaim(file) : nil
+        let place = Archive.firstClaim + Int(try engine.validHash(of: key) >> 2)
+        return try file.lockByte(place) ? KeyClaim(file) : nil
     }
 
     /// The first offset of the claims' bytes. The process table's locks use lower offsets (OnDiskFormat, "Folders").

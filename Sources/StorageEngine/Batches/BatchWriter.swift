@@ -120,15 +120,14 @@ struct BatchWriter: ArchiveOperation {
         let (first, pin) = try section.spaceForFrames(bytes: total)
         defer { log.unpin(pin) }
         let steps = write(section, plan, bytes, count: frameBytes.count, total: total, at: first, pin)
-        let sizes = plan.victims.map { Int(index.entry($0)?.valueBytes ?? 0) }
-        let places = plan.victims.map { index.entry($0)?.location ?? .none }
-        let tags = plan.victims.map { index.entry($0)?.tag ?? 0 }
+        let evicted = plan.victims.compactMap { index.entry($0) }.map {
+            (tag: $0.tag, bytes: Int($0.valueBytes), location: $0.location)
+        }
         let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
         BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims).publish(
             section, pin)
-        for place in plan.victims.indices {
-            engine.publish(
-                .eviction, .limit, tag: tags[place], bytes: sizes[place], at: places[place], time: plan.time)
+        for (tag, bytes, location) in evicted {
+            engine.publish(.eviction, .limit, tag: tag, bytes: bytes, at: location, time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record

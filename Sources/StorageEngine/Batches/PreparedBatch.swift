@@ -52,7 +52,7 @@ struct PreparedBatch {
             let start = bytes.count
             bytes.append(contentsOf: content.key.utf8)
             let key = start..<bytes.count
-            let hash = try PreparedBatch.hash(of: key, in: bytes, engine)
+            let hash = try engine.validHash(of: content.key)
             var change = BatchChange(
                 item: item, key: key, tag: UInt32(truncatingIfNeeded: hash), value: content.value,
                 encoding: content.encoding, keepsCreation: content.keepsCreation, kept: content.kept,
@@ -75,7 +75,7 @@ struct PreparedBatch {
         for entry in seen {
             let start = bytes.count
             bytes.append(contentsOf: entry.key.utf8)
-            let hash = try PreparedBatch.hash(of: start..<bytes.count, in: bytes, engine)
+            let hash = try engine.validHash(of: entry.key)
             conditions.append(
                 BatchCondition(
                     key: start..<bytes.count, tag: UInt32(truncatingIfNeeded: hash), sequence: entry.sequence)
@@ -87,14 +87,6 @@ struct PreparedBatch {
         self.changes = changes.filter { $0.item >= 0 }
         hasDeadlines = self.changes.contains { $0.deadline != Deadline.never }
         valueBytes = self.changes.reduce(0) { $0 + ($1.value?.count ?? 0) }
-    }
-
-    private static func hash(
-        of key: Range<Int>, in bytes: [UInt8], _ engine: ArchiveEngine
-    ) throws(StorageError) -> UInt64 {
-        try withBytes(of: bytes) { (bytes) throws(StorageError) in
-            try engine.validHash(of: UnsafeRawBufferPointer(rebasing: bytes[key]))
-        }
     }
 }
 

@@ -64,15 +64,10 @@ extension ArchiveEngine {
             numbers += try log.missing(among: numbers).map(\.lowerBound)
         }
         for number in numbers.sorted() {
-            do throws(StorageError) {
-                try log.checkHeader(of: number)
-            } catch {
-                switch error {
-                case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): break
-                default: throw error
-                }
-                if number >= index.oldestSegment { return log.unreadable(number) }
+            let header = try StorageError.ignoring({ $0.isMissing || $0.isOfUnknownHeader }) {
+                () throws(StorageError) in try log.checkHeader(of: number)
             }
+            if header == nil, number >= index.oldestSegment { return log.unreadable(number) }
         }
         return nil
     }
@@ -391,11 +386,9 @@ private struct CheckPass {
                 try engine.log.checkHeader(of: number)
                 return nil
             } catch {
-                switch error {
-                case .corrupted, .unsupportedVersion: problem = error.finding
-                case .system(_, _, SystemCode.missing): return nil
-                default: throw error
-                }
+                if error.isMissing { return nil }
+                guard error.isOfUnknownHeader else { throw error }
+                problem = error.finding
             }
             // The segment is being created, or its creator was killed before storing anything.
             if isNew, try engine.log.isUnwritten(number) { return nil }
@@ -520,17 +513,10 @@ private struct CheckPass {
 
 extension ArchiveEngine {
     fileprivate func misnaming() throws(StorageError) -> String? {
-        do throws(StorageError) {
-            guard let other = try ArchiveOpening(folder: folder, options: StoreOptions()).otherName else {
-                return nil
-            }
-            return ArchiveOpening.nameProblem(other, in: folder)
-        } catch {
-            switch error {
-            // Problems of the descriptor itself are reported elsewhere.
-            case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): return nil
-            default: throw error
-            }
+        // Problems of the descriptor itself are reported elsewhere.
+        let other = try StorageError.ignoring({ $0.isMissing || $0.isOfUnknownHeader }) {
+            () throws(StorageError) in try ArchiveOpening(folder: folder, options: StoreOptions()).otherName
         }
+        return (other ?? nil).map { ArchiveOpening.nameProblem($0, in: folder) }
     }
 }

@@ -119,10 +119,13 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    /// The hash of a valid key.
     @inline(__always) func validHash(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         try ArchiveEngine.validate(key: key)
         return hash(key)
+    }
+
+    func validHash(of key: String) throws(StorageError) -> UInt64 {
+        try withBytes(of: key) { (key) throws(StorageError) in try validHash(of: key) }
     }
 
     @inline(__always) func validTag(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32 {

@@ -317,10 +317,7 @@ extension EntryList {
     /// Whether this process can find the entry at `index`: on disk or in its own memory, but not only in another process's.
     package func isReachable(at index: Int) -> Bool {
         guard self[index].tier == .memory else { return true }
-        guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else {
-            return false
-        }
-        return engine.index.residency.isMarked(line.number, line: own)
+        return ((try? line(at: index)) ?? nil).map { engine.isHeldHere($0.number) } ?? false
     }
 
     /// Process IDs of the live processes that now hold the object of the entry at `index` in memory.

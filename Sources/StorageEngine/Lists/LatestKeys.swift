@@ -24,11 +24,7 @@ package struct LatestKeys: Sendable {
         on line: EntryLine, at now: Int64, in engine: ArchiveEngine
     ) throws(StorageError) -> String? {
         guard line.deadline == Deadline.never || now < line.deadline else { return nil }
-        if line.isMemoryOnly {
-            guard let own = engine.processSlot?.line,
-                engine.index.residency.isMarked(line.number, line: own)
-            else { return nil }
-        }
+        guard !line.isMemoryOnly || engine.isHeldHere(line.number) else { return nil }
         return try engine.withFrameIfPresent(at: line.location) { String(decoding: $0.key, as: UTF8.self) }
     }
 }

@@ -184,7 +184,7 @@ extension ArchiveEngine {
         at location: Location, tag: UInt32, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
         try withFrame(at: location, body) { frame, isSound in
-            if UInt32(truncatingIfNeeded: hash(frame.key)) == tag { return .meant }
+            if hash.tag(frame.key) == tag { return .meant }
             return isSound() ? .other : .damaged
         }
     }
@@ -194,7 +194,7 @@ extension ArchiveEngine {
         of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
         try withFrame(at: line.location, body) { frame, isSound in
-            let hasKey = UInt32(truncatingIfNeeded: hash(frame.key)) == line.tag
+            let hasKey = hash.tag(frame.key) == line.tag
             let isAsListed =
                 hasKey && ownerTag(frame.owner) == line.owner
                 && (line.isMemoryOnly || frame.valueBytes == Int(line.bytes))
@@ -237,7 +237,7 @@ extension ArchiveEngine {
 
     /// The index's hash of an owner's name; 0 for no owner.
     func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
-        owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
+        owner.isEmpty ? 0 : max(1, hash.tag(owner))
     }
 
     func content(of frame: Frame) -> FrameContent {

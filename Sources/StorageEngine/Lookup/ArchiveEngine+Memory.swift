@@ -58,9 +58,11 @@ extension ArchiveEngine {
 
     func isHeld(_ number: UInt32) -> Bool {
         let marks = index.residency[number]
-        guard marks != 0 else { return false }
-        if let line = processSlot?.line, marks & 1 << UInt64(line) != 0 { return true }
-        return marks & livingLines != 0
+        return marks != 0 && (isHeldHere(number) || marks & livingLines != 0)
+    }
+
+    func isHeldHere(_ number: UInt32) -> Bool {
+        processSlot.map { index.residency.isMarked(number, line: $0.line) } ?? false
     }
 
     /// Number of memory-only entries of ended processes; the next writer to open removes them. May visit all slots.
@@ -89,8 +91,7 @@ extension ArchiveEngine {
     }
 
     func ownMemoryOnlyNumber(of key: UnsafeRawBufferPointer, tag: UInt32) -> UInt32? {
-        guard let line = processSlot?.line else { return nil }
-        return memoryOnlyNumbers(of: key, tag: tag).first { index.residency.isMarked($0, line: line) }
+        memoryOnlyNumbers(of: key, tag: tag).first(where: isHeldHere)
     }
 
     func sequence(of number: UInt32) throws(StorageError) -> UInt64? {
@@ -131,10 +132,7 @@ extension ArchiveEngine {
         _ body: (FoundEntry, EntryLine) -> Void
     ) throws(StorageError) {
         let numbers = memoryOnlyNumbers(of: key, tag: tag).filter(isPresent)
-        let own = processSlot.flatMap { slot in
-            numbers.first { index.residency.isMarked($0, line: slot.line) }
-        }
-        guard let number = own ?? numbers.first, let slot = index.entry(number),
+        guard let number = numbers.first(where: isHeldHere) ?? numbers.first, let slot = index.entry(number),
             let line = try line(number, slot, settled: .none, uses: pending), let entry = try entry(on: line)
         else { return }
         defer { unpin(entry) }

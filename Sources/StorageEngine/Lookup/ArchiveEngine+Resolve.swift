@@ -14,12 +14,8 @@ extension ArchiveEngine {
     ) throws(StorageError) -> FoundEntry? {
         var entry = entry
         for _ in 0..<ArchiveEngine.batchPatience {
-            let resolution: Resolution
-            do throws(StorageError) {
-                resolution = try self.resolution(of: entry)
-            } catch {
-                unpin(entry)
-                throw error
+            let resolution = try StorageError.cleaning(up: { unpin(entry) }) { () throws(StorageError) in
+                try self.resolution(of: entry)
             }
             if case .found(let found) = resolution { return found }
             unpin(entry)

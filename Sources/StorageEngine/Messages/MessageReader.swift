@@ -77,20 +77,19 @@ struct MessageReader: ArchiveOperation {
 
     /// Whether the index counts the messages of the log.
     func matchesIndexTotals() throws(StorageError) -> Bool {
-        let (count, bytes) = try countMessages()
-        return count == index.entryCount && bytes == Int(index.valueBytes)
+        let found = try countMessages(before: index.head)
+        return found.count == index.entryCount && found.bytes == Int(index.valueBytes)
     }
 
-    func countMessages() throws(StorageError) -> (count: Int, bytes: Int) {
-        var count = 0
-        var bytes = 0
-        var place = index.firstMessage
-        while let found = try message(from: place, before: index.head) {
-            count += 1
-            bytes += found.bytes
-            place = found.end
+    /// The messages before `end`, and where the last of them ends.
+    func countMessages(
+        before end: Location, settled: Location? = nil
+    ) throws(StorageError) -> (count: Int, bytes: Int, next: Location) {
+        var (count, bytes, next) = (0, 0, index.firstMessage)
+        while let found = try message(from: next, before: end, settled: settled) {
+            (count, bytes, next) = (count + 1, bytes + found.bytes, found.end)
         }
-        return (count, bytes)
+        return (count, bytes, next)
     }
 
     /// At most `most` messages from `cursor` up to `last`; ends with the message that reaches `mostBytes`.
@@ -144,9 +143,7 @@ struct MessageReader: ArchiveOperation {
                 found = try message(from: place, before: end, settled: head, &hasDamage)
             } catch {
                 // The segment was removed because its messages were dropped.
-                guard case .system(_, _, SystemCode.missing) = error, oldestMessage > place else {
-                    throw error
-                }
+                guard error.isMissing, oldestMessage > place else { throw error }
                 continue
             }
             // Messages were dropped during the search: missing bytes aren't damage, and messages before this one may be missing.
@@ -276,9 +273,7 @@ struct MessageReader: ArchiveOperation {
             do throws(StorageError) {
                 return try cursor(beforeLast: count, of: last, from: first)
             } catch {
-                guard case .system(_, _, SystemCode.missing) = error, oldestMessage > first else {
-                    throw error
-                }
+                guard error.isMissing, oldestMessage > first else { throw error }
             }
         }
     }

@@ -21,9 +21,7 @@ struct MessageWriter: ArchiveOperation {
         let now = Clock.wall()
         guard message.count <= most else {
             index.add(.rejections)
-            index.publish(
-                .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
-                time: now)
+            engine.publish(.rejection, .tooLarge, bytes: message.count, time: now)
             throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
         }
         // Every message's frame contains this location, and a rebuild of the index relies on it.
@@ -59,8 +57,7 @@ struct MessageWriter: ArchiveOperation {
         if index.firstMessage.segment > index.oldestSegment {
             section.dropSegments(before: index.firstMessage.segment)
         }
-        index.publish(
-            .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
+        engine.publish(.append, .request, bytes: message.count, at: location, time: now)
         return content.sequence
     }
 
@@ -104,7 +101,7 @@ struct MessageWriter: ArchiveOperation {
         _ section: borrowing ArchiveSection, _ frame: Frame, at location: Location, oldest: Location
     ) throws(StorageError) {
         let index = section.index
-        let dropped = try messages(section, before: oldest, settled: location)
+        let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
         // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
@@ -118,23 +115,16 @@ struct MessageWriter: ArchiveOperation {
         _ section: borrowing ArchiveSection, at location: Location, oldest: Location
     ) throws(StorageError) {
         let index = section.index
-        let dropped = try messages(section, before: oldest, settled: location)
+        let dropped = try messages(before: oldest, settled: location)
         guard dropped.count > 0 else { return }
         count(section, dropped, sign: -1)
         index.firstMessage =
             try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }
 
-    private func messages(_ section: borrowing ArchiveSection, before oldest: Location, settled: Location)
-        throws(StorageError) -> Dropped
-    {
-        var dropped = Dropped(first: section.index.firstMessage)
-        while let found = try reader.message(from: dropped.first, before: oldest, settled: settled) {
-            dropped.count += 1
-            dropped.bytes += found.bytes
-            dropped.first = found.end
-        }
-        return dropped
+    private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
+        let (count, bytes, next) = try reader.countMessages(before: oldest, settled: settled)
+        return Dropped(first: next, count: count, bytes: bytes)
     }
 
     /// Drops at most `most` of the oldest messages for a lower limit. A frame records this. Files are removed as the call ends.
@@ -171,9 +161,7 @@ struct MessageWriter: ArchiveOperation {
             crashPoint(.messagesShortened)
             index.firstMessage = .none
             guard removal.entries > 0 else { return }
-            index.publish(
-                .delete, .request, tag: 0, bytes: Int(clamping: removal.bytes), location: .none,
-                pid: engine.pid, time: time)
+            engine.publish(.delete, .request, bytes: Int(clamping: removal.bytes), time: time)
         }
         index.add(.deletes, UInt64(removal.entries))
         LogCleaner(engine).deferCompaction()
@@ -212,8 +200,8 @@ struct MessageWriter: ArchiveOperation {
 
     /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
     func recountMessages(_ section: borrowing ArchiveSection) throws(StorageError) {
-        let (count, bytes) = try reader.countMessages()
-        section.index.entryCount = count
-        section.index.valueBytes = UInt64(bytes)
+        let found = try reader.countMessages(before: index.head)
+        section.index.entryCount = found.count
+        section.index.valueBytes = UInt64(found.bytes)
     }
 }

@@ -149,22 +149,14 @@ struct ArchiveOpening {
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         // Takes no open lock for an index that would be removed again.
-        if mayWrite, try mayKeepIndex(), (try? repairIndex()) != nil, let engine = try observe() {
-            return engine
+        if mayWrite, try trustedIndex(writable: false) == nil ? !isLogJustWritten() : true,
+            let writer = try? enterForReading()
+        {
+            // Takes the open lock again, to set the index's clean mark.
+            ArchiveClosing(writer).close()
+            if let engine = try observe() { return engine }
         }
         return try readIntoMemory()
-    }
-
-    private func mayKeepIndex() throws(StorageError) -> Bool {
-        if try trustedIndex(writable: false) != nil { return true }
-        let isJustWritten = try isLogJustWritten()
-        return !isJustWritten
-    }
-
-    private func repairIndex() throws(StorageError) {
-        let engine = try enterForReading()
-        // Takes the open lock again, to set the index's clean mark.
-        ArchiveClosing(engine).close()
     }
 
     private func enterForReading() throws(StorageError) -> ArchiveEngine {

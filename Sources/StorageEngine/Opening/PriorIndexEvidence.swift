@@ -113,11 +113,7 @@ struct PriorIndexEvidence {
 extension [Location] {
     /// Whether one of these sorted locations is in a range.
     fileprivate func names(_ first: Location, before end: Location) -> Bool {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < first { low = middle + 1 } else { high = middle }
-        }
-        return low < count && self[low] < end
+        let place = count(before: { $0 < first })
+        return place < count && self[place] < end
     }
 }

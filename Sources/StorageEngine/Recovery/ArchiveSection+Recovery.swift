@@ -12,7 +12,9 @@ extension ArchiveSection {
         index.renumberings &+= 1
         crashPoint(.repairRelinked)
         index.endStructureChange()
-        try dropLeftovers()
+        for number in try log.segmentNumbers() where number < index.oldestSegment {
+            try segments.removeFile(of: number)
+        }
         try UndoLog(engine).recountDeadlineActions(self)
         try replayBehindHead()
         // If a batch is still open, some of its frames are missing, and no slot names one of them.
@@ -167,12 +169,6 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), let part = BatchPart(of: frame)
         else { return }
         slot.location = part.previous
-    }
-
-    private func dropLeftovers() throws(StorageError) {
-        for number in try log.segmentNumbers() where number < index.oldestSegment {
-            try segments.removeFile(of: number)
-        }
     }
 
     private func replayBehindHead() throws(StorageError) {

@@ -1,6 +1,5 @@
 /// Damage that a rebuild of the index has found.
 struct ReplayFindings {
-    /// Number of damaged places.
     var damaged = 0
     /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
     private var atEnd: [Location] = []

@@ -68,12 +68,9 @@ extension ArchiveRepair {
         _ name: String, _ write: (FileDescriptor) throws(StorageError) -> Void
     ) throws(StorageError) {
         let file = try folder.newFile(named: name)
-        do throws(StorageError) {
+        try StorageError.cleaning(up: { try? folder.unlink(name) }) { () throws(StorageError) in
             try write(file)
             try file.synchronize()
-        } catch {
-            try? folder.unlink(name)
-            throw error
         }
     }
 
@@ -93,17 +90,12 @@ extension ArchiveRepair {
                 (item) throws(StorageError) in
                 if case .frame(let frame, _) = item { frameBytes += frame.bytes }
             }
-            do throws(StorageError) {
-                oldest = max(oldest, try log.checkHeader(of: number).oldest)
-            } catch {
-                switch error {
-                case .corrupted, .unsupportedVersion: break
-                default: throw error
-                }
-                // The file belongs to no archive, and is moved away for that reason.
-                if frameBytes == 0 { continue }
+            let header = try StorageError.ignoring(\.isOfUnknownHeader) { () throws(StorageError) in
+                try log.checkHeader(of: number)
             }
-            segments.append((number, frameBytes))
+            oldest = max(oldest, header?.oldest ?? 0)
+            // Otherwise the file belongs to no archive, and is moved away for that reason.
+            if header != nil || frameBytes > 0 { segments.append((number, frameBytes)) }
         }
         // Leftovers of removals may have any number.
         segments.removeAll { $0.number < oldest }

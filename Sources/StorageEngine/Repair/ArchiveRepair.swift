@@ -73,18 +73,6 @@ struct ArchiveRepair {
         }
     }
 
-    private init(
-        folder: FileDescriptor, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
-        evidence: PriorIndexEvidence?
-    ) {
-        self.folder = folder
-        self.name = name
-        self.identity = identity
-        self.kind = kind
-        self.knownHead = knownHead
-        self.evidence = evidence
-    }
-
     mutating func report(_ problem: String) { found.add(problem) }
 
     /// The byte range of a whole file, to begin a line about the file; empty for an empty file.
@@ -155,14 +143,9 @@ struct ArchiveRepair {
         }
         // Last: until then a check reports the loss, and another repair repeats this.
         index.loss = nil
-        var salvaged = 0
-        if !salvagedFrom.isEmpty {
-            for number in 0..<index.usedEntries {
-                guard let location = index.entry(number + 1)?.location, location != .none,
-                    let from = salvagedFrom[location.segment], location.offset >= from
-                else { continue }
-                salvaged += 1
-            }
+        let salvaged = (0..<index.usedEntries).count { place in
+            guard let location = index.entry(place + 1)?.location, location != .none else { return false }
+            return salvagedFrom[location.segment].map { location.offset >= $0 } ?? false
         }
         // Without the mark, the next opening verifies the index.
         try? index.cleanMark.set()

@@ -147,7 +147,7 @@ public final class ArchiveSnapshot: Sendable {
     }
 
     private func hasOwnKey(_ frame: Frame?, _ number: Int) -> Bool {
-        frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
+        frame.map { engine.hash.tag($0.key) == items[number].tag } ?? false
     }
 
     package func intactKey(at number: Int) throws(StorageError) -> String {

@@ -15,7 +15,6 @@ struct SnapshotBuilder: ArchiveOperation {
         var wall: Int64
     }
 
-    /// Number of attempts before an error.
     private static let attempts = 200
     /// A single read may meet a slot that is being changed.
     private static let readingsToReportDamage = 3

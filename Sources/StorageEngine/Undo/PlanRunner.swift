@@ -124,7 +124,7 @@ struct PlanRunner: ArchiveOperation {
                 return .present(number)
             }
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
-                let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
+                let entry = try engine.find(key, tag: engine.hash.tag(key))
             else { return .skipped(.absent) }
             defer { engine.unpin(entry) }
             var number = entry.number

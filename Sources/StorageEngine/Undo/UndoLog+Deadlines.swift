@@ -127,9 +127,7 @@ extension UndoLog {
         _ section: borrowing ArchiveSection, _ change: DeadlineChange, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
-            guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
-                return nil
-            }
+            guard let entry = try engine.find(key, tag: engine.hash.tag(key)) else { return nil }
             // The expiry time alone is not enough: an entry recorded later may have the same one.
             let isThere = entry.frame.sequence < change.sequence
             let (deadline, bytes) = (entry.slot.deadline, UInt64(entry.slot.valueBytes))
@@ -165,10 +163,7 @@ extension UndoLog {
             for change in changes[line.group] ?? [] {
                 line.entries += 1
                 let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
-                    guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
-                    else {
-                        return 0
-                    }
+                    guard let entry = try engine.find(key, tag: engine.hash.tag(key)) else { return 0 }
                     defer { engine.unpin(entry) }
                     return UInt64(entry.slot.valueBytes)
                 }

@@ -134,14 +134,11 @@ struct UndoLog: ArchiveOperation {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
-        do throws(StorageError) {
+        return try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
             guard let present = try engine.find(frame.key, tag: slot.tag) else { return true }
             engine.unpin(present)
             return false
-        } catch {
-            guard case .corrupted = error else { throw error }
-            return true
-        }
+        } ?? true
     }
 
     /// Clears the marks of restored entries in slices. Look-ups find these anyway; after a crash, changes or maintenance continue.
@@ -298,9 +295,8 @@ struct UndoLog: ArchiveOperation {
                 for (number, slot) in victims {
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     defer {
-                        section.index.publish(
-                            .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
-                            time: time)
+                        engine.publish(
+                            .eviction, .limit, tag: tag, bytes: bytes, at: location, time: time)
                     }
                     if slot.isTombstoned {
                         if slot.deadline != Deadline.never, slot.deadline <= now {

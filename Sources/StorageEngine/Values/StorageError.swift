@@ -135,7 +135,6 @@ extension StorageError {
         }
     }
 
-    /// Calls `body`, and `cleanUp` if it throws.
     @inline(__always) static func cleaning<Result>(
         up cleanUp: () -> Void, after body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

@@ -90,7 +90,6 @@ extension ArchiveSection {
         for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }
 
-    /// Removes an entry without a frame, and publishes the cause.
     func evictWithoutFrame(_ number: UInt32, _ cause: EventCause, key: UnsafeRawBufferPointer = .empty) {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
