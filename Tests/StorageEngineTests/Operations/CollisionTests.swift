@@ -105,6 +105,44 @@ import Testing
         return step
     }
 
+    @Test("lists don't confuse colliding keys") func listsOfColliding() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try archive(folder)
+        for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") }
+        let keys = equal(among: 300_000, try folder.hash(of: "Collide"))
+        try #require(keys.count >= 2)
+        for (place, key) in keys.enumerated() {
+            try archive.put([UInt8](repeating: 7, count: 500 + (place / 2 % 2) * (place % 2)), forKey: key)
+        }
+        let list = try archive.entries(order: .leastRecentFirst)
+        let listed = try list.indices.map { try #require(try list.key(at: $0)) }
+        for number in 0..<6_000 { try archive.delete("first \(number)") }
+        // One key of the first pair is deleted, one of the second accessed, both of the fourth, and so on.
+        for (pair, place) in stride(from: 0, to: keys.count, by: 2).enumerated() {
+            if pair % 4 == 0 { try archive.delete(keys[place]) }
+            if pair % 4 == 1 { _ = try archive.access(keys[place]) }
+            if pair % 4 == 3 { for key in keys[place..<place + 2] { _ = try archive.access(key) } }
+        }
+        for number in 0..<8_000 {
+            try archive.put([UInt8](repeating: 3, count: 2_000), forKey: "hot \(number % 50)")
+        }
+        var found = 0
+        for (place, key) in listed.enumerated() where !key.hasPrefix("first") {
+            let isThere = try archive.peek(key) != nil
+            let metadata = try list.metadata(at: place)
+            #expect(metadata == nil || metadata?.key == key && isThere, "\(key)")
+            #expect(list.isCurrent(at: place) == (metadata != nil), "\(key)")
+            for name in [try list.key(at: place), try list.presentKey(at: place)] {
+                #expect(name == nil || name == key, "\(key)")
+            }
+            if metadata != nil { found += 1 }
+        }
+        // All present keys, except accessed ones of pairs.
+        let accessed = (0..<keys.count / 2).map { $0 % 4 == 1 ? 1 : $0 % 4 == 3 ? 2 : 0 }.reduce(0, +)
+        let deleted = (keys.count / 2 + 3) / 4
+        #expect(found >= keys.count - deleted - accessed, "\(found) of \(keys.count)")
+    }
+
     /// Similar keys that an attacker can produce without the secret.
     private static let families: [(name: String, key: @Sendable (Int) -> String)] = [
         ("same long prefix", { String(repeating: "p", count: 200) + "\($0 + 100_000)" }),
