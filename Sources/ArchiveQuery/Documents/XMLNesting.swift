@@ -37,18 +37,11 @@ enum XMLNesting {
 
     /// The end of the part at `place`; nil for another part.
     private static func end(
-        ofPart beginning: StaticString, _ end: StaticString, in text: UnsafeRawBufferPointer, at place: Int
+        ofPart beginning: String, _ end: String, in text: UnsafeRawBufferPointer, at place: Int
     ) -> Int? {
-        func bytes(_ string: StaticString) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(start: string.utf8Start, count: string.utf8CodeUnitCount)
-        }
-        guard text[place...].starts(with: bytes(beginning)) else { return nil }
-        let last = bytes(end)
-        var start = place + beginning.utf8CodeUnitCount
-        while let found = next(last[0], in: text, from: start) {
-            if text[found...].starts(with: last) { return found + last.count }
-            start = found + 1
-        }
-        return text.count
+        guard text[place...].starts(with: beginning.utf8) else { return nil }
+        let start = place + beginning.utf8.count
+        return ByteSearch.place(of: Array(end.utf8), in: text, from: start).map { $0 + end.utf8.count }
+            ?? text.count
     }
 }

@@ -57,17 +57,14 @@ struct Accumulator {
     ) throws {
         switch question.figure {
         case .count: count += 1
-        case .sum, .average:
+        case .sum, .average, .median, .percentile:
             try row.forEachReadable(question.access) { item in
                 question.sight.note(item.kind)
                 guard case .number(let number) = item else { return question.sight.count(item.kind) }
-                count += 1
-                sum.add(number)
-            }
-        case .median, .percentile:
-            try row.forEachReadable(question.access) { item in
-                question.sight.note(item.kind)
-                guard case .number(let number) = item else { return question.sight.count(item.kind) }
+                guard kept != nil else {
+                    count += 1
+                    return sum.add(number)
+                }
                 guard !number.isNaN else { return question.sight.count(.nan) }
                 try take(MemoryLayout<NumberValue>.stride, of: budget)
                 kept?.numbers.append(number)
