@@ -135,10 +135,10 @@ package enum GroupKey: Sendable, Hashable {
         case .bytes(let bytes): writer.write(bytes: bytes)
         case .list(let elements):
             writer.beginArray(count: elements.count)
-            return elements.reduce(writer.bytes) { $0 + $1.encoded }
+            for element in elements { writer.write(encoded: element.encoded) }
         case .map(let entries):
             writer.beginMap(count: entries.count / 2)
-            return entries.reduce(writer.bytes) { $0 + $1.encoded }
+            for entry in entries { writer.write(encoded: entry.encoded) }
         case .other(let bytes): return bytes
         }
         return writer.bytes

@@ -137,9 +137,8 @@ enum ColumnRow {
     static func encode(_ columns: [[UInt8]?]) -> [UInt8] {
         var writer = CBORWriter()
         writer.beginArray(count: columns.count)
-        var bytes = writer.bytes
-        for column in columns { bytes.append(contentsOf: column ?? [0xf7]) }
-        return bytes
+        for column in columns { writer.write(encoded: column ?? [0xf7]) }
+        return writer.bytes
     }
 
     /// The columns in `bytes`.
