@@ -180,7 +180,7 @@ extension StoredItem {
         case .text, .string, .key: withText { $0.isEmpty }
         case .bytes(_, let count): count == 0
         case .array(_, let count?), .map(_, let count?): count == 0
-        case .array(let reader, nil), .map(let reader, nil): reader.isAtBreak
+        case .array(var reader, nil), .map(var reader, nil): reader.readBreak()
         case .absent, .failed, .boolean, .number, .date, .other: nil
         }
     }
@@ -208,12 +208,5 @@ extension QueryPresence {
         case .empty, .nullOrEmpty: return item.isEmpty.map { Truth($0) } ?? item.truthWithoutContent(sight)
         case .notEmpty: return item.isEmpty.map { Truth(!$0) } ?? item.truthWithoutContent(sight)
         }
-    }
-}
-
-extension CBORReader {
-    fileprivate var isAtBreak: Bool {
-        var reader = self
-        return reader.readBreak()
     }
 }
