@@ -1,7 +1,7 @@
 /// Limits for text property lists before Foundation parses them: depth, parts, runs of combining marks.
 enum PropertyListText {
     /// Foundation's XML parser recurses for each level.
-    static let deepest = 200
+    private static let deepest = 200
     /// Foundation creates an object of some 100 bytes for each.
     private static let mostParts = 400_000
     /// Swift hashes a run of marks in quadratic time. Stream-safe texts have runs of 30 at most (Unicode Standard Annex #15).
@@ -9,8 +9,45 @@ enum PropertyListText {
 
     /// Whether the text is within the limits. O(length).
     static func isModest(_ text: UnsafeRawBufferPointer) -> Bool {
-        XMLNesting.depth(of: text, atMost: deepest) != nil && parts(of: text) <= mostParts
-            && !hasLongRun(text)
+        !isTooDeep(text) && parts(of: text) <= mostParts && !hasLongRun(text)
+    }
+
+    /// Whether elements are nested beyond the limit. Meaningless for other text than XML.
+    private static func isTooDeep(_ text: UnsafeRawBufferPointer) -> Bool {
+        var (depth, place) = (0, 0)
+        while let start = next(UInt8(ascii: "<"), in: text, from: place) {
+            place = start + 1
+            guard place < text.count else { break }
+            switch text[place] {
+            // Unmatched end tags must not allow more levels.
+            case UInt8(ascii: "/"): depth = max(0, depth - 1)
+            case UInt8(ascii: "?"): break
+            case UInt8(ascii: "!"):
+                // Comments and CDATA sections may contain text like tags. A document type declaration closes nothing.
+                place =
+                    end(ofPart: "!--", "-->", in: text, at: place)
+                    ?? end(ofPart: "![CDATA[", "]]>", in: text, at: place) ?? place
+            default:
+                place = next(UInt8(ascii: ">"), in: text, from: place) ?? text.count
+                if text[place - 1] != UInt8(ascii: "/") { depth += 1 }
+                if depth > deepest { return true }
+            }
+        }
+        return false
+    }
+
+    private static func next(_ byte: UInt8, in text: UnsafeRawBufferPointer, from place: Int) -> Int? {
+        text[min(place, text.count)...].firstIndex(of: byte)
+    }
+
+    /// The end of the part at `place`; nil for another part.
+    private static func end(
+        ofPart beginning: String, _ end: String, in text: UnsafeRawBufferPointer, at place: Int
+    ) -> Int? {
+        guard text[place...].starts(with: beginning.utf8) else { return nil }
+        let start = place + beginning.utf8.count
+        return ByteSearch.place(of: Array(end.utf8), in: text, from: start).map { $0 + end.utf8.count }
+            ?? text.count
     }
 
     /// Decodes UTF-16 with a byte order mark like Foundation; nil for other text.

@@ -174,14 +174,7 @@ package struct RecognizedValue: Sendable {
 
     /// Texts become strings, bytes strings such as `h'00ff'`.
     package func json(_ layout: JSONLayout) throws(CBORError) -> [UInt8] {
-        let result: Result<[UInt8], CBORError> = item.withUnsafeBytes { bytes in
-            Result { () throws(CBORError) in
-                var output: [UInt8] = []
-                try JSONPrinter.print(bytes, layout: layout, into: &output)
-                return output
-            }
-        }
-        return try result.get()
+        Array(try JSONPrinter.text(of: item, layout: layout).utf8)
     }
 }
 

@@ -118,19 +118,16 @@ extension QueryPredicate {
     }
 
     private func searching(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
-        /// `inKey`: the search in a key's bytes; nil if keys are searched as texts.
+        /// `inKey`: the search in a key's bytes; nil if keys are searched as texts. `inText`: nil if it was given up.
         func search(
             _ property: QueryProperty, inKey: ((UnsafeRawBufferPointer) -> Bool)? = nil,
-            _ inBytes: @escaping (UnsafeRawBufferPointer) -> Truth, _ inString: @escaping (String) -> Truth
+            _ inText: @escaping (UnsafeRawBufferPointer) -> Bool?
         ) -> Condition {
             let sight = answers.sight(property, wanting: .text, description)
             return PropertyCondition(shape.access(to: property), sight, isSearch: true) { item in
-                switch item {
-                case .text(let text): inBytes(text)
-                case .string(let text): inString(text)
-                case .key(let key): key.withBytes { text in inKey.map { Truth($0(text)) } ?? inBytes(text) }
-                default: item.truthWithoutContent(sight)
-                }
+                if case .key(let key) = item, let inKey { return Truth(key.withBytes(inKey)) }
+                guard item.isText else { return item.truthWithoutContent(sight) }
+                return item.withText(inText).map { Truth($0) } ?? .unknown
             }
         }
         switch self {
@@ -138,30 +135,26 @@ extension QueryPredicate {
             let part = TextSearch(text, caseSensitive: caseSensitive)
             let bytes = Array(text.utf8)
             let inKey = { (key: UnsafeRawBufferPointer) in ByteSearch.place(of: bytes, in: key) != nil }
-            return search(
-                property, inKey: caseSensitive ? inKey : nil,
-                { Truth(part.isFound(inUTF8: $0)) }, { Truth(part.isFound(in: $0)) })
+            return search(property, inKey: caseSensitive ? inKey : nil) { part.isFound(inUTF8: $0) }
         case .startsWith(let property, let text), .endsWith(let property, let text):
             let isEnd = if case .endsWith = self { true } else { false }
             let edge = TextEdge(text, atEnd: isEnd)
             let bytes = text.utf8
-            return search(
-                property,
-                inKey: { isEnd ? $0.reversed().starts(with: bytes.reversed()) : $0.starts(with: bytes) },
-                { Truth(edge.isFound(inUTF8: $0)) }, { Truth(edge.isFound(in: $0)) })
+            let inKey = { (key: UnsafeRawBufferPointer) in
+                isEnd ? key.reversed().starts(with: bytes.reversed()) : key.starts(with: bytes)
+            }
+            return search(property, inKey: inKey) { edge.isFound(inUTF8: $0) }
         case .like(let property, let pattern, let caseSensitive):
             let like = LikePattern(pattern, caseSensitive: caseSensitive)
-            return search(property, { Truth(like.matches(utf8: $0)) }, { Truth(like.matches($0)) })
+            return search(property) { like.matches(utf8: $0) }
         case .matches(let property, let pattern):
             let compiled = TextPattern(pattern)
             guard compiled.isValid else { throw .invalidPattern(pattern) }
             let filter = PatternFilter(MarkOrder.composed(pattern))
             let patience = answers.patience
-            func find(_ text: String) -> Truth {
-                compiled.matches(text, within: patience).map { Truth($0) } ?? .unknown
+            return search(property) {
+                filter.verdict($0) ?? compiled.matches(UTF8Text.string($0), within: patience)
             }
-            return search(
-                property, { filter.verdict($0).map { Truth($0) } ?? find(UTF8Text.string($0)) }, { find($0) })
         default: preconditionFailure("no search")
         }
     }
@@ -184,12 +177,10 @@ extension StoredItem {
     /// Nil for kinds without content.
     fileprivate var isEmpty: Bool? {
         switch self {
-        case .text(let text): text.isEmpty
-        case .string(let text): text.isEmpty
-        case .key(let key): key.withBytes { $0.isEmpty }
+        case .text, .string, .key: withText { $0.isEmpty }
         case .bytes(_, let count): count == 0
         case .array(_, let count?), .map(_, let count?): count == 0
-        case .array(let reader, nil), .map(let reader, nil): reader.isAtBreak
+        case .array(var reader, nil), .map(var reader, nil): reader.readBreak()
         case .absent, .failed, .boolean, .number, .date, .other: nil
         }
     }
@@ -217,12 +208,5 @@ extension QueryPresence {
         case .empty, .nullOrEmpty: return item.isEmpty.map { Truth($0) } ?? item.truthWithoutContent(sight)
         case .notEmpty: return item.isEmpty.map { Truth(!$0) } ?? item.truthWithoutContent(sight)
         }
-    }
-}
-
-extension CBORReader {
-    fileprivate var isAtBreak: Bool {
-        var reader = self
-        return reader.readBreak()
     }
 }

@@ -79,11 +79,11 @@ final class Negation: Condition {
     }
 }
 
-private final class Comparison: Condition {
+private class Comparison: Condition {
     private let access: RowShape.Access
-    private let relation: QueryRelation
+    final let relation: QueryRelation
     private let value: LiteralValue
-    private let sight: Sight
+    final let sight: Sight
 
     init(_ access: RowShape.Access, _ relation: QueryRelation, _ value: LiteralValue, _ sight: Sight) {
         self.access = access
@@ -100,18 +100,14 @@ private final class Comparison: Condition {
     }
 }
 
-private final class IntegerComparison: Condition {
+private final class IntegerComparison: Comparison {
     private let name: Int
-    private let relation: QueryRelation
     private let number: Int64
-    private let sight: Sight
 
     init(_ name: Int, _ relation: QueryRelation, _ number: Int64, _ sight: Sight) {
         self.name = name
-        self.relation = relation
         self.number = number
-        self.sight = sight
-        super.init(cost: .value)
+        super.init(.property(name, [], way: 0), relation, .number(.integer(Int128(number))), sight)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
@@ -119,26 +115,19 @@ private final class IntegerComparison: Condition {
             sight.note(.number)
             return Truth(relation.holds(stored < number ? -1 : stored > number ? 1 : 0))
         }
-        let value = LiteralValue.number(.integer(Int128(number)))
-        let item = try row.item(.property(name, [], way: 0))
-        sight.note(item.kind)
-        return value.test(relation, item, sight)
+        return try super.test(row)
     }
 }
 
-private final class TextEquality: Condition {
+private final class TextEquality: Comparison {
     private let name: Int
-    private let text: TextValue
     /// The text, if it is short and ASCII.
     private let word: ShortText?
-    private let sight: Sight
 
     init(_ name: Int, _ text: TextValue, _ sight: Sight) {
         self.name = name
-        self.text = text
-        self.sight = sight
         word = ShortText(ascii: text.string)
-        super.init(cost: .value)
+        super.init(.property(name, [], way: 0), .equal, .text(text), sight)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
@@ -149,9 +138,7 @@ private final class TextEquality: Condition {
             // ASCII texts with different bytes are different.
             if stored.isASCII { return .no }
         }
-        let item = try row.item(.property(name, [], way: 0))
-        sight.note(item.kind)
-        return LiteralValue.text(text).test(.equal, item, sight)
+        return try super.test(row)
     }
 }
 

@@ -51,7 +51,9 @@ extension StoredItem {
         }
     }
 
-    private func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+    /// The result of `body` for the UTF-8 of a text; nil for other kinds.
+    @inline(__always)
+    func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         switch self {
         case .text(let text): body(text)
         case .string(var text): text.withUTF8 { body(UnsafeRawBufferPointer($0)) }

@@ -77,7 +77,7 @@ package final class EntryProbe {
         answer { () throws(RowFault) in
             var best = SortValue.absent
             try reader.forEachItem(accesses[number]) { (item) throws(RowFault) in
-                let value = try reader.sortValue(item)
+                let value = try reader.groupKey(item)
                 if SortValue.compare(value, best, isDescending: isDescending) < 0 { best = value }
                 return true
             }

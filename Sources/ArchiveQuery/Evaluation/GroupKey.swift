@@ -1,14 +1,16 @@
 import CBOR
 import StorageEngine
 
+/// The value of a sort, with a total order (``compare(_:_:isDescending:)``).
+package typealias SortValue = GroupKey
+
 /// Identity in groupings: numbers by value, texts canonically, bytes and keys by bytes, lists by element, maps unordered.
 package enum GroupKey: Sendable, Hashable {
     case absent
     case nan
     case boolean(Bool)
-    case integer(Int128)
-    case float(Double)
-    case decimal(DecimalNumber)
+    /// In a grouping, a whole float below 2^100 is an integer.
+    case number(NumberValue)
     case date(Double)
     case text(String)
     case key(ExactText)
@@ -25,18 +27,17 @@ package enum GroupKey: Sendable, Hashable {
         switch item {
         case .absent, .failed: self = .absent
         case .boolean(let flag): self = .boolean(flag)
-        case .number(.integer(let number)): self = .integer(number)
         case .number(.float(let number)):
             if number.magnitude < 0x1p100, number == number.rounded() {
-                self = .integer(Int128(number))
+                self = .number(.integer(Int128(number)))
             } else {
                 // All NaNs are one group.
-                self = number.isNaN ? .nan : .float(number)
+                self = number.isNaN ? .nan : .number(.float(number))
             }
-        case .number(.decimal(let number)): self = .decimal(number)
         case .number(.bignum(let number)):
             guard let key = GroupKey(scalar: .number(NumberValue(number))) else { return nil }
             self = key
+        case .number(let number): self = .number(number)
         case .date(let date): self = date.isNaN ? .nan : .date(date)
         case .text(let text): self = .text(MarkOrder.string(text))
         case .string(let text): self = .text(MarkOrder.string(text))
@@ -95,29 +96,69 @@ package enum GroupKey: Sendable, Hashable {
 
     private var asMapKey: GroupKey { if case .text(let text) = self { .key(ExactText(text)) } else { self } }
 
-    /// The rank of a kind that is no scalar.
-    var rank: Int {
+    package init(item: [UInt8]) {
+        self = item.withUnsafeBytes { bytes in try? GroupKey(StoredItem.read(bytes, at: 0)) } ?? .absent
+    }
+
+    var kind: KindSet {
         switch self {
-        case .list: 1
-        case .map: 2
-        case .other: 3
-        default: 0
+        case .absent: []
+        case .nan: .nan
+        case .boolean: .boolean
+        case .number: .number
+        case .date: .date
+        case .text, .key: .text
+        case .bytes: .bytes
+        case .list: .list
+        case .map: .map
+        case .other: .other
         }
     }
 
-    /// Negative if `left` is first, positive if `right` is. Lists and maps compare by the first difference, then by length.
-    static func compare(_ left: GroupKey, _ right: GroupKey) -> Int {
+    /// The kind in a remark on a sort: NaN is a number.
+    var sortedKind: KindSet { kind == .nan ? .number : kind }
+
+    /// True for bytes, lists, maps and other kinds.
+    package var isCollection: Bool { (4...7).contains(rank) }
+
+    private var rank: Int {
+        switch self {
+        case .boolean: 0
+        case .number: 1
+        case .date: 2
+        case .text, .key: 3
+        case .bytes: 4
+        case .list: 5
+        case .map: 6
+        case .other: 7
+        case .nan: 8
+        case .absent: 9
+        }
+    }
+
+    /// Negative if `left` is first, positive if `right` is. Booleans, numbers, dates, texts, bytes, lists, maps, other kinds; NaN
+    /// and absent values are last in both directions. Lists and maps compare by the first difference, then by length.
+    package static func compare(_ left: GroupKey, _ right: GroupKey, isDescending: Bool = false) -> Int {
+        let (first, second) = (left.rank, right.rank)
+        if first >= 8 || second >= 8 { return first - second }
+        let order = first == second ? compareAlike(left, right) : first - second
+        return isDescending ? -order : order
+    }
+
+    private static func compareAlike(_ left: GroupKey, _ right: GroupKey) -> Int {
         switch (left, right) {
+        case (.number(let a), .number(let b)): NumberValue.compare(a, b) ?? 0
+        case (.text(let a), .text(let b)): TextOrder.compare(a, b)
+        case (.key(let a), .key(let b)): a == b ? 0 : ExactText.precedes(a, b) ? -1 : 1
+        case (.date(let a), .date(let b)): a < b ? -1 : a > b ? 1 : 0
+        case (.boolean(let a), .boolean(let b)): (a ? 1 : 0) - (b ? 1 : 0)
         case (.bytes(let a), .bytes(let b)), (.other(let a), .other(let b)):
             a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
         case (.list(let a), .list(let b)), (.map(let a), .map(let b)):
             zip(a, b).lazy.map { compare($0, $1) }.first { $0 != 0 } ?? a.count - b.count
-        default: SortValue.compare(SortValue(left), SortValue(right), isDescending: false)
+        default: 0
         }
     }
-
-    /// True for bytes, lists, maps and other kinds.
-    package var isCollection: Bool { if case .collection = SortValue(self) { true } else { false } }
 
     package var encoded: [UInt8] {
         var writer = CBORWriter()
@@ -125,20 +166,17 @@ package enum GroupKey: Sendable, Hashable {
         case .absent: writer.writeNull()
         case .nan: writer.write(Double.nan)
         case .boolean(let flag): writer.write(flag)
-        case .integer(let number): writer.write(wide: number)
-        case .float(let number): writer.write(number)
-        case .decimal(let number):
-            return (try? JSONTranscoder.cbor(from: NumberValue.decimal(number).text)) ?? GroupKey.nan.encoded
+        case .number(let number): return RowReader.encoded(.number(number)) ?? GroupKey.nan.encoded
         case .date(let date): return RowReader.encoded(.date(date)) ?? GroupKey.nan.encoded
         case .text(let text): writer.write(text)
         case .key(let key): writer.write(key.text)
         case .bytes(let bytes): writer.write(bytes: bytes)
         case .list(let elements):
             writer.beginArray(count: elements.count)
-            return elements.reduce(writer.bytes) { $0 + $1.encoded }
+            for element in elements { writer.write(encoded: element.encoded) }
         case .map(let entries):
             writer.beginMap(count: entries.count / 2)
-            return entries.reduce(writer.bytes) { $0 + $1.encoded }
+            for entry in entries { writer.write(encoded: entry.encoded) }
         case .other(let bytes): return bytes
         }
         return writer.bytes
@@ -152,7 +190,7 @@ package enum GroupKey: Sendable, Hashable {
         case .bytes(let bytes), .other(let bytes): bytes.count
         case .list(let keys), .map(let keys):
             keys.reduce(0) { $0 + $1.bytes + MemoryLayout<GroupKey>.stride }
-        case .absent, .nan, .boolean, .integer, .float, .decimal, .date: 0
+        case .absent, .nan, .boolean, .number, .date: 0
         }
     }
 }

@@ -24,42 +24,36 @@ struct KindSet: OptionSet, Hashable {
     /// Kinds with a number of elements, for `count` and `is empty`.
     static let collections: KindSet = [.text, .bytes, .list, .map]
 
-    private static let names: [(KindSet, String)] = [
-        (.number, "a number"), (.text, "a text"), (.date, "a date"), (.boolean, "true or false"),
-        (.list, "a list"), (.map, "a map"), (.bytes, "bytes"), (.other, "a value of another kind"),
+    /// For each kind: an expected value, one value and several. In the order of expected values.
+    private static let names: [(kind: KindSet, wanted: String, one: String, many: String)] = [
+        (.number, "a number", "number", "numbers"), (.text, "a text", "text", "texts"),
+        (.date, "a date", "date", "dates"), (.boolean, "true or false", "boolean", "booleans"),
+        (.list, "a list", "list", "lists"), (.map, "a map", "map", "maps"),
+        (.bytes, "bytes", "byte string", "byte strings"),
+        (.other, "a value of another kind", "value of another kind", "values of another kind"),
+        (.comparable, "", "pair of incomparable values", "pairs of incomparable values"),
+        (.nan, "", "NaN", "NaN"), (.quotient, "", "division by zero", "divisions by zero"),
+        (.unlisted, "", "value that is no list", "values that are no lists"),
     ]
 
     /// `3 texts that are no dates and 1 list`; `wanted`: the expected kinds.
     static func amounts(_ count: (KindSet) -> Int, wanted: KindSet = []) -> String {
         let parts = each.map { ($0, count($0)) }.filter { $0.1 > 0 }.map { kind, count in
             let isUndated = kind == .text && wanted.contains(.date)
-            let name = isUndated ? ("text that is no date", "texts that are no dates") : plural(kind)
-            return "\(count) \(count == 1 ? name.0 : name.1)"
+            let name = names.first { $0.kind == kind }
+            let (one, many) =
+                isUndated
+                ? ("text that is no date", "texts that are no dates") : (name?.one ?? "", name?.many ?? "")
+            return "\(count) \(count == 1 ? one : many)"
         }
         guard let last = parts.last, parts.count > 1 else { return parts.first ?? "" }
         return parts.dropLast().joined(separator: ", ") + " and " + last
     }
 
-    private static func plural(_ kind: KindSet) -> (String, String) {
-        switch kind {
-        case .boolean: ("boolean", "booleans")
-        case .number: ("number", "numbers")
-        case .text: ("text", "texts")
-        case .date: ("date", "dates")
-        case .bytes: ("byte string", "byte strings")
-        case .list: ("list", "lists")
-        case .map: ("map", "maps")
-        case .comparable: ("pair of incomparable values", "pairs of incomparable values")
-        case .nan: ("NaN", "NaN")
-        case .quotient: ("division by zero", "divisions by zero")
-        case .unlisted: ("value that is no list", "values that are no lists")
-        default: ("value of another kind", "values of another kind")
-        }
-    }
-
     /// `a number or a text`.
     var words: String {
-        Self.names.filter { contains($0.0) }.map(\.1).joined(separator: " or ")
+        Self.names.filter { contains($0.kind) && !$0.wanted.isEmpty }.map(\.wanted)
+            .joined(separator: " or ")
     }
 }
 

@@ -64,12 +64,9 @@ enum LiteralValue {
         // An absent item differs from every value, like nil in the typed API.
         case (.absent, _), (_, .absent): return Truth(relation == .notEqual)
         case (.text(let value), .string(let text)): return Truth(relation.holds(value.order(of: text)))
-        case (.text(let value), .key(let key)), (.key(let value), .key(let key)):
-            return Truth(relation.holds(key.withBytes { value.byteOrder(of: $0) }))
-        case (.key(let value), .text(let text)): return Truth(relation.holds(value.byteOrder(of: text)))
-        case (.key(let value), .string(var text)):
-            return Truth(
-                relation.holds(text.withUTF8 { value.byteOrder(of: UnsafeRawBufferPointer($0)) }))
+        case (.text(let value), .key), (.key(let value), .key), (.key(let value), .text),
+            (.key(let value), .string):
+            return Truth(relation.holds(item.withText { value.byteOrder(of: $0) } ?? 0))
         case (.boolean(let value), .boolean(let flag)) where !relation.isOrder:
             return Truth((flag == value) == (relation == .equal))
         default:
@@ -111,10 +108,7 @@ extension StoredItem {
     var date: Double? {
         switch self {
         case .date(let date): date
-        case .text(let text): DateText.date(text)
-        case .string(var text): text.withUTF8 { DateText.date(UnsafeRawBufferPointer($0)) }
-        case .key(let key): key.withBytes { DateText.date($0) }
-        default: nil
+        default: withText { DateText.date($0) }
         }
     }
 

@@ -37,11 +37,9 @@ final class QueryAnswers {
 
     func warn(_ line: String) { lines.append(line) }
 
-    var warnings: [String] { suspicions + remarks }
-
-    /// Warnings that suggest a mistake in the query.
-    private var suspicions: [String] {
-        lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? [])
+    /// Those that suggest a mistake in the query, and then the remarks.
+    var warnings: [String] {
+        lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? []) + remarks
     }
 
     /// Warnings about values of other kinds in conditions, aggregates and sorts.

@@ -31,12 +31,7 @@ extension RowReader {
 
     /// Like ``item(_:)`` for a sort or a group; unreadable properties are absent.
     func sortValueIfReadable(_ access: RowShape.Access) throws -> SortValue {
-        try ifReadable { () throws(RowFault) in try sortValue(try item(access)) } ?? .absent
-    }
-
-    func sortValue(_ item: StoredItem) throws(RowFault) -> SortValue {
-        try checkElements(of: item)
-        do throws(CBORError) { return try SortValue(item) } catch { throw spoiled() }
+        try ifReadable { () throws(RowFault) in try groupKey(try item(access)) } ?? .absent
     }
 
     func groupKey(_ item: StoredItem) throws(RowFault) -> GroupKey {

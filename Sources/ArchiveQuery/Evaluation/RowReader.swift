@@ -258,13 +258,10 @@ final class RowReader {
             let places = try places(elements)
             var writer = CBORWriter()
             writer.beginArray(count: places.count)
-            var bytes = writer.bytes
-            writer.removeAll()
-            writer.writeNull()
             for place in places {
-                if let place { bytes += try encoded(at: place) } else { bytes += writer.bytes }
+                if let place { writer.write(encoded: try encoded(at: place)) } else { writer.writeNull() }
             }
-            return bytes
+            return writer.bytes
         case .property, .column, .keyColumn, .nothing:
             return try bytes(access).map { (bytes) throws(RowFault) in try copy(bytes) }
         }
@@ -292,13 +289,11 @@ final class RowReader {
         }
         var writer = CBORWriter()
         writer.beginMap(count: found.count)
-        var bytes = writer.bytes
         for (name, value) in found {
-            writer.removeAll()
             writer.write(name)
-            bytes += writer.bytes + value
+            writer.write(encoded: value)
         }
-        return bytes
+        return writer.bytes
     }
 
     func encodedItems(

@@ -85,9 +85,7 @@ enum StoredItem {
     /// Elements, entries, characters or bytes; nil for other kinds.
     func count() throws(CBORError) -> Int? {
         switch self {
-        case .text(let text): return UTF8Text.characters(text)
-        case .string(let text): return text.count
-        case .key(let key): return key.withBytes { UTF8Text.characters($0) }
+        case .text, .string, .key: return withText { UTF8Text.characters($0) }
         case .bytes(_, let count): return count
         case .array(_, let count?), .map(_, let count?): return count
         case .array(let reader, nil): return try Self.count(reader, itemsEach: 1)

@@ -57,17 +57,14 @@ struct Accumulator {
     ) throws {
         switch question.figure {
         case .count: count += 1
-        case .sum, .average:
+        case .sum, .average, .median, .percentile:
             try row.forEachReadable(question.access) { item in
                 question.sight.note(item.kind)
                 guard case .number(let number) = item else { return question.sight.count(item.kind) }
-                count += 1
-                sum.add(number)
-            }
-        case .median, .percentile:
-            try row.forEachReadable(question.access) { item in
-                question.sight.note(item.kind)
-                guard case .number(let number) = item else { return question.sight.count(item.kind) }
+                guard kept != nil else {
+                    count += 1
+                    return sum.add(number)
+                }
                 guard !number.isNaN else { return question.sight.count(.nan) }
                 try take(MemoryLayout<NumberValue>.stride, of: budget)
                 kept?.numbers.append(number)
@@ -75,7 +72,7 @@ struct Accumulator {
         case .countDistinct:
             for (key, _, _) in try row.groupKeys([question.access]) where key != .absent {
                 guard kept?.values.insert(key).inserted == true else { continue }
-                try take(Self.bytes(of: key), of: budget)
+                try take(key.bytes + 64, of: budget)
             }
         case .minimum: try keep(question, row, isGreatest: false)
         case .maximum: try keep(question, row, isGreatest: true)
@@ -93,7 +90,7 @@ struct Accumulator {
         case .maximum: extremes.absorb(other.extremes, isGreatest: true)
         case .countDistinct:
             for key in other.kept?.values ?? [] where kept?.values.insert(key).inserted == true {
-                added += Self.bytes(of: key)
+                added += key.bytes + 64
             }
         case .median, .percentile:
             kept?.numbers += other.kept?.numbers ?? []
@@ -103,8 +100,6 @@ struct Accumulator {
         budget.use(added)
         bytes += added
     }
-
-    private static func bytes(of key: GroupKey) -> Int { key.bytes + 64 }
 
     private mutating func take(_ bytes: Int, of budget: MemoryBudget) throws {
         try budget.take(bytes)

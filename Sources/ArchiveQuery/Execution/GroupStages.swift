@@ -6,15 +6,12 @@ final class AggregateStage: RowStage {
     private let budget: MemoryBudget
     private var accumulators: [Accumulator]
 
-    init(
-        _ figures: [FigureQuestion], reader: RowReader, budget: MemoryBudget, name: String, isTimed: Bool,
-        next: RowSink
-    ) {
+    init(_ figures: [FigureQuestion], reader: RowReader, budget: MemoryBudget, next: RowSink) {
         self.figures = figures
         self.reader = reader
         self.budget = budget
         accumulators = figures.map { Accumulator($0.figure) }
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -41,7 +38,7 @@ final class AggregateStage: RowStage {
 /// A row with aggregates for each combination of values. Rows beyond the memory limit are grouped later, from files.
 final class GroupStage: RowStage {
     private struct Group {
-        var order: [SortValue]
+        var values: [GroupKey]
         var encoded: [[UInt8]?]
         var accumulators: [Accumulator]
         var bytes: Int
@@ -63,7 +60,7 @@ final class GroupStage: RowStage {
 
     init(
         by accesses: [RowShape.Access], _ figures: [FigureQuestion], form: KeptForm, room: QueryRoom,
-        name: String, isTimed: Bool, next: RowSink
+        next: RowSink
     ) {
         self.accesses = accesses
         isMany = accesses.contains(where: \.isMany)
@@ -71,7 +68,7 @@ final class GroupStage: RowStage {
         self.form = form
         self.room = room
         done = room.sorter(accesses.columns.map { RowSorter.Key(access: $0) })
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     /// Groups that are kept even if other stages have used up the memory.
@@ -104,7 +101,7 @@ final class GroupStage: RowStage {
 
     /// Adds the row to the group of this combination, or to the files.
     private func add(_ row: RowReader, _ number: Int, to combination: RowReader.Combination) throws {
-        let (key, order, encoded) = combination
+        let (key, values, encoded) = combination
         if let place = places[key] { return try add(row, to: place) }
         let bytes = 3 * key.bytes + 200 + 200 * figures.count
         if rest != nil || !room.memory.hasRoom(for: bytes) && groups.count >= Self.leastGroups,
@@ -119,7 +116,7 @@ final class GroupStage: RowStage {
         places[key] = groups.count
         groups.append(
             Group(
-                order: order, encoded: encoded, accumulators: figures.map { Accumulator($0.figure) },
+                values: values, encoded: encoded, accumulators: figures.map { Accumulator($0.figure) },
                 bytes: bytes))
         try add(row, to: groups.count - 1)
     }
@@ -167,7 +164,7 @@ final class GroupStage: RowStage {
             room.memory.release(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
             let row = KeptRow(
                 facts: nil, document: ColumnRow.encode(group.encoded + figures), hasColumns: true)
-            try done.add(row, group.order, 0)
+            try done.add(row, group.values, 0)
         }
         depth += 1
         defer { depth -= 1 }
@@ -201,11 +198,11 @@ final class DistinctStage: RowStage {
     private var rest: RowPartitions?
     private var arrived: UInt64 = 0
 
-    init(_ accesses: [RowShape.Access], room: QueryRoom, name: String, isTimed: Bool, next: RowSink) {
+    init(_ accesses: [RowShape.Access], room: QueryRoom, next: RowSink) {
         self.accesses = accesses
         isMany = accesses.contains(where: \.isMany)
         self.room = room
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -315,34 +312,30 @@ extension RowReader {
         return true
     }
 
-    typealias Combination = (key: GroupKey, order: [SortValue], encoded: [[UInt8]?])
+    typealias Combination = (key: GroupKey, values: [GroupKey], encoded: [[UInt8]?])
 
     /// The row's combinations of values: one for each distinct element of a list.
     func groupKeys(_ accesses: [RowShape.Access]) throws -> [Combination] {
-        var combinations: [(keys: [GroupKey], order: [SortValue], encoded: [[UInt8]?])] = [([], [], [])]
+        var combinations: [(values: [GroupKey], encoded: [[UInt8]?])] = [([], [])]
         for access in accesses {
             let values = try values(access)
             combinations = combinations.flatMap { start in
-                values.map { (start.keys + [$0.key], start.order + [$0.order], start.encoded + [$0.encoded]) }
+                values.map { (start.values + [$0.key], start.encoded + [$0.encoded]) }
             }
         }
         var seen: Set<GroupKey> = []
-        return combinations.map { keys, order, encoded in
-            (keys.count == 1 ? keys[0] : .list(keys), order, encoded)
+        return combinations.map { values, encoded in
+            (values.count == 1 ? values[0] : .list(values), values, encoded)
         }.filter { seen.insert($0.key).inserted }
     }
 
-    private func values(
-        _ access: RowShape.Access
-    ) throws -> [(key: GroupKey, order: SortValue, encoded: [UInt8]?)] {
-        try ifThere(unreadable: [(.absent, .absent, nil)]) { () throws(RowFault) in
+    private func values(_ access: RowShape.Access) throws -> [(key: GroupKey, encoded: [UInt8]?)] {
+        try ifThere(unreadable: [(.absent, nil)]) { () throws(RowFault) in
             guard case .elements(let elements) = access else {
-                let key = try groupKey(try item(access))
-                return [(key, SortValue(key), try encoded(access))]
+                return [(try groupKey(try item(access)), try encoded(access))]
             }
             return try encodedItems(elements).map { (item, bytes) throws(RowFault) in
-                let key = try groupKey(item)
-                return (key, SortValue(key), bytes)
+                (try groupKey(item), bytes)
             }
         } ?? []
     }

@@ -42,11 +42,12 @@ final class QueryChain {
         var next = last
         for place in (0..<end).reversed() {
             sinks.append(next)
-            next = try sink(
-                at: place, shapes[place], forms[place], isTimed: options.measuresStages, next: next)
+            next = try sink(at: place, shapes[place], forms[place], next: next)
+            next.name = plan.pipeline.stages[place].description
         }
         sinks.append(next)
         sinks.reverse()
+        for sink in sinks { sink.isTimed = options.measuresStages }
     }
 
     /// The input shape of each stage, and the output's. Resolves all properties before the first row.
@@ -111,10 +112,8 @@ final class QueryChain {
     }
 
     private func sink(
-        at place: Int, _ shape: RowShape, _ form: KeptForm, isTimed: Bool, next: RowSink
+        at place: Int, _ shape: RowShape, _ form: KeptForm, next: RowSink
     ) throws -> RowSink {
-        let stage = plan.pipeline.stages[place]
-        let name = stage.description
         var shape = shape
         shape.answers = answers
         func accesses(_ columns: [QueryColumn], _ stage: String) -> [RowShape.Access] {
@@ -123,16 +122,12 @@ final class QueryChain {
         func figures(_ figures: [QueryFigure]) -> [FigureQuestion] {
             figures.map { FigureQuestion($0.aggregate, shape, answers) }
         }
-        switch stage {
+        switch plan.pipeline.stages[place] {
         case .find(let predicate):
             let condition = try predicate.condition(shape, answers)
-            return FindStage(
-                condition, answers.undecided(predicate.description), name: name,
-                isTimed: isTimed, next: next)
-        case .limit(let count):
-            return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
-        case .skip(let count):
-            return RangeStage(skipping: count, limit: .max, name: name, isTimed: isTimed, next: next)
+            return FindStage(condition, answers.undecided(predicate.description), next: next)
+        case .limit(let count): return RangeStage(limit: count, next: next)
+        case .skip(let count): return RangeStage(skipping: count, next: next)
         case .sort(let keys):
             return SortStage(
                 keys.map {
@@ -142,23 +137,16 @@ final class QueryChain {
                         isDescending: $0.isDescending)
                 },
                 keys.map { answers.sight($0.property, wanting: [], "sort \($0)", .sorted) },
-                most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
-                form: form, room: room, name: name,
-                isTimed: isTimed, next: next)
-        case .select(let columns):
-            return SelectStage(accesses(columns, "select"), name: name, isTimed: isTimed, next: next)
+                most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place), form: form,
+                room: room, next: next)
+        case .select(let columns): return SelectStage(accesses(columns, "select"), next: next)
         case .distinct(let columns):
-            return DistinctStage(
-                accesses(columns, "distinct"), room: room, name: name, isTimed: isTimed, next: next)
+            return DistinctStage(accesses(columns, "distinct"), room: room, next: next)
         case .aggregate(let wanted):
-            return AggregateStage(
-                figures(wanted), reader: reader, budget: room.memory, name: name, isTimed: isTimed, next: next
-            )
+            return AggregateStage(figures(wanted), reader: reader, budget: room.memory, next: next)
         case .group(let columns, let wanted):
             return GroupStage(
-                by: accesses(columns, "group by"), figures(wanted),
-                form: form, room: room, name: name,
-                isTimed: isTimed, next: next)
+                by: accesses(columns, "group by"), figures(wanted), form: form, room: room, next: next)
         }
     }
 

@@ -20,8 +20,7 @@ final class QueryExecution {
         body: @escaping (PassingRow) throws -> Bool
     ) throws {
         self.options = options
-        output = OutputSink(
-            hasColumns: plan.columns != nil, isTimed: options.measuresStages, body: body)
+        output = OutputSink(hasColumns: plan.columns != nil, body: body)
         chain = try QueryChain(
             plan, cursor, options: options,
             room: plan.pipeline.stages.allSatisfy(\.isOfSingleRows)

@@ -65,7 +65,7 @@ final class QueryMember {
         chain = try QueryChain(
             plan, scan, options: options, room: memory,
             answers: answers, through: isMerging ? place + 1 : place,
-            into: unseen ?? found ?? RowSink(name: "", isTimed: false))
+            into: unseen ?? found ?? RowSink())
     }
 
     /// Starts a part, which follows all earlier ones.
@@ -111,10 +111,7 @@ private final class FoundRows: RowSink {
     /// The limit in bytes.
     var room = 0
 
-    init(_ form: KeptForm) {
-        self.form = form
-        super.init(name: "", isTimed: false)
-    }
+    init(_ form: KeptForm) { self.form = form }
 
     override func take(_ row: RowReader) throws -> Bool {
         guard let kept = try row.kept(form) else { return true }
@@ -153,7 +150,7 @@ private final class UnseenRows: RowStage {
         }
         functions = accesses.filter { if case .computed = $0 { true } else { $0.isMany } }
         isMany = accesses.contains(where: \.isMany)
-        super.init(name: "", isTimed: false, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {

@@ -160,10 +160,9 @@ final class OutputSink: RowSink {
     /// Columns of spelled keys.
     private var spelledColumns: Set<Int> = []
 
-    init(hasColumns: Bool, isTimed: Bool, body: @escaping (PassingRow) throws -> Bool) {
+    init(hasColumns: Bool, body: @escaping (PassingRow) throws -> Bool) {
         self.hasColumns = hasColumns
         self.body = body
-        super.init(name: "", isTimed: isTimed)
     }
 
     func setKeys(_ shape: RowShape, _ cursor: some QueryCursor) {

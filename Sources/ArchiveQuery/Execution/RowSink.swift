@@ -3,17 +3,14 @@ import StorageEngine
 
 /// A running stage: receives rows and passes on its results. Not thread-safe.
 class RowSink {
-    let name: String
+    /// The stage as text; empty for the receiver of the last stage's rows.
+    final var name = ""
+    /// Whether the stage measures its time.
+    @exclusivity(unchecked) final var isTimed = false
     private(set) var rowsIn = 0
     /// Nanoseconds in this stage and those after it, if measured.
     private(set) var nanoseconds: UInt64 = 0
-    private let isTimed: Bool
     private static let clock = ContinuousClock()
-
-    init(name: String, isTimed: Bool) {
-        self.name = name
-        self.isTimed = isTimed
-    }
 
     /// Processes the row. Returns whether the stage can use another row.
     final func push(_ row: RowReader) throws -> Bool {
@@ -56,10 +53,7 @@ class RowSink {
 class RowStage: RowSink {
     let next: RowSink
 
-    init(name: String, isTimed: Bool, next: RowSink) {
-        self.next = next
-        super.init(name: name, isTimed: isTimed)
-    }
+    init(next: RowSink) { self.next = next }
 
     override func finish() throws { try next.end() }
 }
@@ -68,10 +62,10 @@ final class FindStage: RowStage {
     private let condition: Condition
     private let undecided: Sight
 
-    init(_ condition: Condition, _ undecided: Sight, name: String, isTimed: Bool, next: RowSink) {
+    init(_ condition: Condition, _ undecided: Sight, next: RowSink) {
         self.condition = condition
         self.undecided = undecided
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -97,10 +91,10 @@ final class RangeStage: RowStage {
     private var toSkip: Int
     private var left: Int
 
-    init(skipping count: Int, limit: Int, name: String, isTimed: Bool, next: RowSink) {
+    init(skipping count: Int = 0, limit: Int = .max, next: RowSink) {
         toSkip = max(0, count)
         left = max(0, limit)
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -119,9 +113,9 @@ final class RangeStage: RowStage {
 final class SelectStage: RowStage {
     private let accesses: [RowShape.Access]
 
-    init(_ accesses: [RowShape.Access], name: String, isTimed: Bool, next: RowSink) {
+    init(_ accesses: [RowShape.Access], next: RowSink) {
         self.accesses = accesses
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -137,9 +131,8 @@ enum ColumnRow {
     static func encode(_ columns: [[UInt8]?]) -> [UInt8] {
         var writer = CBORWriter()
         writer.beginArray(count: columns.count)
-        var bytes = writer.bytes
-        for column in columns { bytes.append(contentsOf: column ?? [0xf7]) }
-        return bytes
+        for column in columns { writer.write(encoded: column ?? [0xf7]) }
+        return writer.bytes
     }
 
     /// The columns in `bytes`.

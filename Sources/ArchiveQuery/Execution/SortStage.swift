@@ -12,7 +12,7 @@ final class SortStage: RowStage {
 
     init(
         _ keys: [RowSorter.Key], _ sights: [Sight], most: Int, isByRecency: Bool, form: KeptForm,
-        room: QueryRoom, name: String, isTimed: Bool, next: RowSink
+        room: QueryRoom, next: RowSink
     ) {
         self.keys = keys
         self.sights = sights
@@ -21,7 +21,7 @@ final class SortStage: RowStage {
         self.form = form
         reader = room.reader
         sorter = room.sorter(keys, most: most)
-        super.init(name: name, isTimed: isTimed, next: next)
+        super.init(next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {

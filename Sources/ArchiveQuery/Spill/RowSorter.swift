@@ -61,7 +61,7 @@ final class RowSorter {
         } else if case .key(let key) = item, let lastKey {
             order = key.withBytes { lastKey.byteOrder(of: $0) }
         } else if let key = GroupKey(scalar: item) {
-            return SortValue.compare(SortValue(key), last, isDescending: keys[0].isDescending) > 0
+            return SortValue.compare(key, last, isDescending: keys[0].isDescending) > 0
         } else {
             return false
         }
@@ -269,7 +269,7 @@ extension RowReader {
         guard key.access.isMany else { return try sortValueIfReadable(key.access) }
         var best = SortValue.absent
         try forEachReadable(key.access) { item in
-            guard let value = try ifReadable({ () throws(RowFault) in try sortValue(item) }) else { return }
+            guard let value = try ifReadable({ () throws(RowFault) in try groupKey(item) }) else { return }
             if SortValue.compare(value, best, isDescending: key.isDescending) < 0 { best = value }
         }
         return best

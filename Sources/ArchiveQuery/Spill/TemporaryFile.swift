@@ -55,7 +55,7 @@ final class TemporaryFile {
         collected.removeAll(keepingCapacity: true)
     }
 
-    /// Ends writing, and starts reading, about `bytes` at a time.
+    /// Ends writing, and starts reading.
     func rewind() throws(QueryError) {
         try flush()
         collected = []

@@ -40,8 +40,8 @@ package enum NumberValue: Sendable, Hashable {
     private static func compare(_ integer: Int128, _ float: Double) -> Int? {
         if float.isNaN { return nil }
         // Both bounds are exact floats, and no integer here exceeds them.
-        if float >= 0x1p65 { return -1 }
-        if float <= -0x1p65 { return 1 }
+        if float >= 0x1p120 { return -1 }
+        if float <= -0x1p120 { return 1 }
         let whole = float.rounded(.towardZero)
         let other = Int128(whole)
         if integer != other { return integer < other ? -1 : 1 }

@@ -11,9 +11,7 @@ extension Parser {
         let start = token
         switch try operand(.left) {
         case .property(let property): return property
-        case let value:
-            throw QuerySyntaxError(
-                range: start.range, found: start.shown, expected: [.property], advice: value.dateAdvice)
+        case let value: throw start.failure(value.dateAdvice, expected: [.property])
         }
     }
 
@@ -81,7 +79,7 @@ extension Parser {
             ? "a calculation has at most \(Self.maximumDepth) operators"
             : advice ?? left.objection ?? right.objection
         guard let advice else { return .property(.computed(left, sign, right)) }
-        throw QuerySyntaxError(range: place.range, found: place.shown, expected: [], advice: advice)
+        throw place.failure(advice)
     }
 
     private var negativeNumber: QueryLiteral? {

@@ -87,9 +87,7 @@ extension Parser {
         case (.value(let value), .property(let property)):
             return .compare(property, relation.reversed, value)
         case (.value, .value):
-            throw QuerySyntaxError(
-                range: start.range, found: start.shown, expected: [.property],
-                advice: left.dateAdvice ?? "a condition needs a property")
+            throw start.failure(left.dateAdvice ?? "a condition needs a property", expected: [.property])
         }
     }
 
@@ -168,8 +166,7 @@ extension Parser {
         note(.property)
         if case .metadata(let name) = token.kind {
             guard let metadata = QueryMetadata(rawValue: name.lowercased()) else {
-                let names = QueryMetadata.allCases.map { QueryExpectation.word("@" + $0.rawValue) }
-                throw QuerySyntaxError(range: token.range, found: token.shown, expected: names, advice: nil)
+                throw token.failure(nil, expected: QueryMetadata.allCases.map { .word("@" + $0.rawValue) })
             }
             advance()
             return .metadata(metadata)
@@ -212,11 +209,7 @@ extension Parser {
         let start = token
         let property = try expression()
         self.operators = operators
-        guard !property.isMany else {
-            throw QuerySyntaxError(
-                range: start.range, found: start.shown, expected: [],
-                advice: "the elements of a list are not converted")
-        }
+        guard !property.isMany else { throw start.failure("the elements of a list are not converted") }
         try expect(.closeParenthesis)
         return .converted(conversion, property)
     }
@@ -274,9 +267,7 @@ extension Parser {
         _ value: QueryLiteral, at place: Token, against property: QueryProperty?
     ) throws(QuerySyntaxError) {
         guard let property, property.isDate, value.kind == .text else { return }
-        throw QuerySyntaxError(
-            range: place.range, found: place.shown, expected: [],
-            advice: "\(property) is a date, written like 2026-01-31")
+        throw place.failure("\(property) is a date, written like 2026-01-31")
     }
 
     /// Adds following durations to a date, as in `today - 3d`; other values are unchanged.
@@ -286,8 +277,7 @@ extension Parser {
             case .literal(let length) = following.kind, date.isShifted(sign, length)
         {
             guard let shifted = date.shifted(sign, length) else {
-                throw QuerySyntaxError(
-                    range: token.range, found: token.shown, expected: [], advice: QueryLiteral.shiftAdvice)
+                throw token.failure(QueryLiteral.shiftAdvice)
             }
             advance()
             advance()

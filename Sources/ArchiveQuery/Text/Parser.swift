@@ -93,9 +93,7 @@ struct Parser {
         // A property could always continue, but that is rarely meant.
         let likely = expected.filter { !Self.continuations.contains($0) }
         let advice = advice ?? bareWordAdvice ?? nameAdvice
-        var error = QuerySyntaxError(
-            range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
-            advice: advice)
+        var error = token.failure(advice, expected: likely.isEmpty ? expected : likely)
         if case .invalid(let problem) = token.kind {
             let found = Token.shortened(String(decoding: bytes[token.range], as: UTF8.self))
             error.found = found.first == "\"" ? found : "\"\(found)\""
@@ -202,6 +200,10 @@ extension Token {
         case .invalid: "something else"
         case .end: "the end"
         }
+    }
+
+    func failure(_ advice: String?, expected: [QueryExpectation] = []) -> QuerySyntaxError {
+        QuerySyntaxError(range: range, found: shown, expected: expected, advice: advice)
     }
 
     fileprivate static func shortened(_ text: String) -> String {

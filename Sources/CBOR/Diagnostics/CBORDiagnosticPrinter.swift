@@ -10,11 +10,9 @@ public struct CBORDiagnosticPrinter {
     init(_ reader: CBORReader) { self.reader = reader }
 
     /// The diagnostic notation of `cbor`, which must be exactly one item. Cost: O(length).
-    public static func text(of cbor: [UInt8]) throws(CBORError) -> String {
-        try text(of: cbor, maximumDepth: CBORReader.defaultMaximumDepth)
-    }
-
-    static func text(of cbor: [UInt8], maximumDepth: Int) throws(CBORError) -> String {
+    public static func text(
+        of cbor: [UInt8], maximumDepth: Int = CBORReader.defaultMaximumDepth
+    ) throws(CBORError) -> String {
         try cbor.withRawBytes { content throws(CBORError) in
             var printer = CBORDiagnosticPrinter(CBORReader(content, maximumDepth: maximumDepth))
             try printer.printItem(depth: 0)

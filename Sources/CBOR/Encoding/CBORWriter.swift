@@ -88,8 +88,10 @@ public struct CBORWriter: Sendable {
     /// Tags the item that is written next.
     public mutating func write(tag: UInt64) { writeHead(.tag, tag) }
 
-    // MARK: Simple values
+    /// Appends an item that is encoded already.
+    package mutating func write(encoded item: some Collection<UInt8>) { bytes.append(contentsOf: item) }
 
+    // MARK: Simple values
     /// Writes `false` or `true`.
     public mutating func write(_ flag: Bool) {
         bytes.append(flag ? SimpleByte.true : SimpleByte.false)

@@ -11,8 +11,7 @@
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
 /// - map keys that are not text: the text of their JSON, so `{1: 2}` becomes `{"1":2}`. Arrays and maps as keys use diagnostic
 ///   notation instead, because nested quoted JSON would double the backslashes at each level. If two keys of a map would have
-/// the
-///   same text, such as `1` and `"1"`, all of its keys are in diagnostic notation: texts in quotes.
+///   the same text, such as `1` and `"1"`, all of its keys are in diagnostic notation: texts in quotes.
 ///
 /// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (`JSONString`). Floats print as
 /// the shortest text that reads as the same `Double`, always with a point or an exponent.
@@ -51,11 +50,9 @@ public struct JSONPrinter {
     }
 
     /// Converts `cbor`, which must be exactly one item, into JSON. Cost: O(length).
-    public static func text(of cbor: [UInt8], layout: JSONLayout = .compact) throws(CBORError) -> String {
-        try text(of: cbor, layout: layout, maximumDepth: CBORReader.defaultMaximumDepth)
-    }
-
-    static func text(of cbor: [UInt8], layout: JSONLayout, maximumDepth: Int) throws(CBORError) -> String {
+    public static func text(
+        of cbor: [UInt8], layout: JSONLayout = .compact, maximumDepth: Int = CBORReader.defaultMaximumDepth
+    ) throws(CBORError) -> String {
         var output: [UInt8] = []
         try cbor.withRawBytes { content throws(CBORError) in
             try print(

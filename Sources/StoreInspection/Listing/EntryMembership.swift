@@ -79,11 +79,11 @@ extension GroupKey {
     fileprivate var literal: QueryLiteral? {
         switch self {
         case .boolean(let flag): .boolean(flag)
-        case .integer(let number): QueryLiteral(number: number.description)
-        case .float(let number): number.isFinite ? .number(number) : nil
+        case .number(.integer(let number)): QueryLiteral(number: number.description)
+        case .number(.float(let number)): number.isFinite ? .number(number) : nil
         case .text(let text): .text(text)
         case .key(let key): .text(key.text)
-        case .absent, .nan, .decimal, .date, .bytes, .list, .map, .other: nil
+        case .absent, .nan, .number, .date, .bytes, .list, .map, .other: nil
         }
     }
 }

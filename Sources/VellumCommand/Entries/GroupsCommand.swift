@@ -142,8 +142,8 @@ struct GroupsCommand: ParsableCommand {
         // Without JSON's quotes.
         case .value(_, .text(let text), _): return .text(text)
         case .value(_, .key(let key), _): return .text(key.text)
-        case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
-        case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
+        case .value(_, .boolean, let shown), .value(_, .number(.integer), let shown): return .number(shown)
+        case .value(_, .number(.float(let number)), let shown) where number.isFinite: return .number(shown)
         // A string might read like this list or object.
         case .value(_, let key, _) where rows.json && key.isCollection: return .item(key.encoded)
         case .kind, .value, .both: return .text(group.name)

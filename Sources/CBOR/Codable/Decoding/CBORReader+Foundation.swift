@@ -60,7 +60,10 @@ extension CBORReader {
         let start = offset
         let number: DecimalNumber
         switch try nextTag() {
-        case TagNumber.decimalFraction: number = try decodeDecimalFraction()
+        case TagNumber.decimalFraction:
+            let fraction = try checked { reader throws(CBORError) in try reader.readDecimalFraction() }
+            guard let fraction else { throw .unfit(Decimal.self, "a decimal fraction") }
+            number = fraction
         default:
             offset = start
             if let integer = try decodeIntegerIfThere(Int128.self) {
@@ -73,12 +76,6 @@ extension CBORReader {
             }
         }
         return try Self.decimal(number)
-    }
-
-    private mutating func decodeDecimalFraction() throws(ReadFault) -> DecimalNumber {
-        let number = try checked { reader throws(CBORError) in try reader.readDecimalFraction() }
-        guard let number else { throw .unfit(Decimal.self, "a decimal fraction") }
-        return number
     }
 
     private static func decimal(_ number: DecimalNumber) throws(ReadFault) -> Decimal {

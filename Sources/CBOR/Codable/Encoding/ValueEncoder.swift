@@ -99,23 +99,17 @@ final class ValueEncoder {
 
     /// An encoder for an item at this offset that may be filled at any time before the scope ends.
     func openPart(_ key: some CodingKey) -> ValueEncoder {
-        guard depth < maximumDepth else {
-            report(tooDeep(()))
-            return deadPart()
-        }
         let child = ValueEncoder(
             userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth + 1,
             codingPath: codingPath + [key])
+        guard depth < maximumDepth else {
+            // Its output is discarded. Being closed, it ends an endless chain of nested parts.
+            report(tooDeep(()))
+            child.close()
+            return child
+        }
         child.watcher = watcher
         parts.append(Part(place: writer.bytes.count, encoder: child))
-        return child
-    }
-
-    /// A detached encoder whose output is discarded. It ends an endless chain of nested parts.
-    private func deadPart() -> ValueEncoder {
-        let child = ValueEncoder(
-            userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth, codingPath: codingPath)
-        child.close()
         return child
     }
 
