@@ -17,18 +17,14 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
 
     /// Reads `short`, `medium`, `long`, `max`, `never`, or `custom:` followed by seconds; nil for any other text.
     public init?(rawValue: String) {
-        switch rawValue {
-        case "short": self = .short
-        case "medium": self = .medium
-        case "long": self = .long
-        case "max": self = .max
-        case "never": self = .never
-        default:
-            guard rawValue.hasPrefix("custom:"), let seconds = TimeInterval(rawValue.dropFirst(7)),
-                !seconds.isNaN
-            else { return nil }
-            self = .custom(seconds)
+        let named: [ExpirationPolicy] = [.short, .medium, .long, .max, .never]
+        if let policy = named.first(where: { $0.rawValue == rawValue }) {
+            self = policy
+            return
         }
+        guard rawValue.hasPrefix("custom:"), let seconds = TimeInterval(rawValue.dropFirst(7)), !seconds.isNaN
+        else { return nil }
+        self = .custom(seconds)
     }
 
     /// The text that ``init(rawValue:)`` reads.

@@ -16,6 +16,9 @@ import StorageEngine
 /// These calls don't throw: failures are logged (``logLevel``). The calls of ``throwing`` throw them. All of them run
 /// and encode on their caller's actor, and do the rest on another thread.
 public struct PapyrusStore: Sendable {
+    /// Why a query returned no object.
+    public typealias QueryError = PapyrusQueryError
+
     let core: StoreCore
     let journal = Journal()
 
@@ -28,15 +31,15 @@ public struct PapyrusStore: Sendable {
 
     private init(_ core: StoreCore, _ logLevel: LogLevel) {
         self.core = core
-        journal.level = logLevel
+        journal.logLevel = logLevel
         core.report(to: journal)
     }
 
     /// The logged messages; errors by default. Copies of a store share it. Messages are written to swift-log, which
     /// sends them to standard error unless configured otherwise.
     public var logLevel: LogLevel {
-        get { journal.level }
-        nonmutating set { journal.level = newValue }
+        get { journal.logLevel }
+        nonmutating set { journal.logLevel = newValue }
     }
 
     /// The same calls, which throw.

@@ -14,7 +14,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
 
     @usableFromInline
     nonisolated(nonsending) func accessRemote(_ key: String) async throws -> Object? {
-        let archives = archives
         if let write = archives.behind?.write(of: key) {
             return try archives.object(of: .success(write.kept), key)
         }
@@ -40,7 +39,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     public nonisolated(nonsending) func record(
         _ object: Object, options: EntryOptions = EntryOptions()
     ) async throws {
-        let archives = archives
         let change = try archives.begin(object, options)
         if let behind = archives.behind {
             return try await BlockingExecutor.run { try archives.keep(change, behind) }
@@ -53,7 +51,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     /// See ``RemoteArchives/delete(_:)``.
     @discardableResult
     public nonisolated(nonsending) func delete(_ key: String) async throws -> Bool {
-        let archives = archives
         if let behind = archives.behind {
             return try await BlockingExecutor.run { try archives.delete(key, behind) }
         }
@@ -66,7 +63,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     /// See ``RemoteArchives/deleteAll(ofOwner:)``.
     @discardableResult
     public nonisolated(nonsending) func deleteAll(ofOwner owner: String? = nil) async throws -> Int {
-        let archives = archives
         try EntryAttributes(owner: owner).validate()
         try await flush()
         let answer = await withCheckedContinuation { continuation in
@@ -78,7 +74,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     /// See ``RemoteArchives/expire(_:in:)``.
     @discardableResult
     public nonisolated(nonsending) func expire(_ key: String, in lifetime: Duration?) async throws -> Bool {
-        let archives = archives
         try await flush()
         let ticket = archives.coverage.begin(key)
         let answer = await withCheckedContinuation { continuation in
@@ -99,7 +94,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
 
     /// See ``RemoteArchives/statistics()``.
     public nonisolated(nonsending) func statistics() async throws -> RemoteStatistics {
-        let archives = archives
         return try await archives.near.elsewhere { _ in try archives.statistics() }
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import StorageEngine
 import Synchronization
@@ -78,9 +77,9 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     func accessRemote(_ key: String) throws -> Object? {
         if let write = behind?.write(of: key) { return try object(of: .success(write.kept), key) }
         if let object = try near.perform({ try self.accessOnDisk($0, key) }) { return object }
-        var found = try found(waiting { fetch(key, blocking: true, $0) }, key)
+        var found = try found(BlockingExecutor.wait { fetch(key, blocking: true, $0) }, key)
         while case .notYet(let fetch) = found {
-            found = try self.found(waiting { then in fetch.join(true, then).map(then) }, key)
+            found = try self.found(BlockingExecutor.wait { then in fetch.join(true, then).map(then) }, key)
         }
         if case .object(let object) = found { return object }
         return nil
@@ -104,7 +103,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     public func record(_ object: Object, options: EntryOptions = EntryOptions()) throws {
         let change = try begin(object, options)
         if let behind { return try keep(change, behind) }
-        let answer = waiting { store(change, $0) }
+        let answer = BlockingExecutor.wait { store(change, $0) }
         try finish(change, answer)
     }
 
@@ -114,7 +113,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     public func delete(_ key: String) throws -> Bool {
         if let behind { return try delete(key, behind) }
         let ticket = coverage.begin(key)
-        let answer = waiting { space.delete(key, $0) }
+        let answer = BlockingExecutor.wait { space.delete(key, $0) }
         return try finishDeletion(of: key, ticket, answer)
     }
 
@@ -126,7 +125,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     public func deleteAll(ofOwner owner: String? = nil) throws -> Int {
         try EntryAttributes(owner: owner).validate()
         try flush()
-        let answer = waiting { space.deleteAll(ofOwner: owner, $0) }
+        let answer = BlockingExecutor.wait { space.deleteAll(ofOwner: owner, $0) }
         return try finishDeletion(ofOwner: owner, answer)
     }
 
@@ -135,7 +134,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     public func expire(_ key: String, in lifetime: Duration?) throws -> Bool {
         try flush()
         let ticket = coverage.begin(key)
-        let answer = waiting { space.expire(key, in: lifetime, $0) }
+        let answer = BlockingExecutor.wait { space.expire(key, in: lifetime, $0) }
         // The near copy has the former TTL, so it is dropped.
         return try finishDeletion(of: key, ticket, answer)
     }
@@ -155,17 +154,6 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         .unreachable(
             tier: tier.name,
             reason: tier.health.trouble ?? "\(behind.counts.keys) changes still wait to be sent")
-    }
-
-    private func waiting<Answer: Sendable>(_ ask: (@escaping @Sendable (Answer) -> Void) -> Void) -> Answer {
-        let answer = Guarded<Answer?>(nil)
-        let isDone = DispatchSemaphore(value: 0)
-        ask { result in
-            answer.withLock { $0 = result }
-            isDone.signal()
-        }
-        isDone.wait()
-        return answer.withLock { $0 }!
     }
 
     // MARK: State

@@ -8,7 +8,11 @@ struct ActionTests {
 
     @Test func tableIsCompleteAndUnambiguous() {
         let map = ActionTable.keyMap()
-        #expect(map.conflicts.isEmpty)
+        for action in map.actions {
+            for context in action.contexts {
+                for key in action.keys { #expect(map.action(for: key, in: context)?.id == action.id) }
+            }
+        }
         #expect(Set(map.actions.map(\.id)) == Set(ActionID.allCases))
         #expect(map.actions.allSatisfy { !$0.keys.isEmpty && $0.help.hasSuffix(".") && !$0.contexts.isEmpty })
         #expect(ActionTable.keyMap(readOnly: true).actions.allSatisfy { !$0.flags.contains(.destructive) })

@@ -7,7 +7,7 @@ import Testing
         var frame = Frame(size: Size(columns: columns, rows: 1))
         draw(&frame)
         #expect(invariantBreaks(frame) == [])
-        return String(frame.plainText(keepingTrailingSpaces: true).dropLast())
+        return frame.text(ofRow: 0)
     }
 
     @Test func textIsCutAtTheRightEdge() {

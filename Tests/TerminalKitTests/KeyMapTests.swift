@@ -4,6 +4,16 @@ import Testing
 private enum Name: String, Sendable { case quit, open, delete, deleteAll = "delete-all", help, down }
 private enum Screen: Sendable { case list, value }
 
+extension Action {
+    /// `keys`: spellings of keys, separated by spaces.
+    fileprivate init(
+        _ id: ID, title: String, help: String, keys: String, contexts: Set<Context>, flags: ActionFlags = []
+    ) throws {
+        let keys = try keys.split(separator: " ").map { try Key(parsing: String($0)) }
+        self.init(id, title: title, help: help, keys: keys, contexts: contexts, flags: flags)
+    }
+}
+
 @Suite struct KeyMapTests {
     private func map() throws -> KeyMap<Name, Screen> {
         KeyMap([
@@ -33,16 +43,12 @@ private enum Screen: Sendable { case list, value }
         #expect(map.action(for: Key(.enter), in: .list)?.id == .open)
         #expect(map.action(for: Key(.enter), in: .value) == nil)
         #expect(map.action(for: .control("c"), in: .value)?.id == .quit)
-        #expect(map.conflicts.isEmpty)
     }
 
-    @Test func findsConflicts() throws {
+    @Test func firstActionInTheTableGetsItsKey() throws {
         let first = try Action<Name, Screen>(.open, title: "", help: "", keys: "x", contexts: [.list])
         let second = try Action<Name, Screen>(
             .quit, title: "", help: "", keys: "y x", contexts: [.list, .value])
-        let elsewhere = try Action<Name, Screen>(.help, title: "", help: "", keys: "z", contexts: [.value])
-        let conflicts = KeyMap([first, second, elsewhere]).conflicts
-        #expect(conflicts.map(\.description) == ["x in list: open and quit"])
         #expect(KeyMap([first, second]).action(for: .character("x"), in: .list)?.id == .open)
     }
 
@@ -71,7 +77,6 @@ private enum Screen: Sendable { case list, value }
         #expect(map.action(for: .character("d"), in: .list)?.id == .open)
         #expect(map.action(.delete)?.keys == [])
         #expect(map.action(.help)?.keys == [])
-        #expect(map.conflicts.isEmpty)
     }
 
     @Test func remapSwapsKeys() throws {

@@ -20,6 +20,11 @@ func expectGolden(
     #expect(text == expected, "\(name) differs", sourceLocation: sourceLocation)
 }
 
+extension Frame {
+    /// With trailing spaces.
+    func text(ofRow row: Int) -> String { (0..<size.columns).map { self[$0, row].text }.joined() }
+}
+
 /// Violations of the frame's invariants C1 to C3.
 func invariantBreaks(_ frame: Frame) -> [String] {
     var breaks: [String] = []

@@ -91,7 +91,7 @@ import Testing
             var frame = Frame(size: Size(columns: columns, rows: 1))
             frame.draw(field, in: frame.bounds, look: look)
             #expect(invariantBreaks(frame) == [])
-            return (String(frame.plainText(keepingTrailingSpaces: true).dropLast()), frame.cursor?.column)
+            return (frame.text(ofRow: 0), frame.cursor?.column)
         }
         var field = TextField("abcdefgh")
         #expect(shown(field, 5) == ("…fgh ", 4))

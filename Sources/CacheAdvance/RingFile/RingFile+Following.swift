@@ -126,9 +126,3 @@ extension RingFile {
         return outline
     }
 }
-
-extension RingFileHeader {
-    var settings: RingFileSettings {
-        RingFileSettings(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
-    }
-}

@@ -19,10 +19,11 @@ public final class RingFile: Sendable {
     /// Path that the file was opened with.
     public let path: String
     /// Largest size of the file in bytes, including its header of 64.
-    public let maximumBytes: UInt64
+    public var maximumBytes: UInt64 { settings.maximumBytes }
     /// Whether a full file drops the oldest messages for new ones; otherwise appending fails.
-    public let overwritesOldMessages: Bool
+    public var overwritesOldMessages: Bool { settings.overwritesOldMessages }
 
+    private let settings: RingFileSettings
     let file: OpenFile
     private let isReadOnly: Bool
     private let forks = cp_watch_forks()
@@ -55,8 +56,7 @@ public final class RingFile: Sendable {
         beforeStep: (@Sendable (RingFileStep) throws(RingFileError) -> Void)?
     ) throws(RingFileError) {
         self.path = path
-        self.maximumBytes = maximumBytes
-        self.overwritesOldMessages = overwritesOldMessages
+        settings = RingFileSettings(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
         self.isReadOnly = isReadOnly
         file = try OpenFile(path, isReadOnly: isReadOnly, beforeStep: beforeStep)
     }
@@ -99,7 +99,7 @@ public final class RingFile: Sendable {
     public func isWritable() throws(RingFileError) -> Bool {
         try reading { () throws(RingFileError) in
             guard !isReadOnly else { return false }
-            return try readHeader().map { isOurs($0.header) } ?? true
+            return try readHeader().map { $0.header.settings == settings } ?? true
         }
     }
 
@@ -123,9 +123,7 @@ public final class RingFile: Sendable {
     ///   `damaged`, `unsupportedVersion`, `readOnly`, `inUse`, `system`.
     public func append(_ message: [UInt8]) throws(RingFileError) {
         guard !isReadOnly else { throw .readOnly(path: path) }
-        guard !message.isEmpty else {
-            throw .emptyMessage(path: path)
-        }
+        guard !message.isEmpty else { throw .emptyMessage(path: path) }
         try verify()
         try alone { () throws(RingFileError) in
             let found = try headerToAppend()
@@ -172,7 +170,7 @@ public final class RingFile: Sendable {
     private var room: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
 
     private func writeHeader() throws(RingFileError) -> (RingFileHeader, fileBytes: Int) {
-        let header = RingFileHeader(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
+        let header = RingFileHeader(settings: settings)
         do throws(RingFileError) {
             try file.write(header.encoded)
         } catch {
@@ -185,9 +183,7 @@ public final class RingFile: Sendable {
 
     private func headerToAppend() throws(RingFileError) -> (RingFileHeader, fileBytes: Int)? {
         guard let (header, fileBytes) = try readHeader() else { return nil }
-        guard isOurs(header) else {
-            throw .otherSettings(path: path, header.settings)
-        }
+        guard header.settings == settings else { throw .otherSettings(path: path, header.settings) }
         guard !header.isCutOff(fileBytes: fileBytes) else {
             throw .damaged(
                 path: path, offset: 18, reason: "the newest message does not end in the file")
@@ -264,10 +260,6 @@ public final class RingFile: Sendable {
 
     private func writePlaces(_ header: RingFileHeader) throws(RingFileError) {
         try file.write(header.encodedPlaces, at: RingFileHeader.placesOffset)
-    }
-
-    private func isOurs(_ header: RingFileHeader) -> Bool {
-        header.maximumBytes == maximumBytes && header.overwritesOldMessages == overwritesOldMessages
     }
 
     func readHeader() throws(RingFileError) -> (header: RingFileHeader, fileBytes: Int)? {
@@ -362,9 +354,7 @@ public final class RingFile: Sendable {
         func wait(until isDone: () throws(RingFileError) -> Bool) throws(RingFileError) {
             var pause: Int64 = 20_000
             while try isDone() == false {
-                guard cp_monotonic_time() < end else {
-                    throw .inUse(path: path)
-                }
+                guard cp_monotonic_time() < end else { throw .inUse(path: path) }
                 cp_sleep(pause)
                 pause = min(2 * pause, 2_000_000)
             }

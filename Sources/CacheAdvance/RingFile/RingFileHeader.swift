@@ -5,8 +5,7 @@ struct RingFileHeader: Sendable, Hashable {
     static let lengthBytes = 4
     static let placesOffset = 10
 
-    var maximumBytes: UInt64
-    var overwritesOldMessages: Bool
+    let settings: RingFileSettings
     /// Where the oldest message begins; equal to `end` if the ring is empty.
     var oldest: UInt64 = UInt64(RingFileHeader.bytes)
     var end: UInt64 = UInt64(RingFileHeader.bytes)
@@ -29,8 +28,8 @@ struct RingFileHeader: Sendable, Hashable {
 
     var encoded: [UInt8] {
         var bytes = [RingFileHeader.version]
-        bytes += RingFileHeader.bigEndian(maximumBytes)
-        bytes.append(overwritesOldMessages ? 1 : 0)
+        bytes += RingFileHeader.bigEndian(settings.maximumBytes)
+        bytes.append(settings.overwritesOldMessages ? 1 : 0)
         bytes += encodedPlaces
         return bytes + [UInt8](repeating: 0, count: RingFileHeader.bytes - bytes.count)
     }
@@ -38,10 +37,7 @@ struct RingFileHeader: Sendable, Hashable {
     /// Both places: 16 bytes, so that one write changes both.
     var encodedPlaces: [UInt8] { RingFileHeader.bigEndian(oldest) + RingFileHeader.bigEndian(end) }
 
-    init(maximumBytes: UInt64, overwritesOldMessages: Bool) {
-        self.maximumBytes = maximumBytes
-        self.overwritesOldMessages = overwritesOldMessages
-    }
+    init(settings: RingFileSettings) { self.settings = settings }
 
     /// - Throws: `unsupportedVersion`; `damaged` if the oldest message begins outside the file.
     init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(RingFileError) {
@@ -56,8 +52,8 @@ struct RingFileHeader: Sendable, Hashable {
             throw .damaged(
                 path: path, offset: 9, reason: "the overwriting flag is \(bytes[9]), not 0 or 1")
         }
-        maximumBytes = RingFileHeader.word(bytes, at: 1)
-        overwritesOldMessages = bytes[9] == 1
+        settings = RingFileSettings(
+            maximumBytes: RingFileHeader.word(bytes, at: 1), overwritesOldMessages: bytes[9] == 1)
         oldest = RingFileHeader.word(bytes, at: 10)
         end = RingFileHeader.word(bytes, at: 18)
         let places = UInt64(RingFileHeader.bytes)...UInt64(max(RingFileHeader.bytes, fileBytes))

@@ -26,7 +26,7 @@ struct MigrationOutcome: Sendable {
     /// The names of the types of objects that it stored because others are related to them.
     var mentioned: Set<String> = []
     /// The report about old objects that stay.
-    var problem: PapyrusStore.QueryError?
+    var problem: PapyrusQueryError?
 }
 
 extension Migration {

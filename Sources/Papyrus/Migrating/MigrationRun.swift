@@ -92,7 +92,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
             }
         }
         let problem = misread.problem("can't be converted into \(to.name), and stays")
-            .map { PapyrusStore.QueryError.invalidSchema(details: $0) }
+            .map { PapyrusQueryError.invalidSchema(details: $0) }
         return MigrationOutcome(hasChanged: hasChanged, mentioned: mentioned, problem: problem)
     }
 

@@ -41,7 +41,7 @@ package struct ChangedKeys {
 
 extension EventKind {
     /// Whether such an event may change the result of a look-up of its key.
-    fileprivate var changesWhatIsFound: Bool {
+    package var changesWhatIsFound: Bool {
         switch self {
         case .record, .update, .eviction, .expiry, .delete, .restore: true
         case .promotion, .rejection, .deadline, .append, .resize: false

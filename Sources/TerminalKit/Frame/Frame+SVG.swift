@@ -1,54 +1,34 @@
-package struct SVGAppearance: Sendable, Hashable {
-    /// The title of the window's bar; empty: no bar.
-    package var title: String
-    /// Default colors as 0xRRGGBB.
-    package var foreground: UInt32
-    package var background: UInt32
+/// The colors of text and page as 0xRRGGBB.
+private struct PageColors {
+    let foreground: UInt32
+    let background: UInt32
 
-    package init(title: String = "", foreground: UInt32 = 0xe6e9ef, background: UInt32 = 0x171b24) {
-        self.title = title
-        self.foreground = foreground
-        self.background = background
-    }
-
-    package static func page(of theme: Theme.Name) -> SVGAppearance {
+    init(_ theme: Theme.Name) {
         switch theme {
-        case .light, .lightSafe: SVGAppearance(foreground: 0x1f2328, background: 0xffffff)
-        case .dark, .darkSafe, .mono: SVGAppearance()
+        case .light, .lightSafe: (foreground, background) = (0x1f2328, 0xffffff)
+        case .dark, .darkSafe, .mono: (foreground, background) = (0xe6e9ef, 0x171b24)
         }
     }
 }
 
 extension Frame {
     /// The frame as an SVG picture of a terminal's window. Each run of text is stretched to its columns, so that any font fits.
-    package func svg(_ appearance: SVGAppearance = SVGAppearance()) -> String {
+    package func svg(theme: Theme.Name = .dark) -> String {
+        let page = PageColors(theme)
         let cell = (width: 8.4, height: 17.0)
         let padding = 16.0
-        let bar = appearance.title.isEmpty ? 0.0 : 24.0
         let width = Double(size.columns) * cell.width + 2 * padding
-        let height = Double(size.rows) * cell.height + 2 * padding + bar
-        let border = blend(appearance.foreground, appearance.background, 0.25)
+        let height = Double(size.rows) * cell.height + 2 * padding
+        let border = blend(page.foreground, page.background, 0.25)
         var svg = """
             <svg xmlns="http://www.w3.org/2000/svg" width="\(number(width))" height="\(number(height))" \
             viewBox="0 0 \(number(width)) \(number(height))">
             <rect x="0.5" y="0.5" width="\(number(width - 1))" height="\(number(height - 1))" rx="9" \
-            fill="\(hex(appearance.background))" stroke="\(border)"/>
+            fill="\(hex(page.background))" stroke="\(border)"/>
 
             """
-        if bar > 0 {
-            for (index, color) in ["#ff5f57", "#febc2e", "#28c840"].enumerated() {
-                svg +=
-                    "<circle cx=\"\(number(20 + Double(index) * 20))\" cy=\"18\" r=\"6\" fill=\"\(color)\"/>\n"
-            }
-            svg += """
-                <text x="\(number(width / 2))" y="22" text-anchor="middle" font-family="sans-serif" \
-                font-size="13" fill="\(hex(appearance.foreground))" opacity="0.7">\
-                \(escaped(TerminalText.sanitized(appearance.title)))</text>
-
-                """
-        }
         svg += """
-            <g transform="translate(\(number(padding)) \(number(padding + bar)))" font-size="14" \
+            <g transform="translate(\(number(padding)) \(number(padding)))" font-size="14" \
             font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" xml:space="preserve">
 
             """
@@ -56,11 +36,11 @@ extension Frame {
         var texts = ""
         for row in 0..<size.rows {
             for run in runs(in: row) {
-                let (ink, paper) = inks(run.style, appearance)
+                let (ink, paper) = inks(run.style, page)
                 let x = Double(run.column) * cell.width
                 let y = Double(row) * cell.height
                 let runWidth = Double(run.columns) * cell.width
-                if paper != appearance.background {
+                if paper != page.background {
                     backgrounds += """
                         <rect x="\(number(x))" y="\(number(y))" width="\(number(runWidth))" \
                         height="\(number(cell.height))" fill="\(hex(paper))"/>
@@ -122,9 +102,9 @@ extension Frame {
         return runs
     }
 
-    private func inks(_ style: Style, _ appearance: SVGAppearance) -> (ink: UInt32, paper: UInt32) {
-        let ink = style.foreground.packed ?? appearance.foreground
-        let paper = style.background.packed ?? appearance.background
+    private func inks(_ style: Style, _ page: PageColors) -> (ink: UInt32, paper: UInt32) {
+        let ink = style.foreground.packed ?? page.foreground
+        let paper = style.background.packed ?? page.background
         return style.attributes.contains(.reverse) ? (paper, ink) : (ink, paper)
     }
 

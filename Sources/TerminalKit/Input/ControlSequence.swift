@@ -100,11 +100,8 @@ enum KeySequences {
     /// A modifier parameter is 1 plus the sum of shift 1, alt 2, control 4 and meta 8.
     static func modifiers(_ parameter: Int) -> Modifiers {
         let bits = max(0, parameter - 1)
-        var modifiers: Modifiers = []
-        if bits & 1 != 0 { modifiers.insert(.shift) }
-        if bits & (2 | 8) != 0 { modifiers.insert(.alt) }
-        if bits & 4 != 0 { modifiers.insert(.control) }
-        return modifiers
+        // Meta counts as alt.
+        return Modifiers(rawValue: UInt8(bits & 7 | bits >> 2 & 2))
     }
 }
 
@@ -113,10 +110,7 @@ enum MouseReport {
     /// Columns and rows are from 1. Nil for unused reports, such as a motion without a button.
     static func event(code: Int, column: Int, row: Int, isRelease: Bool) -> MouseEvent? {
         guard code >= 0, code < 256, column >= 1, row >= 1 else { return nil }
-        var modifiers: Modifiers = []
-        if code & 4 != 0 { modifiers.insert(.shift) }
-        if code & 8 != 0 { modifiers.insert(.alt) }
-        if code & 16 != 0 { modifiers.insert(.control) }
+        let modifiers = Modifiers(rawValue: UInt8(code >> 2 & 7))
         let point = Point(column: column - 1, row: row - 1)
         if code & 64 != 0 {
             // 66 and 67: the wheel's horizontal movements.

@@ -32,7 +32,7 @@ package enum KeyCode: Sendable, Hashable {
     case function(Int)
 }
 
-/// Modifiers. Shift isn't reported with a character: it changes the character.
+/// Modifiers, with the bits of terminals' reports. Shift isn't reported with a character: it changes the character.
 package struct Modifiers: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

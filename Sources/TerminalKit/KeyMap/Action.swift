@@ -44,14 +44,5 @@ where
         return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil
     }
 
-    /// `keys`: spellings of ``Key/init(parsing:)``, separated by spaces.
-    package init(
-        _ id: ID, title: String, help: String, keys: String, contexts: Set<Context>, flags: ActionFlags = []
-    ) throws(KeySpellingError) {
-        var parsed: [Key] = []
-        for spelling in keys.split(separator: " ") { parsed.append(try Key(parsing: String(spelling))) }
-        self.init(id, title: title, help: help, keys: parsed, contexts: contexts, flags: flags)
-    }
-
     package var keyList: String { keys.map(\.description).joined(separator: ", ") }
 }

@@ -3,18 +3,6 @@ package struct KeyMap<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
-    /// Two actions of one screen with the same key.
-    package struct Conflict: Sendable, Hashable, CustomStringConvertible {
-        package let key: Key
-        package let context: Context
-        package let first: ID
-        package let second: ID
-
-        package var description: String {
-            "\(key) in \(context): \(first.rawValue) and \(second.rawValue)"
-        }
-    }
-
     /// In the order of the help.
     package private(set) var actions: [Action<ID, Context>]
     private var index: [Context: [Key: Int]] = [:]
@@ -65,24 +53,6 @@ where
             return [title, name, help, key, keyword].compactMap { $0 }.max().map { ($0, position, action) }
         }
         return scored.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
-    }
-
-    package var conflicts: [Conflict] {
-        var found: [Conflict] = []
-        var taken: [Context: [Key: ID]] = [:]
-        for action in actions {
-            for key in action.keys {
-                for context in action.contexts {
-                    if let first = taken[context]?[key], first != action.id {
-                        found.append(
-                            Conflict(key: key, context: context, first: first, second: action.id))
-                    } else {
-                        taken[context, default: [:]][key] = action.id
-                    }
-                }
-            }
-        }
-        return found
     }
 
     /// Assigns keys to an action, and removes them from other actions of the same screens.

@@ -12,18 +12,9 @@ enum UTF8Scalar {
 
     /// The first scalar and its length; nil unless it is complete and valid.
     static func decode(_ bytes: ArraySlice<UInt8>) -> (scalar: Unicode.Scalar, length: Int)? {
-        guard let first = bytes.first, let length = length(startingWith: first), bytes.count >= length
-        else { return nil }
-        if length == 1 { return (Unicode.Scalar(first), 1) }
-        var value = UInt32(first) & (0xff >> UInt32(length + 1))
-        for byte in bytes.dropFirst().prefix(length - 1) {
-            guard byte & 0xc0 == 0x80 else { return nil }
-            value = value << 6 | UInt32(byte & 0x3f)
-        }
-        // Overlong forms: the smallest value that needs this many bytes.
-        guard value >= [0, 0, 0x80, 0x800, 0x1_0000][length], let scalar = Unicode.Scalar(value) else {
-            return nil
-        }
-        return (scalar, length)
+        var decoder = UTF8()
+        var bytes = bytes.prefix(4).makeIterator()
+        guard case .scalarValue(let scalar) = decoder.decode(&bytes) else { return nil }
+        return (scalar, UTF8.width(scalar))
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import StorageEngine
 
@@ -40,21 +39,13 @@ extension ArchiveCore {
 
     private func wait(for flight: Flight, _ ticket: Int, _ key: String) throws -> HeldObject {
         do {
-            try Computing.begin(computingKey(key))
+            try Computing.begin(shared.computingKey(key))
         } catch {
-            flights.giveUp(flight, ticket, key)
+            flight.giveUp(ticket)
             throw error
         }
-        defer { Computing.end(computingKey(key)) }
-        let isDone = DispatchSemaphore(value: 0)
-        let outcome = Guarded<Flight.Outcome?>(nil)
-        flight.wait(ticket) { result in
-            outcome.withLock { $0 = result }
-            isDone.signal()
-        }
-        isDone.wait()
-        guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
-        return try result.get()
+        defer { Computing.end(shared.computingKey(key)) }
+        return try BlockingExecutor.wait { flight.wait(ticket, $0) }.get()
     }
 
     private func carryOut(
@@ -73,7 +64,7 @@ extension ArchiveCore {
             }
         }
         defer { withExtendedLifetime(claim) {} }
-        let key = computingKey(request.key)
+        let key = shared.computingKey(request.key)
         try Computing.begin(key)
         defer { Computing.end(key) }
         let object = try shared.times.measure(.compute) {
@@ -83,8 +74,6 @@ extension ArchiveCore {
     }
 
     // MARK: For threads and tasks
-
-    private func computingKey(_ key: String) -> Computing.Key { shared.computingKey(key) }
 
     /// Whether to compute now. For all processes, a process claims the key first, and looks for the object again.
     fileprivate func turn(
@@ -200,7 +189,7 @@ extension ArchiveHandle {
         do {
             try Computing.begin(shared.computingKey(key))
         } catch {
-            flights.giveUp(flight, ticket, key)
+            flight.giveUp(ticket)
             throw error
         }
         defer { Computing.end(shared.computingKey(key)) }
@@ -209,7 +198,7 @@ extension ArchiveHandle {
                 flight.wait(ticket) { continuation.resume(with: $0) }
             }
         } onCancel: {
-            flights.giveUp(flight, ticket, key)
+            flight.giveUp(ticket)
         }
         return try shared.object(of: held, key)
     }

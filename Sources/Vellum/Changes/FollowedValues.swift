@@ -80,15 +80,6 @@ struct FollowedSource<Value>: Sendable {
     let log: @Sendable (any Error) -> Void
 }
 
-extension ArchiveEvent {
-    fileprivate var changesObjects: Bool {
-        switch kind {
-        case .record, .update, .eviction, .expiry, .delete, .restore: true
-        case .promotion, .rejection, .deadline, .append, .resize: false
-        }
-    }
-}
-
 extension ArchiveHandle {
     private func followed<Value>(
         _ subject: String?, isNews: @escaping @Sendable (ArchiveEvent) -> Bool,
@@ -105,7 +96,7 @@ extension ArchiveHandle {
     func values<Part>(
         forKey name: String, _ part: @escaping @Sendable (Object) -> Part
     ) -> FollowedValues<Part?> {
-        followed(name, isNews: { $0.changesObjects && $0.isAbout(name) }) { core in
+        followed(name, isNews: { $0.kind.changesWhatIsFound && $0.isAbout(name) }) { core in
             let seen = try core.objects(named: [name]).first
             return Standing(
                 value: seen.map { part($0.object) },
@@ -115,7 +106,7 @@ extension ArchiveHandle {
 
     func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
         let queries = CarriedQueries(queries: queries)
-        return followed(nil, isNews: \.changesObjects) { core in
+        return followed(nil, isNews: \.kind.changesWhatIsFound) { core in
             let seen = try core.seen(by: queries.queries)
             return Standing(
                 value: seen.map(\.object),

@@ -31,6 +31,20 @@ package enum BlockingExecutor {
         return try result.value.get()
     }
 
+    /// Blocks the thread until `ask` calls its argument, and returns the answer.
+    package static func wait<Answer: Sendable>(
+        _ ask: (@escaping @Sendable (Answer) -> Void) -> Void
+    ) -> Answer {
+        let answer = Guarded<Answer?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        ask { result in
+            answer.withLock { $0 = result }
+            isDone.signal()
+        }
+        isDone.wait()
+        return answer.withLock { $0 }!
+    }
+
     /// Only one thread uses it at a time.
     private struct Carried<Value>: @unchecked Sendable {
         let value: Value

@@ -2,59 +2,24 @@ import StorageEngine
 import Synchronization
 
 package final class Flights: Sendable {
-    private struct UnderWay {
-        var joinable: [ExactText: Flight] = [:]
-        /// Computations without waiting callers, until they end: their results are still stored.
-        var abandoned: [ExactText: [Flight]] = [:]
-
-        var isEmpty: Bool { joinable.isEmpty && abandoned.isEmpty }
-
-        mutating func removeAll(of key: ExactText, where isMeant: (Flight) -> Bool) -> [Flight] {
-            var removed: [Flight] = []
-            if let flight = joinable[key], isMeant(flight) {
-                joinable[key] = nil
-                removed.append(flight)
-            }
-            if let flights = abandoned[key] {
-                let left = flights.filter { !isMeant($0) }
-                abandoned[key] = left.isEmpty ? nil : left
-                removed += flights.filter(isMeant)
-            }
-            return removed
-        }
-    }
-
-    private let all = Guarded(UnderWay())
+    /// Computations that aren't outdated. Only the last of a key may have waiting callers; the results of all are stored.
+    private let all = Guarded<[ExactText: [Flight]]>([:])
     private let isAnyUnderWay = Atomic<Bool>(false)
 
     /// Joins or begins the computation of a key. Returns it, a ticket to wait with, and whether the caller has to run it.
     func join(_ key: String, owner: String?) -> (flight: Flight, ticket: Int, isNew: Bool) {
         all.withLock { all in
-            if let flight = all.joinable[ExactText(key)] { return (flight, flight.ticket(), false) }
-            let flight = Flight(owner: owner)
-            all.joinable[ExactText(key)] = flight
-            isAnyUnderWay.store(true, ordering: .releasing)
-            return (flight, flight.ticket(), true)
-        }
-    }
-
-    package func waiting(for key: String) -> Int {
-        all.withLock { $0.joinable[ExactText(key)]?.waiting ?? 0 }
-    }
-
-    /// Called when a caller stops waiting. The last one cancels the computation.
-    func giveUp(_ flight: Flight, _ ticket: Int, _ key: String) {
-        let (body, task) = all.withLock { all in
-            let (body, task) = flight.giveUp(ticket)
-            if task != nil, all.joinable[ExactText(key)] === flight {
-                all.joinable[ExactText(key)] = nil
-                all.abandoned[ExactText(key), default: []].append(flight)
+            if let flight = all[ExactText(key)]?.last, let ticket = flight.join() {
+                return (flight, ticket, false)
             }
-            return (body, task)
+            let flight = Flight(owner: owner)
+            all[ExactText(key), default: []].append(flight)
+            isAnyUnderWay.store(true, ordering: .releasing)
+            return (flight, Flight.firstTicket, true)
         }
-        body?(.failure(CancellationError()))
-        task?.cancel()
     }
+
+    package func waiting(for key: String) -> Int { all.withLock { $0[ExactText(key)]?.last?.waiting ?? 0 } }
 
     /// Ends these keys' computations, whose callers still get the results. Call it before a deletion, or after
     /// recording an entry to be deleted, so that it isn't restored. Waits for one being stored. Costs a look at one
@@ -64,32 +29,31 @@ package final class Flights: Sendable {
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
 
     func outdate(ofOwner owner: String) {
-        outdate(where: { $0.owner.map(ExactText.init) == ExactText(owner) }) {
-            Array($0.joinable.keys) + $0.abandoned.keys
-        }
+        outdate(where: { $0.owner.map(ExactText.init) == ExactText(owner) }) { Array($0.keys) }
     }
 
-    func outdateAll() { outdate { Array($0.joinable.keys) + $0.abandoned.keys } }
+    func outdateAll() { outdate { Array($0.keys) } }
 
-    private func outdate(where isMeant: (Flight) -> Bool = { _ in true }, _ keys: (UnderWay) -> [ExactText]) {
+    private func outdate(
+        where isMeant: (Flight) -> Bool = { _ in true }, _ keys: ([ExactText: [Flight]]) -> [ExactText]
+    ) {
         guard isAnyUnderWay.load(ordering: .acquiring) else { return }
-        let ended = all.withLock { all in
-            let ended = keys(all).flatMap { all.removeAll(of: $0, where: isMeant) }
-            isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
-            return ended
-        }
+        let ended = all.withLock { all in keys(all).flatMap { remove($0, isMeant, from: &all) } }
         for flight in ended { flight.declareOutdated() }
     }
 
     func end(_ flight: Flight, _ key: String) {
-        all.withLock { all in
-            if all.joinable[ExactText(key)] === flight { all.joinable[ExactText(key)] = nil }
-            if let abandoned = all.abandoned[ExactText(key)] {
-                let left = abandoned.filter { $0 !== flight }
-                all.abandoned[ExactText(key)] = left.isEmpty ? nil : left
-            }
-            isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
-        }
+        all.withLock { _ = remove(ExactText(key), { $0 === flight }, from: &$0) }
+    }
+
+    private func remove(
+        _ key: ExactText, _ isMeant: (Flight) -> Bool, from all: inout [ExactText: [Flight]]
+    ) -> [Flight] {
+        guard let present = all[key] else { return [] }
+        let left = present.filter { !isMeant($0) }
+        all[key] = left.isEmpty ? nil : left
+        isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
+        return present.filter(isMeant)
     }
 }
 
@@ -99,10 +63,13 @@ final class Flight: Sendable {
     private struct State {
         var outcome: Outcome?
         var waiting: [Int: @Sendable (Outcome) -> Void] = [:]
-        var joined = 0
-        var present: Set<Int> = []
+        var joined = Flight.firstTicket
+        var present: Set<Int> = [Flight.firstTicket]
         var task: Task<Void, Never>?
+        var isCancelled = false
     }
+
+    fileprivate static let firstTicket = 1
 
     private let state = Guarded(State())
     let owner: String?
@@ -119,8 +86,10 @@ final class Flight: Sendable {
 
     fileprivate var waiting: Int { state.withLock { $0.present.count } }
 
-    fileprivate func ticket() -> Int {
+    /// A ticket to wait with; `nil` after the computation was cancelled.
+    fileprivate func join() -> Int? {
         state.withLock { state in
+            guard !state.isCancelled else { return nil }
             state.joined += 1
             state.present.insert(state.joined)
             return state.joined
@@ -137,13 +106,15 @@ final class Flight: Sendable {
         if let outcome { body(outcome) }
     }
 
-    fileprivate func giveUp(
-        _ ticket: Int
-    ) -> (tell: (@Sendable (Outcome) -> Void)?, stop: Task<Void, Never>?) {
-        state.withLock { state in
+    /// Called when a caller stops waiting. The last one cancels the computation.
+    func giveUp(_ ticket: Int) {
+        let (body, task) = state.withLock { state -> ((@Sendable (Outcome) -> Void)?, Task<Void, Never>?) in
             guard state.present.remove(ticket) != nil, state.outcome == nil else { return (nil, nil) }
-            return (state.waiting.removeValue(forKey: ticket), state.present.isEmpty ? state.task : nil)
+            state.isCancelled = state.present.isEmpty && state.task != nil
+            return (state.waiting.removeValue(forKey: ticket), state.isCancelled ? state.task : nil)
         }
+        body?(.failure(CancellationError()))
+        task?.cancel()
     }
 
     func carriedOut(by task: Task<Void, Never>) {

@@ -53,7 +53,7 @@ struct PropertyProof<Object> {
         func isWay(_ way: [String], in base: CBORValue) -> Bool {
             for probe in probes {
                 guard case .value(let value) = outcome(of: probe.item, at: way, in: base),
-                    probe.value.isEqual(to: value)
+                    value as? AnyHashable == probe.value
                 else { return false }
             }
             return isAbsence(nil, at: way, in: base) && isAbsence(.null, at: way, in: base)

@@ -22,7 +22,7 @@ enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
             switch self {
             case .text: frame.plainText
             case .ansi: frame.ansiText(depth: ScreenFormat.depth)
-            case .svg: frame.svg(.page(of: theme))
+            case .svg: frame.svg(theme: theme)
             }
         if picture.last != "\n" { picture += "\n" }
         try OutputWriter.print(picture)

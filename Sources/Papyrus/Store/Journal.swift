@@ -5,19 +5,19 @@ import StorageEngine
 final class Journal: Sendable {
     private let guarded = Guarded(LogLevel.error)
 
-    var level: LogLevel {
+    var logLevel: LogLevel {
         get { guarded.withLock { $0 } }
         set { guarded.withLock { $0 = newValue } }
     }
 
     func info(_ message: @autoclosure () -> String) {
-        guard level <= .info else { return }
+        guard logLevel <= .info else { return }
         write(message(), .info)
     }
 
     func error(_ operation: String, _ reason: any Error) {
         let urgency: LogLevel = Journal.isOfStore(reason) ? .fault : .error
-        guard urgency >= level else { return }
+        guard urgency >= logLevel else { return }
         write("cannot \(operation): \(reason)", urgency)
     }
 

@@ -4,19 +4,16 @@ import StorageEngine
 /// An archive to read from, with a snapshot that concurrent readers share.
 final class ArchiveView {
     let archive: Archive
-    private let known: () throws -> ArchiveSnapshot
+    private let known: (() throws -> ArchiveSnapshot)?
 
-    init(_ archive: Archive) {
-        self.archive = archive
-        known = { try archive.snapshot() }
-    }
-
-    init(_ archive: Archive, snapshot: @escaping () throws -> ArchiveSnapshot) {
+    init(_ archive: Archive, snapshot: (() throws -> ArchiveSnapshot)? = nil) {
         self.archive = archive
         known = snapshot
     }
 
-    func snapshot() throws -> SnapshotEntries { SnapshotEntries(snapshot: try known()) }
+    func snapshot() throws -> SnapshotEntries {
+        SnapshotEntries(snapshot: try known?() ?? archive.snapshot())
+    }
 }
 
 /// Reads in two steps: the first call fixes the state of the archive, and the closure that it returns decodes the

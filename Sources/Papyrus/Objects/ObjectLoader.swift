@@ -60,14 +60,14 @@ final class ObjectLoader: @unchecked Sendable {
     /// A damaged value also counts as undecodable. A temporary failure to read doesn't.
     private static func queryError(_ error: any Error) -> any Error {
         let error = orDamaged(error)
-        guard !(error is PapyrusStore.QueryError), !(error is StorageError) else { return error }
-        return PapyrusStore.QueryError.invalidSchema(details: error)
+        guard !(error is PapyrusQueryError), !(error is StorageError) else { return error }
+        return PapyrusQueryError.invalidSchema(details: error)
     }
 
     /// `invalidSchema` if the error says that an entry's bytes are damaged, otherwise the error itself.
     static func orDamaged(_ error: any Error) -> any Error {
         guard case .corrupted? = error as? StorageError else { return error }
-        return PapyrusStore.QueryError.invalidSchema(details: error)
+        return PapyrusQueryError.invalidSchema(details: error)
     }
 
     /// The related object with an identifier; `nil` if it was deleted.

@@ -95,7 +95,7 @@ extension StoreCore {
                 guard !kept.contains(ExactText(entry.key)) else { return false }
                 do {
                     return isIncluded(try loader.object(Object.self, of: entry))
-                } catch let error as PapyrusStore.QueryError {
+                } catch let error as PapyrusQueryError {
                     misread.add(entry.key, error)
                     return false
                 }

@@ -1,15 +1,13 @@
-extension PapyrusStore {
-    /// Why a query returned no object.
-    public enum QueryError: Error {
-        /// There is no object with that identifier.
-        case notFound
-        /// The stored value, which stays, can't be decoded as the type; `details` names the difference.
-        /// ``PapyrusStore/register(migration:)`` converts old objects into new ones.
-        case invalidSchema(details: any Error)
-    }
+/// Why a query returned no object: `PapyrusStore.QueryError`.
+public enum PapyrusQueryError: Error {
+    /// There is no object with that identifier.
+    case notFound
+    /// The stored value, which stays, can't be decoded as the type; `details` names the difference. A migration
+    /// (`PapyrusStore.register(migration:)`) converts old objects into new ones.
+    case invalidSchema(details: any Error)
 }
 
-extension PapyrusStore.QueryError: CustomStringConvertible {
+extension PapyrusQueryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFound: "object not found"
