@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StoreInspection
 
-/// The shell command for the data on a screen.
 package enum CommandLine {
     /// The command without the program's name and the store.
     struct Words {

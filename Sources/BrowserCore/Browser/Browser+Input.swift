@@ -149,10 +149,7 @@ extension Browser {
         if key == Key(.escape), let job = model.job, job.isStoppable || job.isChange {
             return stop(&model, job)
         }
-        if isAsking(model) {
-            model.say("\(key)\(Model.awaited)", seconds: 3)
-            return []
-        }
+        if isAsking(model) { return model.reply("\(key)\(Model.awaited)", seconds: 3) }
         if model.isTyping { return model.parts.press(&model, key) }
         if isRefusedText(&model, key) { return [] }
         guard let assigned = model.keyMap.action(for: key, in: model.screen) else {
@@ -160,8 +157,7 @@ extension Browser {
             return []
         }
         if assigned.id.isAboutRows, model.isLoadingRows {
-            model.say("\(key)\(Model.awaited)", seconds: 3)
-            return []
+            return model.reply("\(key)\(Model.awaited)", seconds: 3)
         }
         let id = model.parts.action(for: key, assigned.id, model)
         let action = model.keyMap.action(id) ?? assigned
@@ -237,26 +233,23 @@ extension Browser {
     /// Ends the browser to start the demo; the key must be repeated while stores are open.
     private static func startDemo(_ model: inout Model) -> [Effect] {
         if let problem = model.surroundings.demoProblem {
-            model.say("The demo is not available: \(problem)", role: .error)
-            return []
+            return model.reply("The demo is not available: \(problem)", role: .error)
         }
         let open = model.openStores.count
         if open == 0 || model.isAskedAgain(.demo) { return [.end(.startDemo)] }
         let stores = Figures.count(open, "open store", "open stores")
-        model.say(
+        return model.reply(
             "This closes \(stores); press \(keyName(model, .demo)) again to start the demo.", role: .warning,
             seconds: 5)
-        return []
     }
 
     /// Ends the browser; the key must be repeated while a change is running.
     private static func quit(_ model: inout Model, _ key: Key) -> [Effect] {
         guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.end(.quit)] }
-        model.say(
+        return model.reply(
             job.isStoppable
                 ? "A change is running; press \(key) again to stop it and quit."
                 : "A change is running; press \(key) again to quit when it ends.", role: .warning, seconds: 5)
-        return []
     }
 
     private static func close(_ model: inout Model) -> [Effect] {
@@ -269,10 +262,7 @@ extension Browser {
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
-        if let reason = model.objection(to: id) {
-            model.say(reason, role: .warning)
-            return []
-        }
+        if let reason = model.objection(to: id) { return model.reply(reason, role: .warning) }
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// The browser as pure functions: start, update, view.
 package enum Browser {
     package static func start(_ model: inout Model) -> [Effect] {
         guard let store = model.store else { return StoresScreen.load(&model) }

@@ -7,7 +7,6 @@ enum FooterView {
         .expire, .query,
     ]
 
-    /// Rare actions, which are named last.
     private static let rare: [ActionID] = [.resizeArchive, .compactArchive, .renameArchive, .dropArchive]
 
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {

@@ -3,7 +3,6 @@ import StoreInspection
 extension Model {
     package var cursorKey: String? { parts.key(self) }
 
-    /// The marks of the list or result on screen; nil without marks.
     var marked: (marks: Marks, archive: ArchiveAddress)? {
         let marks = screen == .entries ? entries?.marks : screen == .query ? query?.marks : nil
         guard let marks, !marks.isEmpty, let archive = archiveInView else { return nil }
@@ -52,7 +51,6 @@ extension Model {
         screen = isThere ? origin : entries != nil ? .entries : .archives
     }
 
-    /// The number of events that were read since the store was opened.
     package var readEvents: Int { events.end }
     package var said: String? { notice?.text }
 

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The top bar: the path, the age of the screen, and the cost to the store.
 enum TitleView {
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
         let look = model.look

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Describes the selected row, or the visible lines of a screen without rows.
 extension AccessibilityOutput {
     /// A described row, and its identity without changing figures.
     private struct Said {

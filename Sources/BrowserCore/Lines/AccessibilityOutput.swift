@@ -19,7 +19,6 @@ package struct AccessibilityOutput: Sendable {
     package private(set) var typing: Typing?
     /// Whether the last output was a dialog. Keys pressed before aren't answers.
     package private(set) var asks = false
-    /// Whether output is pending.
     package private(set) var owes = false
 
     // The last spoken state.
@@ -227,7 +226,6 @@ package struct AccessibilityOutput: Sendable {
 
     // MARK: Marks and matches
 
-    /// The order, marks and matches of a list.
     private mutating func sayList(_ model: Model) -> [String] {
         var lines: [String] = []
         let sorted = model.parts.table(model)?.columns.first { $0.order != nil }

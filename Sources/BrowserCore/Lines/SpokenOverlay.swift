@@ -9,7 +9,6 @@ struct SpokenOverlay: Sendable {
     private(set) var chosen: String
     private(set) var opened: String
 
-    /// Maximum spoken lines of a difference.
     private static let mostLines = 200
 
     init?(_ model: Model) {

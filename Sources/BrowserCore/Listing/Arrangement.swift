@@ -120,7 +120,6 @@ package struct ListedRows: Sendable {
         rows.clamped(to: range) == rows && properties == columns
     }
 
-    /// Replaces the rows of a part of the range.
     mutating func update(_ newer: ListedRows) {
         for row in newer.range { (entries[row], cells[row]) = (newer.entries[row], newer.cells[row]) }
         made = newer.made

@@ -36,17 +36,12 @@ extension Browser {
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
         guard var chosen = model.parts.targets(model) else { return [] }
-        if let reason = chosen.isUnderWay {
-            model.say(reason, role: .warning)
-            return []
-        }
+        if let reason = chosen.isUnderWay { return model.reply(reason, role: .warning) }
         guard let complete = chosen.complete else {
             body(&model, chosen)
             return []
         }
-        let ticket = model.ticket()
-        model.begin(
-            Job(ticket: ticket, title: "collecting the entries", since: model.now, leadsToQuestion: true))
+        let ticket = model.begin("collecting the entries", leadsToQuestion: true)
         chosen.complete = nil
         let asked = chosen
         return .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
@@ -73,8 +68,7 @@ extension Browser {
         case .enter where form.button == 1: return plan(&model, form)
         case .enter, .escape:
             model.overlay = nil
-            model.say("Nothing was changed.", seconds: 3)
-            return []
+            return model.reply("Nothing was changed.", seconds: 3)
         case .up, .down:
             let next = form.choice.rawValue + (key.code == .down ? step : choices.count - step)
             (form.choice, form.problem) = (choices[next % choices.count], nil)
@@ -115,8 +109,7 @@ extension Browser {
         guard !targets.isEmpty else {
             model.overlay = nil
             let which = form.targets.count == 1 ? "The entry has no" : "No entry has an"
-            model.say("\(which) expiry time. Nothing was changed.")
-            return []
+            return model.reply("\(which) expiry time. Nothing was changed.")
         }
         model.overlay = .plan(
             Plan(
@@ -125,7 +118,6 @@ extension Browser {
         return []
     }
 
-    /// Parses the text; if it is invalid, sets the form's problem.
     private static func duration(_ text: String, _ form: inout ExpireForm) -> Duration? {
         do throws(DurationFault) {
             return try DurationText.interval(text)
@@ -144,8 +136,7 @@ extension Browser {
         _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
     ) -> Effect {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "collecting idle entries", since: model.now))
+        let ticket = model.begin("collecting idle entries")
         return .ask(
             "collect idle of \(archive.name) before \(before.microseconds / 1_000_000)", ticket: ticket
         ) { (context) throws(SourceError) in

@@ -40,8 +40,7 @@ extension Browser {
         switch item.content {
         case .ready(let text): return copy(&model, Array(text.utf8), of: item)
         case .absent(let reason):
-            model.say("Nothing was copied: \(reason).", role: .warning)
-            return []
+            return model.reply("Nothing was copied: \(reason).", role: .warning)
         case .read(let entries, let part):
             let subject = entries.count == 1 ? "\(entries[0])" : "\(entries.count) entries"
             return .ask("read \(item.name) of \(subject) to copy it") { (context) throws(SourceError) in
@@ -50,8 +49,7 @@ extension Browser {
                 switch result {
                 case .success(let bytes): return copy(&model, bytes, of: item)
                 case .failure(let error):
-                    model.say("Nothing was copied: \(error).", role: .error)
-                    return []
+                    return model.reply("Nothing was copied: \(error).", role: .error)
                 }
             }
         }
@@ -160,7 +158,6 @@ extension Browser {
         return "\(keyName(model, key)) writes \(key == .write ? "the value" : "the result") to a file."
     }
 
-    /// Shows the text, to be selected with the mouse.
     private static func show(_ model: inout Model, _ bytes: [UInt8], _ item: CopyItem, _ type: String) {
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)

@@ -75,11 +75,9 @@ extension Browser {
     }
 
     static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
-        model.say("\(key) does nothing here; esc closes.", seconds: 3)
-        return []
+        return model.reply("\(key) does nothing here; esc closes.", seconds: 3)
     }
 
-    /// Bracketed paste.
     static func paste(_ model: inout Model, _ text: String, into overlay: Overlay) {
         switch overlay {
         case .search(var list):
@@ -167,8 +165,7 @@ extension Browser {
                 return []
             }
             guard ExactText(name.text) == ExactText(plan.archive.name), !model.isInDoubt else {
-                model.say("Type \(plan.archive.name), then press enter.", role: .warning)
-                return []
+                return model.reply("Type \(plan.archive.name), then press enter.", role: .warning)
             }
             return carryOut(&model, plan)
         }

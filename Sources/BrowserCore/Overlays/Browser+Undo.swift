@@ -11,10 +11,7 @@ extension Browser {
             if model.events.hasDrop { model.say(lostArchive) }
             return []
         }
-        if model.sample(archive)?.kind == .log {
-            model.say(lostMessages)
-            return []
-        }
+        if model.sample(archive)?.kind == .log { return model.reply(lostMessages) }
         return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
@@ -72,10 +69,9 @@ extension Browser {
                 return []
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
-                model.say(
+                return model.reply(
                     "Can't undo: already undone, older than ten minutes, or its space was reused.",
                     role: .warning)
-                return []
             case .success(let carried?):
                 if carried.outcome.isComplete { forgetUndo(&model, action, in: archive) }
                 return report(&model, carried, action, in: archive)

@@ -62,8 +62,7 @@ struct ColumnChoice: Sendable {
 extension Browser {
     static func chooseColumns(_ model: inout Model) -> [Effect] {
         guard let choice = model.parts.columnChoice(model) else {
-            model.say("No columns to choose here.")
-            return []
+            return model.reply("No columns to choose here.")
         }
         model.overlay = .columns(choice)
         return choice.isOfProperties ? EntriesScreen.loadSample(model) : []

@@ -51,7 +51,6 @@ struct CopyItem: Sendable {
         ]
     }
 
-    /// The parts of marked entries.
     static func items(of marks: Marks, in archive: ArchiveAddress, _ model: Model) -> [CopyItem] {
         let entries = marks.list.map { EntryAddress($0.key, in: archive) }
         let count = "the " + Figures.count(marks.count, "marked", "marked")

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The difference that an edit would store, shown before it is stored.
 struct EditPlan: Sendable {
     let draft: Draft
     let edit: StoredEdit

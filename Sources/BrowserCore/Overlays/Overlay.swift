@@ -78,7 +78,6 @@ struct Plan: Sendable {
     var bytes: UInt64
     /// Idle time that selected the targets among all entries of the archive.
     var idle: Duration?
-    /// Name of the group whose entries are the targets.
     var group: String?
     /// 0 is Cancel.
     var button = 0

@@ -1,8 +1,6 @@
 import TerminalKit
 
-/// The rectangles of an overlay's parts, for drawing and the mouse.
 enum OverlayPlaces {
-    /// The box of the help or palette with its field, list and description of the selected line.
     static func actions(
         _ list: ActionList, _ model: Model
     ) -> (box: Rect, field: Rect, list: Rect, detail: Rect) {

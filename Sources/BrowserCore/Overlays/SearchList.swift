@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// A list with a search field: past queries, properties.
 struct SearchList: Sendable {
     struct Item: Sendable, Hashable {
         /// Shown before the text, such as the archive of a query.

@@ -4,10 +4,7 @@ import TerminalKit
 
 extension Browser {
     static func edit(_ model: inout Model) -> [Effect] {
-        guard let entry = chosenEntry(model) else {
-            model.say("No value to edit here.")
-            return []
-        }
+        guard let entry = chosenEntry(model) else { return model.reply("No value to edit here.") }
         let element = model.screen == .value ? model.value?.element : nil
         return begin(&model, entry, "Can't edit") { (folder, source) throws(SourceError) in
             try Draft(editing: entry, element, in: folder, from: source)
@@ -91,7 +88,6 @@ extension Browser {
         }
     }
 
-    /// Ends an edit without storing it and shows where the text is kept.
     private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
         draft.file.keep()
         model.overlay = .message("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
@@ -157,7 +153,6 @@ extension Browser {
         return refresh(&model, isForced: true)
     }
 
-    /// The conflict, with the key's latest event.
     private static func conflict(_ plan: EditPlan, _ past: KeyHistory?, _ model: Model) -> String {
         let key = TerminalSafe.quoted(plan.edit.key)
         let what =

@@ -14,7 +14,6 @@ package struct RecordedEvent: Sendable, Equatable {
         case resize(Size)
         /// A named position (`m`).
         case marker(String)
-        /// An event of another program.
         case other
     }
 

@@ -2,7 +2,6 @@ import CBOR
 import StoreInspection
 import TerminalKit
 
-/// A recording read from a file.
 package struct Recording: Sendable {
     package let size: Size
     package let title: String

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// The age of a screen that isn't live.
 struct ScreenAge: Sendable, Hashable {
     enum Verb: String, Sendable { case updated, read }
 

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The functions of a screen. Each screen has a folder with its state, view and actions.
 protocol ScreenParts {
     // MARK: Subject
 
@@ -38,7 +37,6 @@ protocol ScreenParts {
     static func listed(_ model: Model) -> Timestamp?
     /// The age of a screen that isn't live.
     static func age(_ model: Model) -> ScreenAge?
-    /// Whether the cursor follows the top row.
     static func follows(_ model: Model) -> Bool
     /// The table, for drawing and for clicks; nil if the screen has none.
     static func table(_ model: Model) -> Table?
@@ -174,7 +172,6 @@ extension Model {
     /// Whether the server counts reading a value as an access.
     var countsReads: Bool { archives.figures?.objectionToReading != nil }
 
-    /// Whether a line of the screen has the keyboard.
     var isTyping: Bool { parts.typingKeys(self) != nil }
 }
 

@@ -1,7 +1,6 @@
 import Foundation
 import StoreInspection
 
-/// The browser's state files, one for each kind of data.
 package struct StateFolder: Sendable {
     package let path: String
 

@@ -21,7 +21,6 @@ package struct StoreSummary: Sendable, Hashable {
     package var diskBytes: UInt64
     /// Memory of a server; nil: unknown.
     package var memoryBytes: UInt64?
-    /// Sums of the counters.
     package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
     /// Why it can't be read; one line.
     package var problem: String?
@@ -43,7 +42,6 @@ package struct StoreSummary: Sendable, Hashable {
     }
 }
 
-/// A store's archives and processes at one moment.
 package struct StoreFigures: Sendable, Hashable {
     package var archives: [ArchiveSample]
     package var processes: [AttachedProcess]
@@ -78,7 +76,6 @@ package struct StoreFigures: Sendable, Hashable {
     }
 }
 
-/// Clients and slow log of a server.
 package struct ServerActivity: Sendable, Hashable {
     package var clients: [ServerClient]
     /// The latest first.

@@ -225,9 +225,7 @@ extension ArchivesScreen {
             model.overlay = .plan(Plan(change, of: sample, at: archive))
             return []
         }
-        let ticket = model.ticket()
-        model.begin(
-            Job(ticket: ticket, title: "counting evictions", since: model.now, leadsToQuestion: true))
+        let ticket = model.begin("counting evictions", leadsToQuestion: true)
         return .ask("count evictions of \(archive.name)", ticket: ticket) {
             (context) throws(SourceError) -> Evictions? in
             if sample.kind == .log { return Evictions(ofLog: sample, excess) }

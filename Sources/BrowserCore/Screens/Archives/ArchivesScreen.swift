@@ -176,7 +176,6 @@ enum ArchivesScreen: ScreenParts {
         guard model.archives.filter.isEmpty else { return promptChanged(&model, "") }
         guard model.startsInStore else { return back(&model) }
         let quits = model.isFirstScreen ? "\(Browser.keyName(model, .quit)) quits; " : ""
-        model.say("\(quits)\(Browser.keyName(model, .back)) lists the stores.")
-        return []
+        return model.reply("\(quits)\(Browser.keyName(model, .back)) lists the stores.")
     }
 }

@@ -66,8 +66,7 @@ extension EntriesScreen {
         else { return [] }
         if !properties.contains(property) { properties.append(property) }
         guard properties.count <= ChosenColumns.mostProperties else {
-            model.say("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)
-            return []
+            return model.reply("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)
         }
         model.entries?.properties = properties
         let effects = columnsChosen(&model)

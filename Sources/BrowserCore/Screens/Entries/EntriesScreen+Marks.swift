@@ -15,16 +15,13 @@ extension EntriesScreen {
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let arrangement = model.entries?.arrangement, arrangement.count > 0 else { return [] }
         if arrangement.isPart {
-            model.say("Still listing entries. Mark them when the list is complete.", role: .warning)
-            return []
+            return model.reply("Still listing entries. Mark them when the list is complete.", role: .warning)
         }
         guard model.entries?.showsWhatIsAsked == true else {
-            model.say("Still filtering. Mark the entries when the list is complete.", role: .warning)
-            return []
+            return model.reply("Still filtering. Mark the entries when the list is complete.", role: .warning)
         }
-        let ticket = model.ticket()
+        let ticket = model.begin("marking")
         model.entries?.marking = ticket
-        model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return .ask("collect all rows", ticket: ticket) { context in
             // Off the drawing thread: there may be a million.
             arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }

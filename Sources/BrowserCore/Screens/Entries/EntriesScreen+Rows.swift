@@ -136,8 +136,7 @@ extension EntriesScreen {
     static func sort(_ model: inout Model, byColumn place: Int) -> [Effect] {
         let bases = EntriesView.bases(model)
         if bases.indices.contains(place) { return sort(&model, by: bases[place]) }
-        model.say("The list has \(Figures.count(bases.count, "column", "columns")).", seconds: 3)
-        return []
+        return model.reply("The list has \(Figures.count(bases.count, "column", "columns")).", seconds: 3)
     }
 
     /// Maximum number of keys whose metadata is read without a question; each takes four lookups.

@@ -124,8 +124,7 @@ enum GroupsScreen: ScreenParts {
     static func show(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         guard model.sample(archive)?.kind != .log else {
-            model.say("Logs can't be grouped: messages have no keys.")
-            return []
+            return model.reply("Logs can't be grouped: messages have no keys.")
         }
         let isOfEntries = model.screen == .entries
         model.groups = GroupsState(
@@ -145,11 +144,10 @@ enum GroupsScreen: ScreenParts {
     /// Counts the shown or grouped entries by a property.
     static func count(by grouping: Grouping, _ model: inout Model) -> [Effect] {
         if case .property(let property) = grouping, property.isMany {
-            model.say(
+            return model.reply(
                 "An entry can have several \(property); use the query: count by \(property).",
                 role: .warning,
                 seconds: 10)
-            return []
         }
         return Browser.readingValues(&model, for: "Counting", isNeeded: grouping.readsValues) { model in
             if model.screen == .entries, let entries = model.entries {
@@ -171,10 +169,9 @@ enum GroupsScreen: ScreenParts {
     private static func load(_ model: inout Model) -> [Effect] {
         guard let state = model.groups else { return [] }
         var effects: [Effect] = state.ticket.map { [.stop(ticket: $0)] } ?? []
-        let ticket = model.ticket()
+        let ticket = model.begin("grouping")
         model.groups?.ticket = ticket
         model.groups?.level.writes = model.cost.writes
-        model.begin(Job(ticket: ticket, title: "grouping", since: model.now))
         let (archive, level, scope, now) = (state.archive, state.level, state.scope, model.now)
         let allowsAccesses = model.archives.allowsReadingAll
         effects.append(

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The messages of a log, the newest at the bottom.
 enum MessagesView {
     static func table(_ model: Model) -> Table {
         guard let log = model.log, let available = log.available else {

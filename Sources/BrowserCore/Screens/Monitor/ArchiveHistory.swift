@@ -123,7 +123,6 @@ package struct ArchiveHistory: Sendable {
     package var count: Int { levels.reduce(0) { $0 + $1.bins.count } }
 }
 
-/// Accesses of archives in the last minute, or since the store was opened.
 package struct RecentHits: Sendable, Hashable {
     private(set) var seconds = 0.0
     private var hits = 0.0

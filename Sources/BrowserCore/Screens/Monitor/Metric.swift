@@ -23,7 +23,6 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
     var isBytes: Bool { self == .disk || self == .memory }
 
-    /// Nil for the hit ratio without accesses.
     func value(_ column: GraphColumn) -> Double? {
         switch self {
         case .hitRatio: column.hitRatio
@@ -75,7 +74,6 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map { $0 * scale }.first { $0 >= most } ?? most
     }
 
-    /// The sum of the archives' limits; nil if one has no limit.
     func limit(of archives: [ArchiveSample]) -> UInt64? {
         let limits = archives.compactMap { self == .disk ? $0.diskLimit : $0.memoryLimit }
         guard isBytes, !limits.isEmpty, limits.count == archives.count else { return nil }
@@ -103,7 +101,6 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// A bound for a figure of one archive or of all together.
 struct Alarm: Sendable, Hashable {
     let archive: String?
     let metric: Metric

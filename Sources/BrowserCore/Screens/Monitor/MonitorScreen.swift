@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Events, processes and graphs of a store; of a server slow log, clients and graphs.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), partName(model)]
@@ -199,7 +198,6 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// Lists the kinds with their numbers of events.
     private static func chooseKind(_ model: inout Model, _ filter: EventFilter) {
         var others = filter
         others.kind = nil

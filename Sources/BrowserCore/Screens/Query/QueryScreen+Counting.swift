@@ -91,12 +91,10 @@ extension QueryScreen {
         return (query.ticket.map { [.stop(ticket: $0)] } ?? []) + again
     }
 
-    /// Runs a query for the entries that the selected row counts.
     static func openCounted(_ model: inout Model, _ counted: QueryState.Counted) -> [Effect] {
         guard let row = model.query?.row else { return [] }
         guard let literal = row.literal else {
-            model.say("Can't open: no condition can express this value.", role: .warning)
-            return []
+            return model.reply("Can't open: no condition can express this value.", role: .warning)
         }
         let predicate: QueryPredicate =
             literal == .null

@@ -36,8 +36,7 @@ extension QueryScreen {
     static func save(_ model: inout Model, _ query: SavedQuery, named name: String) -> [Effect] {
         let name = String(name.trimmingSpaces())
         guard !name.isEmpty else {
-            model.say("Nothing was saved: a name is needed.", role: .warning)
-            return []
+            return model.reply("Nothing was saved: a name is needed.", role: .warning)
         }
         var named = query
         named.name = name

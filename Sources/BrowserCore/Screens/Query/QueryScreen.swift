@@ -30,7 +30,6 @@ enum QueryScreen: ScreenParts {
         .init(rest, infoRows: lines(model) + (isTall ? QueryView.remarks(model).count : 0))
     }
 
-    /// Number of visible lines of the query, at most a third of the screen.
     static func lines(_ model: Model) -> Int {
         max(1, min(model.query?.field.lineCount ?? 1, QueryState.shownLines, model.size.rows / 3))
     }

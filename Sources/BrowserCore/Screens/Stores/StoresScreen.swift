@@ -129,8 +129,7 @@ enum StoresScreen: ScreenParts {
         let isBeside = isStore && !isOfServer(model) && !model.isOfRingFile
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: title, since: model.now, leadsToQuestion: true))
+        let ticket = model.begin(title, leadsToQuestion: true)
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
             do {
                 if isServer {
@@ -156,7 +155,6 @@ enum StoresScreen: ScreenParts {
         }
     }
 
-    /// Records that a store was opened. Errors are shown only when a favourite is set.
     static func remember(_ path: String) -> Effect {
         .ask("remember store \(path)") { (context) throws(SourceError) in
             try context.source.noteOpened(store: path, at: context.clock())
@@ -186,8 +184,7 @@ enum StoresScreen: ScreenParts {
             try context.source.setFavourite(isFavourite, store: store.path)
         } then: { model, result in
             if case .failure(let error) = result {
-                model.say("Not saved: \(error.description)", role: .error)
-                return []
+                return model.reply("Not saved: \(error.description)", role: .error)
             }
             model.say(
                 isFavourite
@@ -218,8 +215,7 @@ enum StoresScreen: ScreenParts {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
-        model.say("This is the first screen; \(Browser.keyName(model, .quit)) quits.")
-        return []
+        return model.reply("This is the first screen; \(Browser.keyName(model, .quit)) quits.")
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {

@@ -2,12 +2,10 @@ import StorageEngine
 import StoreInspection
 
 struct StoresState: Sendable {
-    /// Nil until the folder was read.
     var stores: [StoreSummary]?
     var problem: String?
     /// Why favourites couldn't be read.
     var unremembered: String?
-    /// Activity of each store by path, while the list is shown.
     private(set) var histories: [ExactText: ArchiveHistory] = [:]
     var filter = ""
     var cursor = 0

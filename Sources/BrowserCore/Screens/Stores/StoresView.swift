@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The stores of a folder, or an introduction to an empty one.
 enum StoresView {
     static func table(_ model: Model) -> Table {
         let stores = model.stores.rows

@@ -7,7 +7,6 @@ struct ValueFind: Sendable {
     var ticket: Int?
     /// Nil until the search ends.
     var found: FoundPlaces?
-    /// The index of the selected match.
     var current: Int?
     var isOfOther = false
 

@@ -6,7 +6,6 @@ package struct ValueLoad: Sendable {
     package var content: ValueContent
     /// The value's first bytes, or all of a short one.
     package var head: [UInt8]
-    /// A note about the value, in one line.
     package var remark: String?
     /// A server's type of a value shown as a document, such as `stream`.
     package var typeName: String?

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Searching a whole value, which is read in windows off the drawing thread.
 extension ValueScreen {
     /// The matches, and whether the value was unchanged when the search ended.
     private struct Outcome: Sendable {
@@ -67,7 +66,6 @@ extension ValueScreen {
         return stopping + [search]
     }
 
-    /// Stops the search and removes its matches.
     static func stopFinding(_ model: inout Model) -> [Effect] {
         let ticket = model.value?.find.ticket
         model.value?.find.forget()
@@ -138,8 +136,7 @@ extension ValueScreen {
     static func findNext(_ model: inout Model, forward: Bool) -> [Effect] {
         guard let value = model.value else { return [] }
         guard !value.find.text.isEmpty else {
-            model.say("No search yet; \(Browser.keyName(model, .find)) starts one.", seconds: 3)
-            return []
+            return model.reply("No search yet; \(Browser.keyName(model, .find)) starts one.", seconds: 3)
         }
         guard let found = value.find.found else {
             guard value.find.ticket == nil else { return [] }
@@ -204,7 +201,6 @@ extension ValueState {
 }
 
 extension ValueTree {
-    /// The nodes whose name or value contains a text; nil if stopped.
     func find(_ pattern: SearchText, _ progress: (Double) -> Bool) -> FoundPlaces? {
         var found = FoundPlaces()
         for index in nodes.indices {

@@ -14,10 +14,8 @@ struct ValueState: Sendable {
     var load: ValueLoad?
     var mode = Mode.hex
     var folded: Set<Int> = []
-    /// The nodes that aren't inside a folded one.
     private(set) var visible: [Int] = []
     var cursor = 0
-    /// The first visible row of the tree and of bytes.
     var top = 0
     var bytesPerRow = 1
     var text = TextPlace()
@@ -171,7 +169,6 @@ struct TextPlace: Sendable {
         var rowsAbove = 0
     }
 
-    /// The first visible byte.
     var top = 0
     var goal: Goal?
     /// The width and character set of the layout.
@@ -179,7 +176,6 @@ struct TextPlace: Sendable {
     var isASCII = false
 }
 
-/// The chunks of a value that were read.
 struct StoredBytes: Sendable {
     static let chunk = TextWindow.block
     private static let most = 128
