@@ -21,7 +21,7 @@ extension Browser {
                 sayPasteIsNoKeys(&model)
                 return []
             }
-            paste(&model, text, into: overlay)
+            overlay.paste(&model, text)
         case .pasteUnfinished:
             // Stays until the paste ends.
             sayOfInput(&model, event.words, seconds: 1e9)
@@ -36,12 +36,7 @@ extension Browser {
 
     /// Whether typed and pasted characters are inserted into a text.
     static func takesText(_ model: Model) -> Bool {
-        switch model.overlay {
-        case .search, .actions: true
-        case .plan(let plan): plan.name != nil
-        case nil: model.prompt != nil || model.isTyping
-        default: false
-        }
+        model.overlay.map { $0.typing != nil } ?? (model.prompt != nil || model.isTyping)
     }
 
     /// Dialogs and prompts whose answer changes or runs something: they must be on screen before a key answers them.
@@ -50,20 +45,12 @@ extension Browser {
     }
 
     static func question(_ model: Model) -> Question? {
-        switch model.overlay {
-        case .plan(let plan): plan.name == nil ? .plan : .name
-        case .edit: .edit
-        case .expire: .expire
-        case .undoList: .undoList
-        case .choice: .choice
-        case .actions, .columns, .search, .message, .copy: nil
-        case nil:
-            switch model.prompt?.purpose {
-            case .pipe: .pipe
-            case .write, .export: .write
-            case .archive: .archive
-            default: nil
-            }
+        if let overlay = model.overlay { return overlay.question }
+        return switch model.prompt?.purpose {
+        case .pipe: .pipe
+        case .write, .export: .write
+        case .archive: .archive
+        default: nil
         }
     }
 
@@ -271,10 +258,9 @@ extension Browser {
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
-            model.overlay = .actions(
-                ActionList(isHelp: id == .help, field: TextField(placeholder: "type to search")))
+            model.overlay = ActionList(isHelp: id == .help, field: TextField(placeholder: "type to search"))
         case .commandLine:
-            model.overlay = .message("Shell command", CommandLine.lines(for: model))
+            model.overlay = MessageBox("Shell command", CommandLine.lines(for: model))
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.copyForPause()

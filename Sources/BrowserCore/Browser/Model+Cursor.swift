@@ -56,13 +56,7 @@ extension Model {
 
     package var markedKeys: [String] { entries?.marks.list.map(\.key).sorted() ?? [] }
 
-    package var isPlanOpen: Bool {
-        if case .plan = overlay { return true }
-        return false
-    }
+    package var isPlanOpen: Bool { overlay is Plan }
 
-    package var planned: [Target]? {
-        guard case .plan(let plan) = overlay else { return nil }
-        return plan.targets
-    }
+    package var planned: [Target]? { (overlay as? Plan)?.targets }
 }

@@ -43,7 +43,7 @@ package struct Model: Sendable {
 
     var showsHints: Bool
     var capturesMouse: Bool
-    var overlay: Overlay?
+    var overlay: (any Overlay)?
     /// When input that looks like pasted text was last refused as an answer to a dialog.
     var doubtedAt: Timestamp?
     /// When a key that opens a text field, or text after it, was last refused.
@@ -96,7 +96,7 @@ package struct Model: Sendable {
         lastWorkspace = workspace
         place = workspace
         if !problems.isEmpty {
-            overlay = .message(
+            overlay = MessageBox(
                 "Some settings are invalid",
                 problems + ["", "Their defaults are used. vellum config shows all settings."])
         }

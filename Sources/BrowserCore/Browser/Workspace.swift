@@ -19,7 +19,7 @@ struct Workspace: Sendable {
     private let events: EventLog
     private let cost: StoreCost
     private let pausedSince: Timestamp?
-    fileprivate let overlay: Overlay?
+    fileprivate let overlay: (any Overlay)?
     private let prompt: Prompt?
     private let undoWatch: UndoWatch?
 
@@ -174,7 +174,7 @@ extension Model {
         if let shown { kept.append(shown) }
         isInBackground = true
         let effects = body(&self).map { $0.of(id) }
-        if let title = self.overlay?.title, before.overlay == nil {
+        if let title = self.overlay?.notice, before.overlay == nil {
             say("\(title). Go there to see it.", role: .warning, seconds: 10)
         }
         isInBackground = false

@@ -139,7 +139,7 @@ package struct AccessibilityOutput: Sendable {
     }
 
     private mutating func sayOverlay(_ model: Model) -> [String] {
-        let now = SpokenOverlay(model)
+        let now = model.overlay?.spoken(model)
         defer { overlay = now }
         guard let now else {
             // The row below a closed overlay is spoken again.
@@ -147,10 +147,7 @@ package struct AccessibilityOutput: Sendable {
             return []
         }
         if now.opened != overlay?.opened {
-            switch model.overlay {
-            case .plan, .choice, .expire, .edit: asks = true
-            default: break
-            }
+            asks = model.overlay.map { $0.question != nil && !$0.isList } ?? false
             return now.heading + (now.choice.isEmpty ? [] : [now.choice])
         }
         return now.chosen == overlay?.chosen || now.choice.isEmpty ? [] : [now.choice]
@@ -189,7 +186,7 @@ package struct AccessibilityOutput: Sendable {
     // MARK: Typing
 
     private static func typing(_ model: Model) -> Typing? {
-        if let field = model.overlay?.field { return Typing("> ", field) }
+        if let field = model.overlay?.typing { return Typing("> ", field) }
         if model.overlay != nil { return nil }
         if let prompt = model.prompt { return Typing(prompt.label, prompt.field) }
         guard model.isTyping, let query = model.query else { return nil }

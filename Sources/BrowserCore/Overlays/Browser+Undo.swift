@@ -22,10 +22,10 @@ extension Browser {
             switch result {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(let actions) where choosing && !actions.isEmpty:
-                model.overlay = .undoList(UndoList(archive: archive, actions: actions))
+                model.overlay = UndoList(archive: archive, actions: actions)
             case .success(let actions):
                 if let latest = actions.first {
-                    model.overlay = .plan(Plan(undoing: latest, archive: archive))
+                    model.overlay = Plan(undoing: latest, archive: archive)
                 } else if model.events.hasDrop {
                     model.say("Nothing to undo in \(archive.name). \(lostArchive)")
                 } else {
@@ -36,28 +36,6 @@ extension Browser {
         }
     }
 
-    static func press(_ model: inout Model, _ key: Key, in old: UndoList) -> [Effect] {
-        var list = old
-        let rows = OverlayPlaces.undoList(list, model).page
-        switch key {
-        case Key(.escape), .character("q"), .character("U"):
-            model.overlay = nil
-            return []
-        case Key(.enter):
-            model.overlay = .plan(Plan(undoing: list.actions[list.selected], archive: list.archive))
-            return []
-        default:
-            guard let row = row(after: key, list.selected, last: list.actions.count - 1, page: rows) else {
-                return sayUseless(&model, key)
-            }
-            list.selected = row
-        }
-        list.first = Table.firstRow(
-            showing: list.selected, of: list.actions.count, in: rows, from: list.first)
-        model.overlay = .undoList(list)
-        return []
-    }
-
     static func undo(_ action: ReversibleAction, in archive: ArchiveAddress, _ ticket: Int) -> Effect {
         .ask("undo \(action.id) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
             try context.source.undo(action, in: archive, checkpoint: context.progress)
@@ -65,7 +43,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message("Nothing was undone", [error.description])
+                model.overlay = MessageBox("Nothing was undone", [error.description])
                 return []
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
@@ -95,7 +73,7 @@ extension Browser {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
             let title = outcome.entries + outcome.damaged == 0 ? "Nothing was undone" : "Undone"
-            model.overlay = .message(title, [summary.asSentence] + remarks)
+            model.overlay = MessageBox(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries + outcome.damaged > 0
         return EntriesScreen.keepListing(

@@ -30,51 +30,81 @@ enum UndoText {
     }
 }
 
-extension OverlayPlaces {
-    /// The undo list. All actions have the same number of lines, so that none is cut.
-    struct UndoListPlaces {
-        var box: Rect
-        var list: Rect
-        var items: [[String]]
+struct UndoList: ListOverlay {
+    var archive: ArchiveAddress
+    var actions: [ReversibleAction]
+    var selected = 0
+    var first = 0
 
-        var rowsPerItem: Int { max(1, items.first?.count ?? 1) }
-        var page: Int { max(1, list.rows / rowsPerItem) }
+    var keys: [(key: String, title: String)] { [("enter", "Undo"), ("esc", "Close")] }
+    var question: Browser.Question? { .undoList }
+
+    func rowCount(_ model: Model) -> Int { actions.count }
+
+    func area(_ model: Model) -> Rect { places(model).list }
+
+    func lines(_ model: Model) -> Int { max(1, items(model).first?.count ?? 1) }
+
+    func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        var list = self
+        switch key {
+        case Key(.escape), .character("q"), .character("U"):
+            model.overlay = nil
+            return []
+        case Key(.enter):
+            model.overlay = Plan(undoing: actions[selected], archive: archive)
+            return []
+        default:
+            guard let row = Browser.row(after: key, selected, last: actions.count - 1, page: page(model))
+            else { return Browser.sayUseless(&model, key) }
+            list.selected = row
+        }
+        return list.show(&model)
     }
 
-    static func undoList(_ list: UndoList, _ model: Model) -> UndoListPlaces {
+    func spoken(_ model: Model) -> SpokenOverlay {
+        let action = actions.indices.contains(selected) ? actions[selected] : nil
+        var spoken = SpokenOverlay(
+            ["Undo in \(archive.name)"], action.map { UndoText.summary($0, model) })
+        spoken.chosen = "\(selected)"
+        return spoken
+    }
+
+    // MARK: View
+
+    /// The lines of each action, the same number for all, so that none is cut.
+    private func items(_ model: Model) -> [[String]] {
         // One column is for the scroll bar, two indent further lines.
-        let room = max(1, listBox(columns: 120, rows: 1, model).list.columns - 3)
-        var items = list.actions.map { action in
+        let room = max(1, OverlayPlaces.listBox(columns: 120, rows: 1, model).list.columns - 3)
+        let items = actions.map { action in
             TextWrap.lines(UndoText.summary(action, model), columns: room).enumerated()
                 .map { $0 == 0 ? $1 : "  \($1)" }
         }
         let rows = items.map(\.count).max() ?? 1
-        for index in items.indices where items[index].count < rows {
-            items[index] += Array(repeating: "", count: rows - items[index].count)
-        }
-        let (box, inner) = listBox(columns: 120, rows: items.count * rows, model)
-        return UndoListPlaces(box: box, list: inner, items: items)
+        return items.map { $0 + Array(repeating: "", count: rows - $0.count) }
     }
-}
 
-extension OverlayView {
-    static func draw(_ list: UndoList, _ model: Model, into frame: inout Frame) {
+    private func places(_ model: Model) -> (box: Rect, list: Rect) {
+        OverlayPlaces.listBox(columns: 120, rows: actions.count * lines(model), model)
+    }
+
+    func draw(_ model: Model, into frame: inout Frame) {
         let look = model.look
         frame.cursor = nil
-        let places = OverlayPlaces.undoList(list, model)
-        drawBox(
-            places.box, around: places.list, title: " Undo in \(TitleView.name(of: list.archive, model)) ",
+        let (places, page, lines) = (places(model), page(model), lines(model))
+        OverlayView.drawBox(
+            places.box, around: places.list, title: " Undo in \(TitleView.name(of: archive, model)) ",
             into: &frame, look)
-        for (offset, item) in places.items.dropFirst(list.first).prefix(places.page).enumerated() {
-            let isSelected = list.first + offset == list.selected
+        for (offset, item) in items(model).dropFirst(first).prefix(page).enumerated() {
+            let isSelected = first + offset == selected
             for (row, line) in item.enumerated() {
-                let place = places.list.line(offset * places.rowsPerItem + row)
+                let place = places.list.line(offset * lines + row)
                 let style = look[isSelected ? .selected : .dialog]
                 frame.fill(place, style: style)
                 frame.write(line, at: place.origin, style: style, within: place)
             }
         }
-        ScrollBar(total: places.items.count, first: list.first, visible: places.page)
+        ScrollBar(total: actions.count, first: first, visible: page)
             .draw(into: &frame, in: places.list, look: look)
     }
 }

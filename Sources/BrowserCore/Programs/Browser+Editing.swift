@@ -39,13 +39,13 @@ extension Browser {
             switch result {
             case .success(let draft): return [editor(model, draft)]
             case .failure(let error):
-                model.overlay = .message(refusal, [error.description])
+                model.overlay = MessageBox(refusal, [error.description])
                 return []
             }
         }
     }
 
-    private static func editor(_ model: Model, _ draft: Draft) -> Effect {
+    static func editor(_ model: Model, _ draft: Draft) -> Effect {
         let editor = model.surroundings.editor
         let script = TerminalProgram.editorScript(editor)
         return .program(
@@ -68,7 +68,7 @@ extension Browser {
         switch result {
         case .success(.removed):
             let lines = ["The editor removed the file."]
-            model.overlay = .message("Not stored", lines + (complaint.map { [$0] } ?? []))
+            model.overlay = MessageBox("Not stored", lines + (complaint.map { [$0] } ?? []))
         case .failure(let error): leave(&model, draft, "Can't read the edited text: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
@@ -76,50 +76,25 @@ extension Browser {
         // A failed editor may have saved a part: the text is kept, but not stored.
         case .success where complaint != nil: leave(&model, draft, complaint ?? "")
         case .success(.mistaken(let mistake)):
-            model.overlay = .choice(
-                Choice(
-                    title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1
-                ) { model in
-                    [editor(model, draft)]
-                } left: { model in
-                    leave(&model, draft, "Nothing was stored.")
-                })
-        case .success(.changed(let plan)): model.overlay = .edit(plan)
+            model.overlay = Choice(
+                title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1
+            ) { model in
+                [editor(model, draft)]
+            } left: { model in
+                leave(&model, draft, "Nothing was stored.")
+            }
+        case .success(.changed(let plan)): model.overlay = plan
         }
     }
 
-    private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
+    static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
         draft.file.keep()
-        model.overlay = .message("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
-    }
-
-    // MARK: The plan
-
-    static func press(_ model: inout Model, _ key: Key, in old: EditPlan) -> [Effect] {
-        var plan = old
-        let content = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model)).content
-        let last = max(0, plan.rows(columns: content.columns).count - content.rows)
-        switch key {
-        case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
-            plan.button = 1 - plan.button
-        case .character("e"):
-            model.overlay = nil
-            return [editor(model, plan.draft)]
-        case Key(.enter) where plan.button == 1, .character("y"): return store(&model, plan)
-        case Key(.enter), Key(.escape), .character("n"), .character("q"):
-            leave(&model, plan.draft, "Nothing was stored.")
-            return []
-        default:
-            let key = key == .character(" ") ? Key(.pageDown) : key
-            plan.first = row(after: key, plan.first, last: last, page: content.rows - 1) ?? plan.first
-        }
-        model.overlay = .edit(plan)
-        return []
+        model.overlay = MessageBox("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
     }
 
     // MARK: Storing
 
-    private static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
+    static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
         model.overlay = nil
         guard !model.isReadOnly else { return [] }
         let ticket = model.ticket()

@@ -126,9 +126,9 @@ extension Browser {
                 let isGood = words.count == 1 && all.isEmpty
                 model.say(words.joined(separator: "; ") + ".", role: isGood ? .good : .warning)
             case .failure(let error) where error.isFileInTheWay:
-                model.overlay = .plan(Plan(replacing: path, archive: archive))
+                model.overlay = Plan(replacing: path, archive: archive)
             case .failure(let error):
-                model.overlay = .message("Nothing was written", [error.description])
+                model.overlay = MessageBox("Nothing was written", [error.description])
             }
             return []
         }

@@ -164,14 +164,14 @@ extension Browser {
             switch result {
             case .success(.stopped): break
             case .success(.isThere):
-                model.overlay = .plan(Plan(replacing: path, by: entry, archive: entry.archive))
+                model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
                 model.say(
                     "Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10
                 )
             case .failure(let error):
-                model.overlay = .message("Nothing was written", [error.description])
+                model.overlay = MessageBox("Nothing was written", [error.description])
             }
             return []
         }

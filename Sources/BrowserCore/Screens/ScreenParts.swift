@@ -215,18 +215,17 @@ extension Browser {
             let archive = model.parts.archive(model)
         else { return action(&model) }
         let keys = model.sample(archive).map { Figures.count($0.entries, "key", "keys") } ?? "all keys"
-        model.overlay = .choice(
-            Choice(
-                title: "Read all values?",
-                lines: ["\(subject) reads the values of at most \(keys), which counts as an access to each."],
-                button: "Run"
-            ) { model in
-                guard model.parts.archive(model) == archive else { return [] }
-                model.archives.allowsReadingAll = true
-                return action(&model)
-            } left: { model in
-                model.say("No values were read. \(subject) needs them.", seconds: 10)
-            })
+        model.overlay = Choice(
+            title: "Read all values?",
+            lines: ["\(subject) reads the values of at most \(keys), which counts as an access to each."],
+            button: "Run"
+        ) { model in
+            guard model.parts.archive(model) == archive else { return [] }
+            model.archives.allowsReadingAll = true
+            return action(&model)
+        } left: { model in
+            model.say("No values were read. \(subject) needs them.", seconds: 10)
+        }
         return []
     }
 

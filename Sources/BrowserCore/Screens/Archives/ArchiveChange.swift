@@ -179,7 +179,7 @@ extension ArchivesScreen {
         case .renameArchive: prompt.label = "New name of \(name): "
         default:
             let change = id == .dropArchive ? ArchiveChange.drop : .compact
-            model.overlay = .plan(Plan(change, of: sample, at: archive))
+            model.overlay = Plan(change, of: sample, at: archive)
             return
         }
         prompt.purpose = .archive(id, archive)
@@ -206,7 +206,7 @@ extension ArchivesScreen {
         if id == .renameArchive {
             guard !text.isEmpty else { return refuse("write a name") }
             guard model.archives.summary(text) == nil else { return refuse("the name is in use") }
-            model.overlay = .plan(Plan(.rename(text), of: sample, at: archive))
+            model.overlay = Plan(.rename(text), of: sample, at: archive)
             return []
         }
         do throws(SourceError) {
@@ -222,7 +222,7 @@ extension ArchivesScreen {
     ) -> [Effect] {
         let excess = change.excess(of: sample)
         guard excess > 0 else {
-            model.overlay = .plan(Plan(change, of: sample, at: archive))
+            model.overlay = Plan(change, of: sample, at: archive)
             return []
         }
         let ticket = model.begin("counting evictions", leadsToQuestion: true)
@@ -239,7 +239,7 @@ extension ArchivesScreen {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(nil): break
             case .success(let evictions?):
-                model.overlay = .plan(Plan(change, of: sample, at: archive, evicting: evictions))
+                model.overlay = Plan(change, of: sample, at: archive, evicting: evictions)
             }
             return []
         }
@@ -260,7 +260,7 @@ extension ArchivesScreen {
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
                 if change == .clear, model.log?.archive == archive { model.log?.forget() }
             case .failure(let error):
-                model.overlay = .message("Nothing was changed", [error.description])
+                model.overlay = MessageBox("Nothing was changed", [error.description])
             }
             return Browser.refresh(&model, isForced: true)
         }

@@ -117,18 +117,17 @@ extension EntriesScreen {
         guard let entries = model.entries, !entries.allowsMetadata, !model.archives.allowsReadingAll,
             let keys = keysToRead(model, for: order, ofNewList: isNew), keys > mostKeysUnasked
         else { return action(&model) }
-        model.overlay = .choice(
-            Choice(
-                title: "Read the metadata of all keys?",
-                lines: [
-                    "Sorting by \(order.name) reads the metadata of \(Figures.count(keys, "key", "keys")), "
-                        + "about \(Figures.count(4 * keys)) lookups on the server."
-                ], button: "Sort"
-            ) { model in
-                guard model.entries?.archive == entries.archive else { return [] }
-                model.entries?.allowsMetadata = true
-                return action(&model)
-            })
+        model.overlay = Choice(
+            title: "Read the metadata of all keys?",
+            lines: [
+                "Sorting by \(order.name) reads the metadata of \(Figures.count(keys, "key", "keys")), "
+                    + "about \(Figures.count(4 * keys)) lookups on the server."
+            ], button: "Sort"
+        ) { model in
+            guard model.entries?.archive == entries.archive else { return [] }
+            model.entries?.allowsMetadata = true
+            return action(&model)
+        }
         return []
     }
 

@@ -365,7 +365,7 @@ enum GroupsScreen: ScreenParts {
         }
         list.keys[0] = ("enter", "Group")
         list.selected = level.groups.flatMap { choices.firstIndex(of: $0.grouping) } ?? 0
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     /// Opens the groups within the selected one, or its entries.

@@ -200,7 +200,7 @@ enum MessagesScreen: ScreenParts {
             lines.append(
                 "Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown; \(key) opens all of it.")
         }
-        model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
+        model.overlay = MessageBox("Message of \(model.log?.archive.name ?? "")", lines)
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
@@ -260,6 +260,6 @@ enum MessagesScreen: ScreenParts {
             model.say("No messages to delete.")
             return
         }
-        model.overlay = .plan(Plan(.clear, of: sample, at: archive))
+        model.overlay = Plan(.clear, of: sample, at: archive)
     }
 }

@@ -216,7 +216,7 @@ enum MonitorScreen: ScreenParts {
         }
         list.keys[0] = ("enter", "Filter")
         list.selected = kinds.firstIndex(of: filter.kind) ?? 0
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {
@@ -270,7 +270,7 @@ enum MonitorScreen: ScreenParts {
             return []
         }
         if model.isOfServer {
-            model.overlay = model.monitor.flatMap(ServerTables.message).map(Overlay.message) ?? model.overlay
+            if let box = model.monitor.flatMap(ServerTables.message) { model.overlay = box }
             return []
         }
         guard let event = event(model) else { return [] }
@@ -283,7 +283,7 @@ enum MonitorScreen: ScreenParts {
         }
         if event.bytes > 0 { lines.append(Figures.bytes(UInt64(clamping: event.bytes))) }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
-        model.overlay = .message(event.kind.label, lines)
+        model.overlay = MessageBox(event.kind.label, lines)
         return []
     }
 

@@ -140,8 +140,8 @@ enum ServerTables {
         _ title: String, _ row: Row, _ columns: [ServerColumn<Row>]
     ) -> MessageBox {
         MessageBox(
-            title: title,
-            lines: columns.map {
+            title,
+            columns.map {
                 TextWidth.pad($0.column.title, to: 8) + " " + TerminalText.sanitized($0.cell(row).text)
             })
     }

@@ -340,7 +340,7 @@ extension QueryScreen {
         }
         let picture = answer.explanation.picture(
             model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
-        model.overlay = .message("Query plan and timing", picture.map(\.keepingIndent))
+        model.overlay = MessageBox("Query plan and timing", picture.map(\.keepingIndent))
     }
 
     private static func showSwift(_ model: inout Model) {
@@ -356,7 +356,7 @@ extension QueryScreen {
         } catch {
             lines = ["\(error)"]
         }
-        model.overlay = .message("Query in Swift", lines)
+        model.overlay = MessageBox("Query in Swift", lines)
     }
 }
 

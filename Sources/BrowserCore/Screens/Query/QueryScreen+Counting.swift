@@ -16,7 +16,7 @@ extension QueryScreen {
             count(&model, pipeline, by: property)
         }
         list.selected = query.view.order?.column ?? min(1, columns.count - 1)
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     private static func property(_ title: String, in pipeline: QueryPipeline) -> QueryProperty {
