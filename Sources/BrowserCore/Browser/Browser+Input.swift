@@ -338,16 +338,12 @@ extension Browser {
         case .pageDown: return move(&model, by: max(1, page - 1))
         case .halfPageUp: return move(&model, by: -max(1, page / 2))
         case .halfPageDown: return move(&model, by: max(1, page / 2))
-        case .first: return move(&model, to: 0)
-        default: return move(&model, to: .max)
+        case .first: return model.parts.move(&model, to: 0)
+        default: return model.parts.move(&model, to: .max)
         }
     }
 
     static func move(_ model: inout Model, by rows: Int) -> [Effect] {
         model.parts.move(&model, by: rows)
-    }
-
-    private static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        model.parts.move(&model, to: row)
     }
 }

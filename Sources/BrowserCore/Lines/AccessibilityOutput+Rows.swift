@@ -49,7 +49,7 @@ extension AccessibilityOutput {
         // A replaced entry is spoken again.
         let version = model.screen == .entries ? model.entries?.rows[place].map { " \($0.sequence)" } : nil
         let subject = key ?? (model.screen == .archives ? name : "\(place) \(name)")
-        let count = "\(Figures.count(place + 1)) of \(Figures.count(table.rowCount))"
+        let count = Figures.position(place, of: table.rowCount)
         return Said(
             identity: "\(subject) \(row.isMarked)\(version ?? "")",
             lines: [words(row, table, model) + (row.isMarked ? ", marked" : "") + "; " + count])

@@ -176,7 +176,7 @@ package struct AccessibilityOutput: Sendable {
         // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
         let words = [
-            last.label, EventText.key(last, look: model.look), "in", last.archive,
+            last.label, last.keyCell(ellipsis: model.look.glyphs.ellipsis), "in", last.archive,
             last.cause.label(of: last.kind).map { "(\($0))" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: " ")
         let count = numbers.count

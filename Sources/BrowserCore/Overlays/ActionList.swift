@@ -168,7 +168,7 @@ struct ActionList: ListOverlay {
     }
 
     private func item(_ line: Legend.Line, columns: Int, look: Look) -> List.Item {
-        let words = TextWidth.truncate(line.words, to: max(0, columns - 15), ellipsis: look.glyphs.ellipsis)
+        let words = look.cut(line.words, to: max(0, columns - 15))
         return List.Item([
             Span(TextWidth.pad(line.sign, to: 13) + " ", look[.accent]), Span(words, look[.dim]),
         ])
@@ -192,7 +192,7 @@ struct ActionList: ListOverlay {
             spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
             let help = model.objection(to: action.id) ?? action.help
             spans.append(
-                Span(TextWidth.truncate(help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
+                Span(look.cut(help, to: room), look[.dim]))
         } else {
             spans.append(Span(action.title))
         }

@@ -47,8 +47,7 @@ struct CopyMenu: ListOverlay {
             let room = places.list.columns - widest - 6
             var spans = [Span("\(item.letter)  ", look[.key]), Span(TextWidth.pad(item.name, to: widest))]
             if room >= 10 {
-                let preview = TextWidth.truncate(
-                    item.preview, to: room, cutting: .middle, ellipsis: look.glyphs.ellipsis)
+                let preview = look.cut(item.preview, to: room, .middle)
                 spans.append(Span("  " + preview, look[.dim]))
             }
             return List.Item(spans)
@@ -94,7 +93,8 @@ struct CopyItem: Sendable {
             CopyItem("j", "the row as JSON", .read([entry], .row)),
             ShellWord.isPassedOn(entry.key)
                 ? CopyItem(
-                    "c", "the shell command", command("get", [archive.name, entry.key], archive.store))
+                    "c", "the shell command",
+                    ShellWord.vellum("get", [archive.name, entry.key], store: archive.store))
                 : CopyItem("c", "the shell command", .absent("shells can't pass the NUL in the key")),
             CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
             path(archive),
@@ -116,10 +116,6 @@ struct CopyItem: Sendable {
 
     static func path(_ archive: ArchiveAddress, isRingFile: Bool = false) -> CopyItem {
         CopyItem("p", "the path of the \(isRingFile ? "file" : "store")", archive.store)
-    }
-
-    static func command(_ name: String, _ arguments: [String], _ store: String) -> String {
-        ShellWord.vellum(name, arguments, store: store)
     }
 
     static func archiveSource(_ archive: ArchiveAddress) -> String {

@@ -45,7 +45,7 @@ enum OverlayView {
         let line = box.line(0).inset(left: hasBorder ? 2 : 0)
         let room = line.columns - (hasBorder ? 2 : 0)
         frame.write(
-            TextWidth.truncate(title, to: max(0, room), cutting: .middle, ellipsis: look.glyphs.ellipsis),
+            look.cut(title, to: max(0, room), .middle),
             at: line.origin, style: look[.title].over(look[.dialog]), within: line)
     }
 }

@@ -223,8 +223,7 @@ struct Plan: ButtonOverlay {
         // One line for each key, whatever it contains.
         let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
         body += targets.prefix(shown).map { target in
-            let key = TextWidth.truncate(
-                target.key, to: columns, cutting: .middle, ellipsis: model.look.glyphs.ellipsis)
+            let key = model.look.cut(target.key, to: columns, .middle)
             return "\(bullet) \(key)"
         }
         if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }

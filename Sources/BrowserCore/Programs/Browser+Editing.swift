@@ -13,11 +13,9 @@ extension Browser {
 
     static func askNewKey(_ model: inout Model) {
         guard let archive = model.archiveInView else { return }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "key of the new entry: ", field: TextField(),
-            keys: [("enter", "Edit its value"), ("esc", "Cancel")])
-        prompt.purpose = .newEntry(archive)
-        model.prompt = prompt
+            keys: [("enter", "Edit its value"), ("esc", "Cancel")], purpose: .newEntry(archive))
     }
 
     static func begin(_ model: inout Model, new key: String, in archive: ArchiveAddress) -> [Effect] {

@@ -38,11 +38,9 @@ extension Browser {
 
     static func askPipe(_ model: inout Model) {
         guard let input = chosenInput(model) else { return model.say("No value to pipe here.") }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "pipe to: ", field: TextField(placeholder: "command, such as jq .name"),
-            keys: [("enter", "Run"), ("esc", "Cancel"), ("up/down", "History")])
-        prompt.purpose = .pipe(input)
-        model.prompt = prompt
+            keys: [("enter", "Run"), ("esc", "Cancel"), ("up/down", "History")], purpose: .pipe(input))
     }
 
     private static func pipe(_ model: inout Model, _ input: ProgramInput, to command: String) -> [Effect] {

@@ -28,11 +28,10 @@ struct ArchivePane {
         let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
         let kind = (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
         let room = max(0, box.columns - 4)
-        let name = TextWidth.truncate(
-            server?.product ?? archive.name, to: max(room / 2, room - TextWidth.width(of: kind) - 2),
-            cutting: .middle, ellipsis: look.glyphs.ellipsis)
+        let name = look.cut(
+            server?.product ?? archive.name, to: max(room / 2, room - TextWidth.width(of: kind) - 2), .middle)
         frame.write(
-            TextWidth.truncate(" \(name)\(kind) ", to: room, ellipsis: look.glyphs.ellipsis),
+            look.cut(" \(name)\(kind) ", to: room),
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
         let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
         if let problem = archive.problem {
@@ -86,8 +85,7 @@ struct ArchivePane {
         while facts.count > 1, TextWidth.width(of: facts.joined(separator: ", ")) > columns {
             facts.removeLast()
         }
-        return TextWidth.truncate(
-            facts.joined(separator: ", "), to: columns, ellipsis: look.glyphs.ellipsis)
+        return look.cut(facts.joined(separator: ", "), to: columns)
     }
 
     private func drawGauge(

@@ -74,8 +74,6 @@ struct EntriesState: Sendable {
     /// Seconds that the row of a removed entry stays.
     static let ghostSeconds = 1.0
 
-    init(archive: ArchiveAddress) { self.archive = archive }
-
     var count: Int { arrangement?.count ?? 0 }
     /// Whether values are read to find or sort the rows.
     var readsValues: Bool {

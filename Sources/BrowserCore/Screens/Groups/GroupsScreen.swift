@@ -21,7 +21,7 @@ enum GroupsScreen: ScreenParts {
         if let groups = state.level.groups, let number = state.level.number {
             let places = groups.places(ofGroup: number)
             let name = TerminalText.sanitized(groups.groups[number].membership.description)
-            chosen.group = TextWidth.truncate(name, to: 40, ellipsis: model.look.glyphs.ellipsis)
+            chosen.group = model.look.cut(name, to: 40)
             chosen.complete = { chosen, progress in
                 CollectedTargets(groups.listing, places, progress).map { found in
                     var chosen = chosen
@@ -97,7 +97,7 @@ enum GroupsScreen: ScreenParts {
         guard let level = model.groups?.level, let group = level.group else { return nil }
         return .line(
             [Span(group.name, model.look[.dim])],
-            right: "\(Figures.count(level.cursor + 1)) of \(Figures.count(level.order.count))")
+            right: Figures.position(level.cursor, of: level.order.count))
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
@@ -413,13 +413,10 @@ enum GroupsScreen: ScreenParts {
         return effects
     }
 
-    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
-        if let header = GroupsView.table(model).layout(in: layout.list).headerColumn(at: point),
-            case let columns = GroupsView.columns(model), columns.indices.contains(header)
-        {
-            sort(&model, by: columns[header])
-            return []
-        }
-        return moveToRow(at: point, &model, layout)
+    static func sort(_ model: inout Model, byHeader header: Int) -> [Effect]? {
+        let columns = GroupsView.columns(model)
+        guard columns.indices.contains(header) else { return nil }
+        sort(&model, by: columns[header])
+        return []
     }
 }

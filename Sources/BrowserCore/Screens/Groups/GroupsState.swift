@@ -9,17 +9,10 @@ struct GroupsState: Sendable {
     var isDescending = true
     var ticket: Int?
     var problem: String?
-    let scope: Scope
+    var scope = Scope()
     /// The list of entries that the groups were opened from, and the groups that this list was opened from; one at most.
-    let before: EntriesState?
-    let outer: [GroupsState]
-
-    init(
-        archive: ArchiveAddress, scope: Scope = Scope(), before: EntriesState? = nil,
-        outer: [GroupsState] = []
-    ) {
-        (self.archive, self.scope, self.before, self.outer) = (archive, scope, before, outer)
-    }
+    var before: EntriesState?
+    var outer: [GroupsState] = []
 
     struct Scope: Sendable {
         var filter = ""

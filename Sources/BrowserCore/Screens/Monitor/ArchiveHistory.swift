@@ -36,8 +36,6 @@ package struct ArchiveHistory: Sendable {
         let maximum: Int
         var bins: [Bin] = []
 
-        init(step: Int64, maximum: Int) { (self.step, self.maximum) = (step, maximum) }
-
         mutating func add(_ rates: ArchiveRates, from start: Sample, to end: Sample) {
             let last = GraphColumn.index(of: end.time, step: step)
             let first = GraphColumn.floor(start.time.microseconds, step * 1_000_000)

@@ -43,12 +43,7 @@ struct EventLog: Sendable {
 
     /// The index of an event, or of the next one.
     private func index(of number: Int) -> Int {
-        var (low, high) = (0, records.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if records[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        records.indices.partitionPoint { records[$0].number >= number }
     }
 
     /// Merges events of several archives by time. The pages of an archive are in their order.

@@ -26,11 +26,10 @@ extension QueryScreen {
         let text = query.text
         // A saved query's name is offered, so that saving replaces it.
         let known = model.savedQueries.last { $0.archive == query.archive.name && $0.text == text }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "save as: ", field: TextField(known?.name ?? "", placeholder: "a name"),
-            keys: [("enter", "Save"), ("esc", "Cancel")])
-        prompt.purpose = .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text))
-        model.prompt = prompt
+            keys: [("enter", "Save"), ("esc", "Cancel")],
+            purpose: .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text)))
     }
 
     static func save(_ model: inout Model, _ query: SavedQuery, named name: String) -> [Effect] {

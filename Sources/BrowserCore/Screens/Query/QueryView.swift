@@ -308,8 +308,7 @@ enum QueryView {
             frame.fill(line, style: isSelected ? style : look[.dialog])
             frame.write(
                 " "
-                    + TextWidth.truncate(
-                        completion.text, to: columns - 2, cutting: .middle, ellipsis: look.glyphs.ellipsis),
+                    + look.cut(completion.text, to: columns - 2, .middle),
                 at: line.origin, style: style, within: line)
         }
     }

@@ -12,10 +12,10 @@ enum StoresScreen: ScreenParts {
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
     static func command(_ model: Model) -> CommandLine.Words {
         guard let store = model.stores.selected else { return .init("browse") }
-        var words = CommandLine.Words("browse", options: ["--store", store.path])
         let key = Browser.keyName(model, .back)
-        words.remark = "Opens that store; \(key) goes back to the list of stores."
-        return words
+        return .init(
+            "browse", options: ["--store", store.path],
+            remark: "Opens that store; \(key) goes back to the list of stores.")
     }
 
     // MARK: View
@@ -115,8 +115,7 @@ enum StoresScreen: ScreenParts {
         model.prompt = Prompt(
             label: "open: ",
             field: TextField(placeholder: "a store's folder, a ring file, or valkey://host:port"),
-            keys: [("enter", "Open"), ("esc", "Cancel")])
-        model.prompt?.purpose = .store
+            keys: [("enter", "Open"), ("esc", "Cancel")], purpose: .store)
     }
 
     /// Shows a store beside the open ones, if these are stores, too. Otherwise, the browser starts again with it, after it could be

@@ -64,9 +64,7 @@ enum ValueScreen: ScreenParts {
         if !value.find.note.isEmpty {
             right = "\"\(value.find.text)\" \(value.find.note)  \(right)"
         }
-        right = TextWidth.truncate(
-            right, to: max(0, model.size.columns * 2 / 3), cutting: .start,
-            ellipsis: model.look.glyphs.ellipsis)
+        right = model.look.cut(right, to: max(0, model.size.columns * 2 / 3), .start)
         return .line(notes(value, model), right: right)
     }
 

@@ -10,7 +10,7 @@ struct ValueState: Sendable {
 
     let archive: ArchiveAddress
     let key: String
-    let origin: Screen
+    var origin = Screen.entries
     var load: ValueLoad?
     var mode = Mode.hex
     var folded: Set<Int> = []
@@ -31,12 +31,6 @@ struct ValueState: Sendable {
     var seen: Timestamp?
     var history: KeyHistory?
     var isHistoryPending = false
-
-    init(archive: ArchiveAddress, key: String, origin: Screen = .entries) {
-        self.origin = origin
-        self.archive = archive
-        self.key = key
-    }
 
     private var created: Timestamp { load?.entry.created ?? Timestamp(microseconds: .min) }
 
