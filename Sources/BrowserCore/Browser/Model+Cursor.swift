@@ -41,12 +41,8 @@ extension Model {
         let isThere =
             switch origin {
             case .stores, .archives: true
-            case .entries: entries != nil
-            case .groups: groups != nil
-            case .value: value != nil
-            case .query: query != nil
-            case .messages: log != nil
             case .monitor: monitor != nil
+            default: origin.parts.archive(self) != nil
             }
         screen = isThere ? origin : entries != nil ? .entries : .archives
     }

@@ -130,7 +130,7 @@ extension AccessibilityOutput {
         let shown = rect.intersection(Rect(frame.size))
         return (shown.row..<shown.row + shown.rows).map { row in
             let line = (shown.column..<shown.endColumn).map { frame[$0, row].text }.joined()
-            return line.trimmingSuffix(" ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
         }
     }
 
@@ -140,13 +140,5 @@ extension AccessibilityOutput {
             let parts = line.split(separator: "  ").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
             return parts.isEmpty ? nil : parts.joined(separator: ", ")
         }
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(_ character: Character) -> String {
-        var text = self[...]
-        while text.last == character { text.removeLast() }
-        return String(text)
     }
 }

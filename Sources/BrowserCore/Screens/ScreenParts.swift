@@ -71,7 +71,6 @@ protocol ScreenParts {
     static func sort(_ model: inout Model, byHeader column: Int) -> [Effect]?
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
     static var doubleClick: ActionID { get }
-    static func toggleEvents(_ model: inout Model)
     static func columnChoice(_ model: Model) -> ColumnChoice?
     static func show(_ columns: ColumnChoice, _ model: inout Model)
     static func columnsChosen(_ model: inout Model) -> [Effect]
@@ -142,7 +141,6 @@ extension ScreenParts {
     }
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] { [] }
     static var doubleClick: ActionID { .open }
-    static func toggleEvents(_ model: inout Model) {}
     static func columnChoice(_ model: Model) -> ColumnChoice? { nil }
     static func show(_ columns: ColumnChoice, _ model: inout Model) {}
     static func columnsChosen(_ model: inout Model) -> [Effect] { [] }

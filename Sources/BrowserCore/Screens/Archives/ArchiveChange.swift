@@ -192,7 +192,6 @@ extension ArchivesScreen {
             : Figures.amount(sample.entries, bytes: sample.diskBytes)
     }
 
-    /// Opens the plan for the typed limits or name.
     static func ended(
         _ model: inout Model, _ prompt: Prompt, _ id: ActionID, _ archive: ArchiveAddress
     ) -> [Effect] {
@@ -216,7 +215,6 @@ extension ArchivesScreen {
         }
     }
 
-    /// Opens the plan once the evicted entries are counted.
     private static func planResize(
         _ change: ArchiveChange, _ sample: ArchiveSample, _ archive: ArchiveAddress, _ model: inout Model
     ) -> [Effect] {

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Details of the selected archive: gauges, counters and, where there is room, graphs of the last minutes.
 struct ArchivePane {
     let archive: ArchiveSample
     /// Set for a server, whose databases share one set of figures.

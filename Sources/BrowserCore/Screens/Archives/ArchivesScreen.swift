@@ -120,11 +120,6 @@ enum ArchivesScreen: ScreenParts {
         return Browser.refresh(&model, isForced: true)
     }
 
-    static func toggleEvents(_ model: inout Model) {
-        model.archives.showsEvents.toggle()
-        if model.archives.showsEvents { Browser.missEvents(&model) }
-    }
-
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
         let archives = model.archives.rows
         if !archives.isEmpty { model.archives.selected = archives[min(row, archives.count - 1)].name }
@@ -142,6 +137,9 @@ enum ArchivesScreen: ScreenParts {
         case .filter:
             model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
         case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
+        case .events:
+            model.archives.showsEvents.toggle()
+            if model.archives.showsEvents { Browser.missEvents(&model) }
         default: break
         }
         return []
@@ -177,7 +175,6 @@ enum ArchivesScreen: ScreenParts {
     }
 }
 
-/// Loading the figures of the store's archives, which every refresh does on every screen.
 extension ArchivesScreen {
     /// - Parameter isForced: also updates a paused screen.
     static func loadFigures(_ model: inout Model, isForced: Bool = true) -> [Effect] {

@@ -198,7 +198,6 @@ extension Model {
     }
 }
 
-/// The databases of a server, and the figures of the server as a whole.
 enum DatabasesView {
     static func table(_ model: Model, _ server: ServerFigures) -> Table {
         let databases = model.archives.rows

@@ -36,6 +36,9 @@ extension EntriesScreen {
             let follows = model.entries?.follows == true
             model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
+        case .events:
+            model.entries?.showsEvents.toggle()
+            if model.entries?.showsEvents == true { Browser.missEvents(&model) }
         case .history: return entries.askedKey.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
         case .findNext:
             if entries.cursor + 1 < entries.count { return move(&model, to: entries.cursor + 1) }
@@ -53,7 +56,6 @@ extension EntriesScreen {
         return []
     }
 
-    /// Whether a list was read more than a number of seconds ago.
     static func isOlder(_ entries: EntriesState, _ seconds: Double, _ model: Model) -> Bool {
         entries.arrangement.map { model.now.seconds(since: $0.made) >= seconds } ?? true
     }

@@ -42,7 +42,6 @@ enum EntriesScreen: ScreenParts {
 
     static func listed(_ model: Model) -> Timestamp? { model.entries?.arrangement?.made }
 
-    /// The age of a list that is older than the store.
     static func age(_ model: Model) -> ScreenAge? {
         guard let entries = model.entries, let arrangement = entries.arrangement, !arrangement.isPart,
             let sample = model.sample(entries.archive), entries.shownFigures != sample
@@ -86,7 +85,6 @@ enum EntriesScreen: ScreenParts {
         return words
     }
 
-    /// The query of the listed entries, in their order.
     private static func pipeline(_ entries: EntriesState) -> QueryPipeline {
         let order = entries.order
         var stages: [PipelineStage] = []
@@ -241,11 +239,6 @@ enum EntriesScreen: ScreenParts {
     static func scroll(columns: Int, _ model: inout Model) {
         let first = EntriesView.scrolled(model.entries, by: columns)
         model.entries?.firstColumn = first
-    }
-
-    static func toggleEvents(_ model: inout Model) {
-        model.entries?.showsEvents.toggle()
-        if model.entries?.showsEvents == true { Browser.missEvents(&model) }
     }
 
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {

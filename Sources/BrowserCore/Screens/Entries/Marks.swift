@@ -6,7 +6,6 @@ import TerminalKit
 package struct Marks: Sendable, Equatable {
     private struct Mark: Equatable {
         var target: Target
-        /// Position in the order of marking.
         var place: Int
     }
 

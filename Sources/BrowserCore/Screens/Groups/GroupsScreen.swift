@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Disk usage of an archive by key prefix, owner, kind or property.
 enum GroupsScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         let below = model.groups?.level.below ?? ""
@@ -104,7 +103,6 @@ enum GroupsScreen: ScreenParts {
         model.groups?.level.group != nil || ![.open, .list, .sort, .delete, .expire, .export].contains(id)
     }
 
-    /// The groups of the shown level, in its order.
     static func export(_ model: Model) -> RowExport? {
         guard let level = model.groups?.level, let groups = level.groups, !level.order.isEmpty else {
             return nil

@@ -36,7 +36,6 @@ struct GroupsState: Sendable {
         /// The chosen grouping; nil: by the most frequent separator.
         var wanted: Grouping?
         var groups: EntryGroups?
-        /// The part of a name that the shown groups contain.
         var filter = ""
         var order: [Int] = []
         /// Columns of the widest name; only grows, so that columns don't jump.

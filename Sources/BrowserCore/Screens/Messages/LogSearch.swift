@@ -1,6 +1,5 @@
 import StoreInspection
 
-/// The messages that match a pattern, as far as the log was searched.
 struct LogSearch: Sendable {
     /// Maximum kept matches; the latest are kept.
     static let most = 20_000
@@ -48,7 +47,6 @@ struct LogSearch: Sendable {
         if excess > 0 { drop(excess) }
     }
 
-    /// Removes messages that the log dropped.
     mutating func trim(before first: Int) {
         let gone = numbers.prefix { $0 < first }.count
         if gone > 0 {
@@ -106,7 +104,6 @@ struct LogPattern: Sendable {
         }
     }
 
-    /// Returns a function that tests messages.
     func matcher() -> (LogLine) -> Bool {
         if let plain { return { $0.searched.contains(where: plain.matches) != isInverse } }
         guard let expression = try? Regex(text).ignoresCase() else { return { _ in false } }
