@@ -2,7 +2,7 @@ import StorageEngine
 import TerminalKit
 
 /// The help, or the palette of actions.
-struct ActionList: ListOverlay {
+struct ActionList: SearchedOverlay {
     var isHelp: Bool
     var field: TextField
     var selected = 0
@@ -15,7 +15,6 @@ struct ActionList: ListOverlay {
     }
 
     var keys: [(key: String, title: String)] { [("enter", "Run"), ("esc", "Close"), ("up/down", "Select")] }
-    var typing: TextField? { field }
 
     func rowCount(_ model: Model) -> Int { rows(model).count }
 
@@ -75,13 +74,6 @@ struct ActionList: ListOverlay {
         let top = list.selected > 0 && rows[list.selected - 1].isTopic ? list.selected - 1 : list.selected
         list.first = min(list.first, top)
         return list.show(&model)
-    }
-
-    func paste(_ model: inout Model, _ text: String) {
-        var list = self
-        list.field.insert(text)
-        (list.selected, list.first) = (0, 0)
-        model.overlay = list
     }
 
     func spoken(_ model: Model) -> SpokenOverlay {

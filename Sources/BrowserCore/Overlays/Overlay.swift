@@ -75,6 +75,22 @@ extension ListOverlay {
     }
 }
 
+/// A list below a text field that searches it.
+protocol SearchedOverlay: ListOverlay {
+    var field: TextField { get set }
+}
+
+extension SearchedOverlay {
+    var typing: TextField? { field }
+
+    func paste(_ model: inout Model, _ text: String) {
+        var list = self
+        list.field.insert(text)
+        (list.selected, list.first) = (0, 0)
+        model.overlay = list
+    }
+}
+
 /// An overlay in a box with buttons.
 protocol DialogOverlay: Overlay {
     func dialog(_ model: Model) -> Dialog

@@ -1,6 +1,6 @@
 import TerminalKit
 
-struct SearchList: ListOverlay {
+struct SearchList: SearchedOverlay {
     struct Item: Sendable, Hashable {
         /// Shown before the text, such as the archive of a query.
         var origin = ""
@@ -43,18 +43,9 @@ struct SearchList: ListOverlay {
         return exact + found.filter { !exact.contains($0) }
     }
 
-    var typing: TextField? { field }
-
     func rowCount(_ model: Model) -> Int { found.count }
 
     func area(_ model: Model) -> Rect { places(model).list }
-
-    func paste(_ model: inout Model, _ text: String) {
-        var list = self
-        list.field.insert(text)
-        (list.selected, list.first) = (0, 0)
-        model.overlay = list
-    }
 
     func spoken(_ model: Model) -> SpokenOverlay {
         let found = found

@@ -107,11 +107,7 @@ enum ArchivesScreen: ScreenParts {
             MessagesScreen.show(sample, of: archive, &model)
             return []
         }
-        model.entries = EntriesState(archive: archive)
-        if model.isOfServer { model.entries?.order = .found }
-        model.touched = nil
-        model.screen = .entries
-        return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
+        return EntriesScreen.show(EntriesState(archive: archive), &model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {

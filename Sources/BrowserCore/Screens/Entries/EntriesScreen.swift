@@ -205,6 +205,14 @@ enum EntriesScreen: ScreenParts {
         return rearrange(&model, takingListing: true, isForced: true)
     }
 
+    static func show(_ entries: EntriesState, _ model: inout Model) -> [Effect] {
+        model.entries = entries
+        if model.isOfServer { model.entries?.order = .found }
+        model.touched = nil
+        model.screen = .entries
+        return rearrange(&model, takingListing: true, isForced: true)
+    }
+
     static func open(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, let key = entries.key else {
             if let problem = model.entries.flatMap({ $0.read.problems[$0.cursor] }) {

@@ -382,15 +382,11 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups, let group = state.level.group else { return [] }
         var entries = EntriesState(archive: state.archive)
         let membership = group.membership
-        if model.isOfServer { entries.order = .found }
         entries.group = state.scope.group.map { .both($0, membership) } ?? membership
         (entries.filter, entries.condition) = (state.scope.filter, state.scope.condition)
         (entries.properties, entries.sample) = (state.before?.properties, state.before?.sample)
         entries.hiddenColumns = state.before?.hiddenColumns ?? []
-        model.entries = entries
-        model.touched = nil
-        model.screen = .entries
-        return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
+        return EntriesScreen.show(entries, &model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {
