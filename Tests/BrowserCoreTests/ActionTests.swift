@@ -494,6 +494,13 @@ struct ActionTests {
         #expect(browser.model.planned == nil)
     }
 
+    @Test("a click below the last action leaves the palette open")
+    func clickBelowActionsDoesNothing() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: ":store ")
+        browser.send(click(40, 18))
+        #expect(browser.text.contains(" Actions "))
+    }
+
     @Test func escapeLeavesEveryScreen() throws {
         var browser = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>j<enter><enter>")
         for screen in [Screen.value, .entries, .archives, .stores] {

@@ -8,7 +8,6 @@ package enum Screen: String, Sendable, Hashable, CaseIterable {
     var title: String { self == .monitor ? "events, processes, graphs" : rawValue }
 }
 
-/// Actions by their names in key assignments and documents.
 package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case open, back, quit
     case up, down, pageUp = "page-up", pageDown = "page-down", first, last
@@ -55,12 +54,10 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         [.up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last].contains(self)
     }
 
-    /// Whether it acts on the selected row or the marked rows.
     var isAboutRows: Bool {
         [.open, .mark, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .history].contains(self)
     }
 
-    /// Whether it usually opens a text field.
     var leadsToText: Bool {
         [
             .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write, .newEntry,

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StoreInspection
 
-/// The shell command for the data on a screen.
 package enum CommandLine {
     /// The command without the program's name and the store.
     struct Words {
@@ -11,8 +10,11 @@ package enum CommandLine {
         /// A difference between the screen and the command's output.
         var remark: String?
 
-        init(_ name: String, _ arguments: [String] = [], options: [String] = []) {
+        init(
+            _ name: String, _ arguments: [String] = [], options: [String] = [], remark: String? = nil
+        ) {
             (self.name, self.arguments, self.options) = (name, arguments, options)
+            self.remark = remark
         }
 
         /// An option with a value. A value with a leading dash needs `=`.
@@ -26,9 +28,9 @@ package enum CommandLine {
         static func showing(_ key: String, in archive: String, options: [String] = []) -> Words {
             guard ShellWord.isPassedOn(key) else {
                 let wanted = QueryPredicate.compare(.metadata(.key), .equal, .text(key))
-                var words = Words("query", [archive, QueryPipeline([.find(wanted)]).description])
-                words.remark = "Shells can't pass the NUL in the key, so this is a query."
-                return words
+                return Words(
+                    "query", [archive, QueryPipeline([.find(wanted)]).description],
+                    remark: "Shells can't pass the NUL in the key, so this is a query.")
             }
             return Words("get", [archive, key], options: options)
         }
@@ -63,8 +65,7 @@ package enum CommandLine {
             return (words, model.store)
         }
         if words.name == "stats" {
-            words = Words("tail")
-            words.remark = "No command prints this; this one prints the messages."
+            words = Words("tail", remark: "No command prints this; this one prints the messages.")
         }
         if words.name != "watch" { words.name = "tail" }
         words.arguments = [file]

@@ -21,7 +21,7 @@ extension Browser {
                 sayPasteIsNoKeys(&model)
                 return []
             }
-            paste(&model, text, into: overlay)
+            overlay.paste(&model, text)
         case .pasteUnfinished:
             // Stays until the paste ends.
             sayOfInput(&model, event.words, seconds: 1e9)
@@ -36,12 +36,7 @@ extension Browser {
 
     /// Whether typed and pasted characters are inserted into a text.
     static func takesText(_ model: Model) -> Bool {
-        switch model.overlay {
-        case .search, .actions: true
-        case .plan(let plan): plan.name != nil
-        case nil: model.prompt != nil || model.isTyping
-        default: false
-        }
+        model.overlay.map { $0.typing != nil } ?? (model.prompt != nil || model.isTyping)
     }
 
     /// Dialogs and prompts whose answer changes or runs something: they must be on screen before a key answers them.
@@ -50,20 +45,12 @@ extension Browser {
     }
 
     static func question(_ model: Model) -> Question? {
-        switch model.overlay {
-        case .plan(let plan): plan.name == nil ? .plan : .name
-        case .edit: .edit
-        case .expire: .expire
-        case .undoList: .undoList
-        case .choice: .choice
-        case .actions, .columns, .search, .message, .copy: nil
-        case nil:
-            switch model.prompt?.purpose {
-            case .pipe: .pipe
-            case .write, .export: .write
-            case .archive: .archive
-            default: nil
-            }
+        if let overlay = model.overlay { return overlay.question }
+        return switch model.prompt?.purpose {
+        case .pipe: .pipe
+        case .write, .export: .write
+        case .archive: .archive
+        default: nil
         }
     }
 
@@ -149,10 +136,7 @@ extension Browser {
         if key == Key(.escape), let job = model.job, job.isStoppable || job.isChange {
             return stop(&model, job)
         }
-        if isAsking(model) {
-            model.say("\(key)\(Model.awaited)", seconds: 3)
-            return []
-        }
+        if isAsking(model) { return model.reply("\(key)\(Model.awaited)", seconds: 3) }
         if model.isTyping { return model.parts.press(&model, key) }
         if isRefusedText(&model, key) { return [] }
         guard let assigned = model.keyMap.action(for: key, in: model.screen) else {
@@ -160,8 +144,7 @@ extension Browser {
             return []
         }
         if assigned.id.isAboutRows, model.isLoadingRows {
-            model.say("\(key)\(Model.awaited)", seconds: 3)
-            return []
+            return model.reply("\(key)\(Model.awaited)", seconds: 3)
         }
         let id = model.parts.action(for: key, assigned.id, model)
         let action = model.keyMap.action(id) ?? assigned
@@ -237,26 +220,23 @@ extension Browser {
     /// Ends the browser to start the demo; the key must be repeated while stores are open.
     private static func startDemo(_ model: inout Model) -> [Effect] {
         if let problem = model.surroundings.demoProblem {
-            model.say("The demo is not available: \(problem)", role: .error)
-            return []
+            return model.reply("The demo is not available: \(problem)", role: .error)
         }
         let open = model.openStores.count
         if open == 0 || model.isAskedAgain(.demo) { return [.end(.startDemo)] }
         let stores = Figures.count(open, "open store", "open stores")
-        model.say(
+        return model.reply(
             "This closes \(stores); press \(keyName(model, .demo)) again to start the demo.", role: .warning,
             seconds: 5)
-        return []
     }
 
     /// Ends the browser; the key must be repeated while a change is running.
     private static func quit(_ model: inout Model, _ key: Key) -> [Effect] {
         guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.end(.quit)] }
-        model.say(
+        return model.reply(
             job.isStoppable
                 ? "A change is running; press \(key) again to stop it and quit."
                 : "A change is running; press \(key) again to quit when it ends.", role: .warning, seconds: 5)
-        return []
     }
 
     private static func close(_ model: inout Model) -> [Effect] {
@@ -269,10 +249,7 @@ extension Browser {
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
-        if let reason = model.objection(to: id) {
-            model.say(reason, role: .warning)
-            return []
-        }
+        if let reason = model.objection(to: id) { return model.reply(reason, role: .warning) }
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {
@@ -281,10 +258,9 @@ extension Browser {
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
-            model.overlay = .actions(
-                ActionList(isHelp: id == .help, field: TextField(placeholder: "type to search")))
+            model.overlay = ActionList(isHelp: id == .help, field: TextField(placeholder: "type to search"))
         case .commandLine:
-            model.overlay = .message("Shell command", CommandLine.lines(for: model))
+            model.overlay = MessageBox("Shell command", CommandLine.lines(for: model))
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.copyForPause()
@@ -306,8 +282,6 @@ extension Browser {
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
         case .groups: return GroupsScreen.show(&model)
-        case .events:
-            model.parts.toggleEvents(&model)
         case .monitor: return showMonitor(&model, .events)
         case .graphs: return showMonitor(&model, .graphs)
         case .processes: return showMonitor(&model, .processes)
@@ -362,16 +336,12 @@ extension Browser {
         case .pageDown: return move(&model, by: max(1, page - 1))
         case .halfPageUp: return move(&model, by: -max(1, page / 2))
         case .halfPageDown: return move(&model, by: max(1, page / 2))
-        case .first: return move(&model, to: 0)
-        default: return move(&model, to: .max)
+        case .first: return model.parts.move(&model, to: 0)
+        default: return model.parts.move(&model, to: .max)
         }
     }
 
     static func move(_ model: inout Model, by rows: Int) -> [Effect] {
         model.parts.move(&model, by: rows)
-    }
-
-    private static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        model.parts.move(&model, to: row)
     }
 }

@@ -69,7 +69,6 @@ extension Browser {
         return true
     }
 
-    /// Says why a key has no action here.
     static func sayWhyNothing(_ model: inout Model, _ key: Key) {
         let help = "\(keyName(model, .help)) lists the keys."
         if model.isReadOnly, let action = ActionTable.keyMap().action(for: key, in: model.screen) {

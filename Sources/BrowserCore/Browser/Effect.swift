@@ -1,5 +1,6 @@
 import StorageEngine
 import StoreInspection
+import TerminalKit
 
 package enum Effect: Sendable {
     case question(Question)
@@ -93,4 +94,15 @@ extension Effect: CustomStringConvertible {
         case .program(let program): program.description
         }
     }
+}
+
+package enum Message: Sendable {
+    /// The current time; no refresh.
+    case clock(Timestamp)
+    /// The current time, with a refresh.
+    case tick(Timestamp)
+    case input(InputEvent)
+    /// Completed share of long work, 0 to 1.
+    case progress(ticket: Int, Double)
+    case answer(Answer)
 }

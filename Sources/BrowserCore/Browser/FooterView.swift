@@ -7,7 +7,6 @@ enum FooterView {
         .expire, .query,
     ]
 
-    /// Rare actions, which are named last.
     private static let rare: [ActionID] = [.resizeArchive, .compactArchive, .renameArchive, .dropArchive]
 
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
@@ -48,49 +47,17 @@ enum FooterView {
         }
     }
 
-    /// The keys of overlays and prompts, which can't be reassigned.
-    private static func overlayHints(_ model: Model) -> [KeyHint<String>]? {
-        let pairs: [(key: String, title: String)]
-        switch model.overlay {
-        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Select")]
-        case .plan(let plan) where plan.name != nil:
-            pairs = [("esc", "Cancel"), ("enter", "Confirm the typed name")]
-        case .plan: pairs = buttonKeys
-        case .expire:
-            pairs = [
-                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Select"), ("tab", "Switch button"),
-            ]
-        case .undoList: pairs = [("enter", "Undo"), ("esc", "Close")]
-        case .search(let list): pairs = list.keys
-        case .columns(let choice):
-            pairs =
-                [("enter", "Show or hide")]
-                + (choice.isOfProperties
-                    ? [("< >", "Move")] : [("*", "All or none")])
-                + [("esc", "Close")]
-        case .message: pairs = [("enter", "Close")]
-        case .choice(let choice):
-            pairs = [
-                ("esc", choice.buttons[0]), ("y", choice.buttons[1]), ("tab", "Switch button"),
-                ("enter", "Confirm"),
-            ]
-        case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Select")]
-        case .edit: pairs = buttonKeys + [("e", "Edit again"), ("up/down", "Scroll")]
-        case nil:
-            guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
-            pairs = keys
-        }
-        return pairs.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
-    }
-
     /// The keys of a dialog with two buttons; Esc takes the first.
-    private static let buttonKeys = [
+    static let buttonKeys = [
         (key: "esc", title: "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Switch button"),
         ("enter", "Confirm"),
     ]
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
-        if let hints = overlayHints(model) {
+        let keys =
+            model.overlay.map { $0.keys } ?? model.prompt?.keys ?? model.parts.typingKeys(model)
+        if let keys {
+            let hints = keys.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
             return Footer(hints).draw(into: &frame, in: rect, look: model.look)
         }
         Footer(hints(model)).draw(into: &frame, in: rect, look: model.look)

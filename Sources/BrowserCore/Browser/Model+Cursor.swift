@@ -3,7 +3,6 @@ import StoreInspection
 extension Model {
     package var cursorKey: String? { parts.key(self) }
 
-    /// The marks of the list or result on screen; nil without marks.
     var marked: (marks: Marks, archive: ArchiveAddress)? {
         let marks = screen == .entries ? entries?.marks : screen == .query ? query?.marks : nil
         guard let marks, !marks.isEmpty, let archive = archiveInView else { return nil }
@@ -42,29 +41,18 @@ extension Model {
         let isThere =
             switch origin {
             case .stores, .archives: true
-            case .entries: entries != nil
-            case .groups: groups != nil
-            case .value: value != nil
-            case .query: query != nil
-            case .messages: log != nil
             case .monitor: monitor != nil
+            default: origin.parts.archive(self) != nil
             }
         screen = isThere ? origin : entries != nil ? .entries : .archives
     }
 
-    /// The number of events that were read since the store was opened.
     package var readEvents: Int { events.end }
     package var said: String? { notice?.text }
 
     package var markedKeys: [String] { entries?.marks.list.map(\.key).sorted() ?? [] }
 
-    package var isPlanOpen: Bool {
-        if case .plan = overlay { return true }
-        return false
-    }
+    package var isPlanOpen: Bool { overlay is Plan }
 
-    package var planned: [Target]? {
-        guard case .plan(let plan) = overlay else { return nil }
-        return plan.targets
-    }
+    package var planned: [Target]? { (overlay as? Plan)?.targets }
 }

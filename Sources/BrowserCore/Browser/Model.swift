@@ -43,7 +43,7 @@ package struct Model: Sendable {
 
     var showsHints: Bool
     var capturesMouse: Bool
-    var overlay: Overlay?
+    var overlay: (any Overlay)?
     /// When input that looks like pasted text was last refused as an answer to a dialog.
     var doubtedAt: Timestamp?
     /// When a key that opens a text field, or text after it, was last refused.
@@ -96,7 +96,7 @@ package struct Model: Sendable {
         lastWorkspace = workspace
         place = workspace
         if !problems.isEmpty {
-            overlay = .message(
+            overlay = MessageBox(
                 "Some settings are invalid",
                 problems + ["", "Their defaults are used. vellum config shows all settings."])
         }
@@ -105,7 +105,6 @@ package struct Model: Sendable {
     package var isReadOnly: Bool { onlyLooks || archives.figures?.isOfAnotherUser == true }
     package var keyMap: BrowserKeyMap { isReadOnly ? lookingKeys : allKeys }
 
-    /// A new number that identifies a request and its response.
     mutating func ticket() -> Int {
         lastTicket += 1
         return lastTicket
@@ -118,6 +117,13 @@ package struct Model: Sendable {
             guard let place = jobs.lastIndex(where: { $0.ticket == job?.ticket }) else { return }
             if let newValue { jobs[place] = newValue } else { jobs.remove(at: place) }
         }
+    }
+
+    /// Starts a job that isn't a change. Returns its ticket.
+    mutating func begin(_ title: String, leadsToQuestion: Bool = false) -> Int {
+        let ticket = ticket()
+        begin(Job(ticket: ticket, title: title, since: now, leadsToQuestion: leadsToQuestion))
+        return ticket
     }
 
     mutating func begin(_ new: Job) {
@@ -146,7 +152,6 @@ package struct Model: Sendable {
         jobs.removeAll { !$0.isChange && !$0.leadsToQuestion && $0.workspace == workspace }
     }
 
-    /// Describes a job, with its store's name if that isn't the current one.
     func words(of job: Job) -> String {
         guard let other = kept.first(where: { $0.id == job.workspace }) else { return job.text }
         return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
@@ -164,6 +169,12 @@ package struct Model: Sendable {
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
         let place = isInBackground ? "\(TitleView.storeName(self)): " : ""
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
+    }
+
+    /// Shows a notice in place of effects.
+    mutating func reply(_ text: String, role: Role = .text, seconds: Double = 6) -> [Effect] {
+        say(text, role: role, seconds: seconds)
+        return []
     }
 
     static let awaited = " ignored: still loading; esc cancels."
@@ -269,7 +280,6 @@ package struct Model: Sendable {
     }
 }
 
-/// The browser's own cost to the store since it was opened.
 struct StoreCost: Sendable, Hashable {
     /// Accesses that the store counted for this process.
     private(set) var accesses: UInt64 = 0

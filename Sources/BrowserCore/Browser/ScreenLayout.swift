@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// The rectangles of a screen's parts, for drawing, the mouse and the length of a page.
 struct ScreenLayout: Sendable, Hashable {
     let title: Rect
     /// Facts above the list; empty on small screens.

@@ -52,9 +52,7 @@ struct StatusView {
             let label =
                 TextWidth.width(of: prompt.label) <= labelRoom
                 ? prompt.label
-                : TextWidth.truncate(
-                    String(prompt.label.trimmingSpaces()), to: max(0, labelRoom - 1), cutting: .middle,
-                    ellipsis: look.glyphs.ellipsis) + " "
+                : look.cut(String(prompt.label.trimmingSpaces()), to: max(0, labelRoom - 1), .middle) + " "
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
@@ -65,7 +63,7 @@ struct StatusView {
             // A note is cut to the space beside the text.
             let free = rect.columns - width - TextWidth.width(of: prompt.field.text) - 2
             if prompt.said == nil, free >= 20 {
-                figures = TextWidth.truncate(figures, to: free, ellipsis: look.glyphs.ellipsis)
+                figures = look.cut(figures, to: free)
             }
             let needed = TextWidth.width(of: figures) + 1
             // A mistake is shown on another line if the text would be cut.
@@ -116,8 +114,7 @@ struct StatusView {
     private static func cut(_ spans: [Span], to columns: Int, _ look: Look) -> [Span] {
         var room = columns
         return spans.map { span in
-            let text = TextWidth.truncate(
-                span.text, to: room, cutting: .middle, ellipsis: look.glyphs.ellipsis)
+            let text = look.cut(span.text, to: room, .middle)
             room -= TextWidth.width(of: text)
             return Span(text, span.style)
         }

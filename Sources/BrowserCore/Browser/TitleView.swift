@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The top bar: the path, the age of the screen, and the cost to the store.
 enum TitleView {
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
         let look = model.look
@@ -19,8 +18,7 @@ enum TitleView {
         }
         if let alarm = model.ringing.first {
             let more = model.ringing.count > 1 ? " +\(model.ringing.count - 1)" : ""
-            let name = TextWidth.truncate(
-                alarm, to: max(8, rect.columns / 3), cutting: .middle, ellipsis: look.glyphs.ellipsis)
+            let name = look.cut(alarm, to: max(8, rect.columns / 3), .middle)
             right += [Span(" ALARM \(name)\(more) ", look[.badge]), Span(" ")]
         }
         if model.archives.problem != nil, model.size.columns >= 40, let read = model.archives.read {
@@ -32,18 +30,14 @@ enum TitleView {
         let reserved = right.suffix(model.store == nil ? 3 : right.count - 2)
             .reduce(0) { $0 + TextWidth.width(of: $1.text) }
         let room = max(6, rect.columns - reserved - 2)
-        let path = TextWidth.truncate(
-            breadcrumb(model, columns: rect.columns, room: room), to: room, cutting: .start,
-            ellipsis: look.glyphs.ellipsis)
+        let path = look.cut(breadcrumb(model, columns: rect.columns, room: room), to: room, .start)
         Bar(left: [Span(" "), Span(path)], right: right).draw(into: &frame, in: rect, look: look)
     }
 
     private static func breadcrumb(_ model: Model, columns: Int, room: Int) -> String {
         var path = model.parts.path(model)
         // A long key keeps both ends.
-        let last = TextWidth.truncate(
-            path.popLast() ?? "", to: columns < 40 ? room : max(1, room - 4), cutting: .middle,
-            ellipsis: model.look.glyphs.ellipsis)
+        let last = model.look.cut(path.popLast() ?? "", to: columns < 40 ? room : max(1, room - 4), .middle)
         if columns < 40 { return last }
         path.append(last)
         return (["vellum"] + path).joined(separator: model.look.glyphs == .ascii ? " > " : " › ")

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// The saved state of an open store while another one is shown.
 struct Workspace: Sendable {
     let id: Int
     /// The digit that shows it, 1 to 9.
@@ -20,11 +19,10 @@ struct Workspace: Sendable {
     private let events: EventLog
     private let cost: StoreCost
     private let pausedSince: Timestamp?
-    fileprivate let overlay: Overlay?
+    fileprivate let overlay: (any Overlay)?
     private let prompt: Prompt?
     private let undoWatch: UndoWatch?
 
-    /// Maximum number of open stores, one for each digit.
     static let most = 9
 
     fileprivate init?(of model: Model) {
@@ -88,7 +86,6 @@ extension Model {
 
     func isOfUse(_ id: ActionID) -> Bool { objection(to: id) == nil && parts.isOfUse(id, self) }
 
-    /// Whether the rows of the screen are still being loaded or replaced.
     var isLoadingRows: Bool {
         screen == .entries && entries?.isReplaced == true
             || screen == .groups && groups?.ticket != nil && groups?.level.groups == nil
@@ -177,7 +174,7 @@ extension Model {
         if let shown { kept.append(shown) }
         isInBackground = true
         let effects = body(&self).map { $0.of(id) }
-        if let title = self.overlay?.title, before.overlay == nil {
+        if let title = self.overlay?.notice, before.overlay == nil {
             say("\(title). Go there to see it.", role: .warning, seconds: 10)
         }
         isInBackground = false
@@ -209,12 +206,10 @@ extension Browser {
         let open = model.openStores
         guard let chosen = open.first(where: { $0.place == number }) else {
             let stores = Figures.count(open.count, "store is", "stores are")
-            model.say("Store \(number) is not open: \(stores) open.", seconds: 4)
-            return []
+            return model.reply("Store \(number) is not open: \(stores) open.", seconds: 4)
         }
         guard model.place != number else {
-            model.say("Store \(number) is shown already.", seconds: 3)
-            return []
+            return model.reply("Store \(number) is shown already.", seconds: 3)
         }
         model.showStore(chosen.store)
         return refreshUnlessPaused(&model)
@@ -226,9 +221,8 @@ extension Browser {
             return showStore(&model, number: (step > 0 ? places.first : places.last) ?? 1)
         }
         guard places.count > 1 else {
-            model.say(
+            return model.reply(
                 "No other store is open. \(keyName(model, .back)) lists the stores.", seconds: 4)
-            return []
         }
         return showStore(&model, number: places[(present + step + places.count) % places.count])
     }

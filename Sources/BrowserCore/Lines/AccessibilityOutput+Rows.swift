@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Describes the selected row, or the visible lines of a screen without rows.
 extension AccessibilityOutput {
     /// A described row, and its identity without changing figures.
     private struct Said {
@@ -50,7 +49,7 @@ extension AccessibilityOutput {
         // A replaced entry is spoken again.
         let version = model.screen == .entries ? model.entries?.rows[place].map { " \($0.sequence)" } : nil
         let subject = key ?? (model.screen == .archives ? name : "\(place) \(name)")
-        let count = "\(Figures.count(place + 1)) of \(Figures.count(table.rowCount))"
+        let count = Figures.position(place, of: table.rowCount)
         return Said(
             identity: "\(subject) \(row.isMarked)\(version ?? "")",
             lines: [words(row, table, model) + (row.isMarked ? ", marked" : "") + "; " + count])
@@ -131,7 +130,7 @@ extension AccessibilityOutput {
         let shown = rect.intersection(Rect(frame.size))
         return (shown.row..<shown.row + shown.rows).map { row in
             let line = (shown.column..<shown.endColumn).map { frame[$0, row].text }.joined()
-            return line.trimmingSuffix(" ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
         }
     }
 
@@ -141,13 +140,5 @@ extension AccessibilityOutput {
             let parts = line.split(separator: "  ").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
             return parts.isEmpty ? nil : parts.joined(separator: ", ")
         }
-    }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(_ character: Character) -> String {
-        var text = self[...]
-        while text.last == character { text.removeLast() }
-        return String(text)
     }
 }

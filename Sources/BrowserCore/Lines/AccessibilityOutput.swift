@@ -19,7 +19,6 @@ package struct AccessibilityOutput: Sendable {
     package private(set) var typing: Typing?
     /// Whether the last output was a dialog. Keys pressed before aren't answers.
     package private(set) var asks = false
-    /// Whether output is pending.
     package private(set) var owes = false
 
     // The last spoken state.
@@ -140,7 +139,7 @@ package struct AccessibilityOutput: Sendable {
     }
 
     private mutating func sayOverlay(_ model: Model) -> [String] {
-        let now = SpokenOverlay(model)
+        let now = model.overlay?.spoken(model)
         defer { overlay = now }
         guard let now else {
             // The row below a closed overlay is spoken again.
@@ -148,10 +147,7 @@ package struct AccessibilityOutput: Sendable {
             return []
         }
         if now.opened != overlay?.opened {
-            switch model.overlay {
-            case .plan, .choice, .expire, .edit: asks = true
-            default: break
-            }
+            asks = model.overlay.map { $0.question != nil && !$0.isList } ?? false
             return now.heading + (now.choice.isEmpty ? [] : [now.choice])
         }
         return now.chosen == overlay?.chosen || now.choice.isEmpty ? [] : [now.choice]
@@ -180,7 +176,7 @@ package struct AccessibilityOutput: Sendable {
         // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
         let words = [
-            last.label, EventText.key(last, look: model.look), "in", last.archive,
+            last.label, last.keyCell(ellipsis: model.look.glyphs.ellipsis), "in", last.archive,
             last.cause.label(of: last.kind).map { "(\($0))" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: " ")
         let count = numbers.count
@@ -190,7 +186,7 @@ package struct AccessibilityOutput: Sendable {
     // MARK: Typing
 
     private static func typing(_ model: Model) -> Typing? {
-        if let field = model.overlay?.field { return Typing("> ", field) }
+        if let field = model.overlay?.typing { return Typing("> ", field) }
         if model.overlay != nil { return nil }
         if let prompt = model.prompt { return Typing(prompt.label, prompt.field) }
         guard model.isTyping, let query = model.query else { return nil }
@@ -227,7 +223,6 @@ package struct AccessibilityOutput: Sendable {
 
     // MARK: Marks and matches
 
-    /// The order, marks and matches of a list.
     private mutating func sayList(_ model: Model) -> [String] {
         var lines: [String] = []
         let sorted = model.parts.table(model)?.columns.first { $0.order != nil }

@@ -62,10 +62,10 @@ package struct ArrangementRequest: Sendable {
     var removed: [String] = []
     package var anchor: String?
     /// The anchor's previous row, used if its key was removed.
-    package var anchorRow: Int
+    package var anchorRow = 0
     /// Number of visible rows, and the anchor's offset from the first.
-    package var visible: Int
-    package var anchorOffset: Int
+    package var visible = 0
+    package var anchorOffset = 0
     /// Visible keys, to report which of them were removed.
     package var shown: [String] = []
     var expected = 0
@@ -81,9 +81,6 @@ package struct ArrangementRequest: Sendable {
         self.archive = archive
         self.order = order
         self.filter = filter
-        anchorRow = 0
-        visible = 0
-        anchorOffset = 0
     }
 }
 
@@ -120,7 +117,6 @@ package struct ListedRows: Sendable {
         rows.clamped(to: range) == rows && properties == columns
     }
 
-    /// Replaces the rows of a part of the range.
     mutating func update(_ newer: ListedRows) {
         for row in newer.range { (entries[row], cells[row]) = (newer.entries[row], newer.cells[row]) }
         made = newer.made

@@ -86,12 +86,7 @@ struct PresentRows: Sendable {
 
     /// The new position of a row, or of its successor if it was removed.
     func row(_ old: Int) -> Int {
-        var (low, high) = (0, gone.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if gone[middle] < old { low = middle + 1 } else { high = middle }
-        }
-        return old - low
+        old - gone.indices.partitionPoint { gone[$0] >= old }
     }
 }
 

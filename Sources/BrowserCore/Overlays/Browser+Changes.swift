@@ -10,10 +10,9 @@ extension Browser {
                 model.say("No entry to delete.\(chosen.absence)")
                 return
             }
-            model.overlay = .plan(
-                Plan(
-                    .delete, archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden,
-                    group: chosen.group))
+            model.overlay = Plan(
+                .delete, archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden,
+                group: chosen.group)
         }
     }
 
@@ -23,7 +22,7 @@ extension Browser {
                 model.say("No entry to expire.\(chosen.absence)")
                 return
             }
-            model.overlay = .expire(ExpireForm(chosen))
+            model.overlay = ExpireForm(chosen)
         }
     }
 
@@ -36,17 +35,12 @@ extension Browser {
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
         guard var chosen = model.parts.targets(model) else { return [] }
-        if let reason = chosen.isUnderWay {
-            model.say(reason, role: .warning)
-            return []
-        }
+        if let reason = chosen.isUnderWay { return model.reply(reason, role: .warning) }
         guard let complete = chosen.complete else {
             body(&model, chosen)
             return []
         }
-        let ticket = model.ticket()
-        model.begin(
-            Job(ticket: ticket, title: "collecting the entries", since: model.now, leadsToQuestion: true))
+        let ticket = model.begin("collecting the entries", leadsToQuestion: true)
         chosen.complete = nil
         let asked = chosen
         return .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
@@ -62,90 +56,11 @@ extension Browser {
         }
     }
 
-    // MARK: The form
-
-    static func press(_ model: inout Model, _ key: Key, in old: ExpireForm) -> [Effect] {
-        var form = old
-        let choices = ExpireForm.Choice.allCases
-        // Without a selected entry only the choice of idle entries is left.
-        let step = form.targets.isEmpty ? 0 : 1
-        switch key.code {
-        case .enter where form.button == 1: return plan(&model, form)
-        case .enter, .escape:
-            model.overlay = nil
-            model.say("Nothing was changed.", seconds: 3)
-            return []
-        case .up, .down:
-            let next = form.choice.rawValue + (key.code == .down ? step : choices.count - step)
-            (form.choice, form.problem) = (choices[next % choices.count], nil)
-        case .tab, .backTab: form.button = 1 - form.button
-        default:
-            let isTaken =
-                form.choice == .after && form.after.handle(key)
-                || form.choice == .idle && form.idle.handle(key)
-            if isTaken { form.problem = nil }
-        }
-        model.overlay = .expire(form)
-        return []
-    }
-
-    /// Opens the plan of the form's choice; idle entries are collected first.
-    private static func plan(_ model: inout Model, _ old: ExpireForm) -> [Effect] {
-        var form = old
-        let change: PlannedAction
-        switch form.choice {
-        case .now: change = .expireNow
-        case .never: return planNever(&model, form)
-        case .after:
-            guard let lifetime = duration(form.after.text, &form) else { return refuse(&model, form) }
-            change = .setLifetime(lifetime)
-        case .idle:
-            guard let idle = duration(form.idle.text, &form) else { return refuse(&model, form) }
-            model.overlay = nil
-            return [collectIdle(&model, idle, in: form.archive)]
-        }
-        model.overlay = .plan(
-            Plan(
-                change, archive: form.archive, targets: form.targets, hidden: form.hidden, group: form.group))
-        return []
-    }
-
-    private static func planNever(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
-        let targets = form.targets.filter(\.hasDeadline)
-        guard !targets.isEmpty else {
-            model.overlay = nil
-            let which = form.targets.count == 1 ? "The entry has no" : "No entry has an"
-            model.say("\(which) expiry time. Nothing was changed.")
-            return []
-        }
-        model.overlay = .plan(
-            Plan(
-                .setLifetime(nil), archive: form.archive, targets: targets, hidden: form.hidden,
-                group: form.group))
-        return []
-    }
-
-    /// Parses the text; if it is invalid, sets the form's problem.
-    private static func duration(_ text: String, _ form: inout ExpireForm) -> Duration? {
-        do throws(DurationFault) {
-            return try DurationText.interval(text)
-        } catch {
-            form.problem = "\(error)."
-            return nil
-        }
-    }
-
-    private static func refuse(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
-        model.overlay = .expire(form)
-        return []
-    }
-
-    private static func collectIdle(
+    static func collectIdle(
         _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
     ) -> Effect {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "collecting idle entries", since: model.now))
+        let ticket = model.begin("collecting idle entries")
         return .ask(
             "collect idle of \(archive.name) before \(before.microseconds / 1_000_000)", ticket: ticket
         ) { (context) throws(SourceError) in
@@ -173,8 +88,8 @@ extension Browser {
             }
             return
         }
-        model.overlay = .plan(
-            Plan(.expireIdle(before: before), archive: archive, targets: found.targets, idle: idle))
+        model.overlay = Plan(
+            .expireIdle(before: before), archive: archive, targets: found.targets, idle: idle)
     }
 
     // MARK: Carrying out
@@ -227,7 +142,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(change.refusal.beginningLarge, [error.description])
+                model.overlay = MessageBox(change.refusal.beginningLarge, [error.description])
                 return []
             case .success(let carried): return report(&model, change, plan, carried)
             }
@@ -282,22 +197,22 @@ extension Browser {
     private static func reportOverlay(
         _ summary: String?, _ remarks: [String], _ change: PlannedAction, _ leftAlone: [String],
         _ archive: ArchiveAddress, offersUndo: Bool
-    ) -> Overlay {
+    ) -> any Overlay {
         let done = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
         let title = summary == nil ? change.refusal.beginningLarge : done
         let lines = [summary].compactMap { $0 } + remarks
         guard !leftAlone.isEmpty else {
-            return .message(MessageBox(title: title, lines: lines, offersUndo: offersUndo))
+            return MessageBox(title, lines, offersUndo: offersUndo)
         }
         var choice = Choice(
             title: title, lines: lines, leave: "Close",
-            button: "\(OverlayPlaces.button(change)) \(Figures.count(leftAlone.count)) "
+            button: "\(change.button) \(Figures.count(leftAlone.count)) "
                 + (summary == nil ? "anyway" : "too")
         ) { model in
             [planAgain(change, leftAlone, in: archive)]
         }
         choice.offersUndo = offersUndo
-        return .choice(choice)
+        return choice
     }
 
     private static func planAgain(
@@ -317,7 +232,7 @@ extension Browser {
             case .success(let targets):
                 // They were used since, so they are no longer idle.
                 let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
-                model.overlay = .plan(Plan(again, archive: archive, targets: targets))
+                model.overlay = Plan(again, archive: archive, targets: targets)
             }
             return []
         }

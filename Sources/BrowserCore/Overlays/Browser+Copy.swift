@@ -9,39 +9,15 @@ extension Browser {
         // The Swift source is for stores only.
         let items = items.filter { !model.isOfServer || $0.letter != "s" }
         if items.isEmpty { model.say("Nothing to copy here.") }
-        model.overlay = items.isEmpty ? nil : .copy(CopyMenu(items: items))
+        model.overlay = items.isEmpty ? nil : CopyMenu(items: items)
     }
 
-    static func press(_ model: inout Model, _ key: Key, in old: CopyMenu) -> [Effect] {
-        var menu = old
-        switch key {
-        case Key(.escape), .character("q"), .character("y"):
-            model.overlay = nil
-            return []
-        case Key(.enter): return copy(&model, menu.items[menu.selected])
-        default:
-            if let item = menu.items.first(where: { key == .character($0.letter) }) {
-                return copy(&model, item)
-            }
-            guard let row = row(after: key, menu.selected, last: menu.items.count - 1) else {
-                return sayUseless(&model, key)
-            }
-            menu.selected = row
-        }
-        menu.first = Table.firstRow(
-            showing: menu.selected, of: menu.items.count, in: OverlayPlaces.copy(menu, model).list.rows,
-            from: menu.first)
-        model.overlay = .copy(menu)
-        return []
-    }
-
-    private static func copy(_ model: inout Model, _ item: CopyItem) -> [Effect] {
+    static func copy(_ model: inout Model, _ item: CopyItem) -> [Effect] {
         model.overlay = nil
         switch item.content {
         case .ready(let text): return copy(&model, Array(text.utf8), of: item)
         case .absent(let reason):
-            model.say("Nothing was copied: \(reason).", role: .warning)
-            return []
+            return model.reply("Nothing was copied: \(reason).", role: .warning)
         case .read(let entries, let part):
             let subject = entries.count == 1 ? "\(entries[0])" : "\(entries.count) entries"
             return .ask("read \(item.name) of \(subject) to copy it") { (context) throws(SourceError) in
@@ -50,8 +26,7 @@ extension Browser {
                 switch result {
                 case .success(let bytes): return copy(&model, bytes, of: item)
                 case .failure(let error):
-                    model.say("Nothing was copied: \(error).", role: .error)
-                    return []
+                    return model.reply("Nothing was copied: \(error).", role: .error)
                 }
             }
         }
@@ -109,7 +84,7 @@ extension Browser {
         guard let bytes, bytes.count <= Clipboard.mostBytes else {
             let size = bytes.map { ": \(Figures.bytes(UInt64($0.count)))" } ?? ""
             let most = Figures.bytes(UInt64(Clipboard.mostBytes))
-            model.overlay = .message(
+            model.overlay = MessageBox(
                 "Nothing was copied",
                 [
                     "Too large for a clipboard\(size). Terminals accept at most \(most).",
@@ -127,7 +102,7 @@ extension Browser {
             model.say(said, role: .good)
         } else {
             model.hasExplainedClipboard = true
-            model.overlay = .message("Copied", [said, "", explanation(model.surroundings.clipboard)])
+            model.overlay = MessageBox("Copied", [said, "", explanation(model.surroundings.clipboard)])
         }
         return [.send(sequence)]
     }
@@ -160,13 +135,12 @@ extension Browser {
         return "\(keyName(model, key)) writes \(key == .write ? "the value" : "the result") to a file."
     }
 
-    /// Shows the text, to be selected with the mouse.
     private static func show(_ model: inout Model, _ bytes: [UInt8], _ item: CopyItem, _ type: String) {
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
         let name =
             type.isEmpty ? "A terminal without a type" : "A terminal of type \(TerminalText.sanitized(type))"
-        model.overlay = .message(
+        model.overlay = MessageBox(
             item.name.beginningLarge,
             ["\(name) has no clipboard. \(wayOut(model)) This is \(item.name):", ""] + lines)
     }

@@ -26,8 +26,7 @@ extension Browser {
     private static func searchLog(
         _ model: inout Model, for key: String, in archive: ArchiveAddress, _ history: KeyHistory
     ) -> [Effect] {
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "reading the log", since: model.now, leadsToQuestion: true))
+        let ticket = model.begin("reading the log", leadsToQuestion: true)
         return .ask("search log for \(archive.name)/\(key)", ticket: ticket) {
             (context) throws(SourceError) in
             try context.source.logHistory(of: key, in: archive, progress: context.progress)
@@ -50,14 +49,11 @@ extension Browser {
         let events = history.lines(by: model.processName)
         let reach = history.reach(in: archive, now: model.shownNow)
         var box = MessageBox(
-            title: "Key history of \(TerminalText.sanitized(key))",
-            lines: [reach] + (events.isEmpty ? ["The event log has no event of this key."] : events))
-        func places(_ model: Model) -> Dialog.Places {
-            OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
-        }
-        let end = places(model).lines.count
+            "Key history of \(TerminalText.sanitized(key))",
+            [reach] + (events.isEmpty ? ["The event log has no event of this key."] : events))
+        let end = box.places(model).lines.count
         box.lines += rest
-        box.first = max(0, end - places(model).body.rows)
-        model.overlay = .message(box)
+        box.first = max(0, end - box.places(model).body.rows)
+        model.overlay = box
     }
 }

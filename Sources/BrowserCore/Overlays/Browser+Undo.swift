@@ -11,10 +11,7 @@ extension Browser {
             if model.events.hasDrop { model.say(lostArchive) }
             return []
         }
-        if model.sample(archive)?.kind == .log {
-            model.say(lostMessages)
-            return []
-        }
+        if model.sample(archive)?.kind == .log { return model.reply(lostMessages) }
         return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
@@ -25,10 +22,10 @@ extension Browser {
             switch result {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(let actions) where choosing && !actions.isEmpty:
-                model.overlay = .undoList(UndoList(archive: archive, actions: actions))
+                model.overlay = UndoList(archive: archive, actions: actions)
             case .success(let actions):
                 if let latest = actions.first {
-                    model.overlay = .plan(Plan(undoing: latest, archive: archive))
+                    model.overlay = Plan(undoing: latest, archive: archive)
                 } else if model.events.hasDrop {
                     model.say("Nothing to undo in \(archive.name). \(lostArchive)")
                 } else {
@@ -39,28 +36,6 @@ extension Browser {
         }
     }
 
-    static func press(_ model: inout Model, _ key: Key, in old: UndoList) -> [Effect] {
-        var list = old
-        let rows = OverlayPlaces.undoList(list, model).page
-        switch key {
-        case Key(.escape), .character("q"), .character("U"):
-            model.overlay = nil
-            return []
-        case Key(.enter):
-            model.overlay = .plan(Plan(undoing: list.actions[list.selected], archive: list.archive))
-            return []
-        default:
-            guard let row = row(after: key, list.selected, last: list.actions.count - 1, page: rows) else {
-                return sayUseless(&model, key)
-            }
-            list.selected = row
-        }
-        list.first = Table.firstRow(
-            showing: list.selected, of: list.actions.count, in: rows, from: list.first)
-        model.overlay = .undoList(list)
-        return []
-    }
-
     static func undo(_ action: ReversibleAction, in archive: ArchiveAddress, _ ticket: Int) -> Effect {
         .ask("undo \(action.id) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
             try context.source.undo(action, in: archive, checkpoint: context.progress)
@@ -68,14 +43,13 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message("Nothing was undone", [error.description])
+                model.overlay = MessageBox("Nothing was undone", [error.description])
                 return []
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
-                model.say(
+                return model.reply(
                     "Can't undo: already undone, older than ten minutes, or its space was reused.",
                     role: .warning)
-                return []
             case .success(let carried?):
                 if carried.outcome.isComplete { forgetUndo(&model, action, in: archive) }
                 return report(&model, carried, action, in: archive)
@@ -99,11 +73,75 @@ extension Browser {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
             let title = outcome.entries + outcome.damaged == 0 ? "Nothing was undone" : "Undone"
-            model.overlay = .message(title, [summary.asSentence] + remarks)
+            model.overlay = MessageBox(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries + outcome.damaged > 0
         return EntriesScreen.keepListing(
             changedBy: outcome.entries, by: action, of: archive, &model)
             ?? refresh(&model, isForced: true)
+    }
+}
+
+/// This browser's last change while it can be undone; refreshed to show the remaining time.
+struct UndoWatch: Sendable {
+    let archive: ArchiveAddress
+    var own: ReversibleAction
+    /// The change that the next undo reverts, possibly of another process.
+    var latest: ReversibleAction
+    var isPending = false
+
+    init(_ action: ReversibleAction, in archive: ArchiveAddress) {
+        (own, latest) = (action, action)
+        self.archive = archive
+    }
+}
+
+extension Browser {
+    static func watchUndo(_ model: inout Model) -> [Effect] {
+        guard let watch = model.undoWatch, !watch.isPending else { return [] }
+        model.undoWatch?.isPending = true
+        let (archive, id) = (watch.archive, watch.own.id)
+        return .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
+            try context.source.reversible(in: archive)
+        } then: { model, result in
+            guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
+            model.undoWatch?.isPending = false
+            if case .success(let actions) = result { show(&model, actions) }
+            return []
+        }
+    }
+
+    private static func show(_ model: inout Model, _ actions: [ReversibleAction]) {
+        guard let watch = model.undoWatch else { return }
+        if let own = actions.first(where: { $0.id == watch.own.id }) {
+            model.undoWatch?.own = own
+            model.undoWatch?.latest = actions[0]
+            return
+        }
+        guard model.job?.isChange != true else { return }
+        model.undoWatch = nil
+        model.say(
+            watch.own.ending(in: watch.archive.name, at: model.now).asSentence, role: .warning, seconds: 20)
+    }
+
+    static func forgetUndo(_ model: inout Model, _ action: ReversibleAction, in archive: ArchiveAddress) {
+        guard let watch = model.undoWatch, watch.archive == archive, watch.own.id == action.id else { return }
+        model.undoWatch = nil
+    }
+}
+
+extension Model {
+    /// The remaining time of the undo in the current archive, in at most `columns`.
+    func undoWords(columns: Int) -> String? {
+        guard let watch = undoWatch, watch.archive == archiveInView, !isReadOnly else { return nil }
+        let key = Browser.keyName(self, .undo)
+        let time = Figures.duration(max(0, watch.latest.end.seconds(since: now)))
+        let bytes = watch.latest.bytesLeft.map { Figures.bytes($0) }
+        let forms = [
+            "\(key): undo (\(time)\(bytes.map { " or \($0) of writes" } ?? ""))",
+            "\(key) undoes: \(time)" + (bytes.map { " or \($0)" } ?? ""),
+            "\(key): \(time)" + (bytes.map { ", \($0)" } ?? ""),
+        ]
+        return forms.first { TextWidth.width(of: $0) <= columns }
     }
 }

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import TerminalKit
 
-struct ColumnChoice: Sendable {
+struct ColumnChoice: ListOverlay {
     struct Item: Sendable, Hashable {
         var title: String
         var isShown: Bool
@@ -57,15 +57,109 @@ struct ColumnChoice: Sendable {
         items.swapAt(selected, other)
         selected = other
     }
+
+    var keys: [(key: String, title: String)] {
+        [
+            ("enter", "Show or hide"), isOfProperties ? ("< >", "Move") : ("*", "All or none"),
+            ("esc", "Close"),
+        ]
+    }
+
+    func rowCount(_ model: Model) -> Int { items.count }
+
+    func area(_ model: Model) -> Rect { places(model).list }
+
+    func click(_ model: inout Model, _ point: Point) -> [Effect] {
+        var choice = self
+        choice.field = TextField()
+        return choice.clickRow(&model, point)
+    }
+
+    func spoken(_ model: Model) -> SpokenOverlay {
+        let item = items.indices.contains(selected) ? items[selected] : nil
+        return SpokenOverlay([title], item.map { "\($0.title), \($0.isShown ? "shown" : "hidden")" })
+    }
+
+    func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        var choice = self
+        switch key {
+        case Key(.escape):
+            model.overlay = nil
+            return model.parts.columnsChosen(&model)
+        case Key(.enter) where !choice.field.text.isEmpty && choice.found == nil:
+            guard choice.isOfProperties, let archive = model.archiveInView else { return [] }
+            return EntriesScreen.addColumn(&model, choice.field.text, archive)
+        case Key(.enter), .character(" "):
+            choice.toggle(&model)
+            choice.field = TextField()
+        case .character("*"):
+            let isAll = choice.items.allSatisfy { $0.isShown || $0.property != nil }
+            for place in choice.items.indices where choice.items[place].property == nil {
+                choice.items[place].isShown = !isAll
+            }
+        case .character("<"): choice.move(by: -1)
+        case .character(">"): choice.move(by: 1)
+        default:
+            let last = choice.items.count - 1
+            if key.text == nil,
+                let row = Browser.row(after: key, choice.selected, last: last, page: area(model).rows - 1)
+            {
+                (choice.selected, choice.field) = (row, TextField())
+            } else if choice.field.handle(key) {
+                choice.selected = choice.found ?? choice.selected
+            } else {
+                return Browser.sayUseless(&model, key)
+            }
+        }
+        model.parts.show(choice, &model)
+        return choice.show(&model)
+    }
+
+    private mutating func toggle(_ model: inout Model) {
+        guard items.indices.contains(selected) else { return }
+        let item = items[selected]
+        if item.property != nil, !item.isShown, properties.count >= ChosenColumns.mostProperties {
+            return model.say("At most \(ChosenColumns.mostProperties) properties.", role: .warning)
+        }
+        items[selected].isShown.toggle()
+    }
+
+    private func places(_ model: Model) -> (box: Rect, list: Rect) {
+        let widest = items.reduce(max(20, title.count)) {
+            max($0, TextWidth.width(of: $1.title) + ($1.note.isEmpty ? 0 : $1.note.count + 2))
+        }
+        return OverlayPlaces.listBox(columns: widest + 10, rows: items.count, model)
+    }
+
+    func draw(_ model: Model, into frame: inout Frame) {
+        let look = model.look
+        frame.cursor = nil
+        let places = places(model)
+        let typed = TerminalText.sanitized(field.text)
+        let result = found != nil ? "" : isOfProperties ? "; enter adds it" : "; no match"
+        let title = typed.isEmpty ? self.title : "Columns: \(typed)\(result)"
+        OverlayView.drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
+        let properties = items.filter { $0.property != nil }.map(\.title)
+        let rows = items.map { item in
+            let title = EntriesView.Column.heading(
+                item.title, isProperty: item.property != nil, besides: properties)
+            return List.Item(
+                [
+                    Span(item.isShown ? "[x] " : "[ ] ", look[.key]),
+                    Span(TerminalText.sanitized(title)),
+                ], trailing: item.note)
+        }
+        List(rows, selected: selected, first: first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+    }
 }
 
 extension Browser {
     static func chooseColumns(_ model: inout Model) -> [Effect] {
         guard let choice = model.parts.columnChoice(model) else {
-            model.say("No columns to choose here.")
-            return []
+            return model.reply("No columns to choose here.")
         }
-        model.overlay = .columns(choice)
+        model.overlay = choice
         return choice.isOfProperties ? EntriesScreen.loadSample(model) : []
     }
 
@@ -80,84 +174,5 @@ extension Browser {
             return model.say("No more columns to the left.", seconds: 3)
         }
         model.parts.scroll(columns: columns, &model)
-    }
-
-    static func press(_ model: inout Model, _ key: Key, in old: ColumnChoice) -> [Effect] {
-        var choice = old
-        let rows = OverlayPlaces.columns(choice, model).list.rows
-        switch key {
-        case Key(.escape):
-            model.overlay = nil
-            return model.parts.columnsChosen(&model)
-        case Key(.enter) where !choice.field.text.isEmpty && choice.found == nil:
-            guard choice.isOfProperties, let archive = model.archiveInView else { return [] }
-            return EntriesScreen.addColumn(&model, choice.field.text, archive)
-        case Key(.enter), .character(" "):
-            toggle(&choice, &model)
-            choice.field = TextField()
-        case .character("*"):
-            let isAll = choice.items.allSatisfy { $0.isShown || $0.property != nil }
-            for place in choice.items.indices where choice.items[place].property == nil {
-                choice.items[place].isShown = !isAll
-            }
-        case .character("<"): choice.move(by: -1)
-        case .character(">"): choice.move(by: 1)
-        default:
-            let last = choice.items.count - 1
-            if key.text == nil, let row = row(after: key, choice.selected, last: last, page: rows - 1) {
-                (choice.selected, choice.field) = (row, TextField())
-            } else if choice.field.handle(key) {
-                choice.selected = choice.found ?? choice.selected
-            } else {
-                return sayUseless(&model, key)
-            }
-        }
-        choice.first = Table.firstRow(
-            showing: choice.selected, of: choice.items.count, in: rows, from: choice.first)
-        model.parts.show(choice, &model)
-        model.overlay = .columns(choice)
-        return []
-    }
-
-    private static func toggle(_ choice: inout ColumnChoice, _ model: inout Model) {
-        guard choice.items.indices.contains(choice.selected) else { return }
-        let item = choice.items[choice.selected]
-        if item.property != nil, !item.isShown, choice.properties.count >= ChosenColumns.mostProperties {
-            return model.say("At most \(ChosenColumns.mostProperties) properties.", role: .warning)
-        }
-        choice.items[choice.selected].isShown.toggle()
-    }
-}
-
-extension OverlayPlaces {
-    static func columns(_ choice: ColumnChoice, _ model: Model) -> (box: Rect, list: Rect) {
-        let widest = choice.items.reduce(max(20, choice.title.count)) {
-            max($0, TextWidth.width(of: $1.title) + ($1.note.isEmpty ? 0 : $1.note.count + 2))
-        }
-        return listBox(columns: widest + 10, rows: choice.items.count, model)
-    }
-}
-
-extension OverlayView {
-    static func draw(_ choice: ColumnChoice, _ model: Model, into frame: inout Frame) {
-        let look = model.look
-        frame.cursor = nil
-        let places = OverlayPlaces.columns(choice, model)
-        let typed = TerminalText.sanitized(choice.field.text)
-        let result = choice.found != nil ? "" : choice.isOfProperties ? "; enter adds it" : "; no match"
-        let title = typed.isEmpty ? choice.title : "Columns: \(typed)\(result)"
-        drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
-        let properties = choice.items.filter { $0.property != nil }.map(\.title)
-        let items = choice.items.map { item in
-            let title = EntriesView.Column.heading(
-                item.title, isProperty: item.property != nil, besides: properties)
-            return List.Item(
-                [
-                    Span(item.isShown ? "[x] " : "[ ] ", look[.key]),
-                    Span(TerminalText.sanitized(title)),
-                ], trailing: item.note)
-        }
-        List(items, selected: choice.selected, first: choice.first, role: .dialog)
-            .draw(into: &frame, in: places.list, look: look)
     }
 }

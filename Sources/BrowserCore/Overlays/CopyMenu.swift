@@ -2,10 +2,59 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-struct CopyMenu: Sendable {
+struct CopyMenu: ListOverlay {
     var items: [CopyItem]
     var selected = 0
     var first = 0
+
+    var keys: [(key: String, title: String)] { [("enter", "Copy"), ("esc", "Close"), ("up/down", "Select")] }
+
+    func rowCount(_ model: Model) -> Int { items.count }
+
+    func area(_ model: Model) -> Rect { OverlayPlaces.listBox(columns: 76, rows: items.count, model).list }
+
+    func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        var menu = self
+        switch key {
+        case Key(.escape), .character("q"), .character("y"):
+            model.overlay = nil
+            return []
+        case Key(.enter): return Browser.copy(&model, items[selected])
+        default:
+            if let item = items.first(where: { key == .character($0.letter) }) {
+                return Browser.copy(&model, item)
+            }
+            guard let row = Browser.row(after: key, selected, last: items.count - 1) else {
+                return Browser.sayUseless(&model, key)
+            }
+            menu.selected = row
+        }
+        return menu.show(&model)
+    }
+
+    func spoken(_ model: Model) -> SpokenOverlay {
+        let item = items.indices.contains(selected) ? items[selected] : nil
+        return SpokenOverlay(["Copy"], item.map { "\($0.letter): \($0.name), \($0.preview)" })
+    }
+
+    func draw(_ model: Model, into frame: inout Frame) {
+        let look = model.look
+        frame.cursor = nil
+        let places = OverlayPlaces.listBox(columns: 76, rows: items.count, model)
+        OverlayView.drawBox(places.box, around: places.list, title: " Copy ", into: &frame, look)
+        let widest = items.map { TextWidth.width(of: $0.name) }.max() ?? 0
+        let rows = items.map { item in
+            let room = places.list.columns - widest - 6
+            var spans = [Span("\(item.letter)  ", look[.key]), Span(TextWidth.pad(item.name, to: widest))]
+            if room >= 10 {
+                let preview = look.cut(item.preview, to: room, .middle)
+                spans.append(Span("  " + preview, look[.dim]))
+            }
+            return List.Item(spans)
+        }
+        List(rows, selected: selected, first: first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+    }
 }
 
 struct CopyItem: Sendable {
@@ -44,14 +93,14 @@ struct CopyItem: Sendable {
             CopyItem("j", "the row as JSON", .read([entry], .row)),
             ShellWord.isPassedOn(entry.key)
                 ? CopyItem(
-                    "c", "the shell command", command("get", [archive.name, entry.key], archive.store))
+                    "c", "the shell command",
+                    ShellWord.vellum("get", [archive.name, entry.key], store: archive.store))
                 : CopyItem("c", "the shell command", .absent("shells can't pass the NUL in the key")),
             CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
             path(archive),
         ]
     }
 
-    /// The parts of marked entries.
     static func items(of marks: Marks, in archive: ArchiveAddress, _ model: Model) -> [CopyItem] {
         let entries = marks.list.map { EntryAddress($0.key, in: archive) }
         let count = "the " + Figures.count(marks.count, "marked", "marked")
@@ -67,10 +116,6 @@ struct CopyItem: Sendable {
 
     static func path(_ archive: ArchiveAddress, isRingFile: Bool = false) -> CopyItem {
         CopyItem("p", "the path of the \(isRingFile ? "file" : "store")", archive.store)
-    }
-
-    static func command(_ name: String, _ arguments: [String], _ store: String) -> String {
-        ShellWord.vellum(name, arguments, store: store)
     }
 
     static func archiveSource(_ archive: ArchiveAddress) -> String {
@@ -93,33 +138,5 @@ struct CopyItem: Sendable {
         case .read(_, .row): "as printed by vellum get --json --meta"
         case .absent(let reason): reason
         }
-    }
-}
-
-extension OverlayPlaces {
-    static func copy(_ menu: CopyMenu, _ model: Model) -> (box: Rect, list: Rect) {
-        listBox(columns: 76, rows: menu.items.count, model)
-    }
-}
-
-extension OverlayView {
-    static func draw(_ menu: CopyMenu, _ model: Model, into frame: inout Frame) {
-        let look = model.look
-        frame.cursor = nil
-        let places = OverlayPlaces.copy(menu, model)
-        drawBox(places.box, around: places.list, title: " Copy ", into: &frame, look)
-        let widest = menu.items.map { TextWidth.width(of: $0.name) }.max() ?? 0
-        let items = menu.items.map { item in
-            let room = places.list.columns - widest - 6
-            var spans = [Span("\(item.letter)  ", look[.key]), Span(TextWidth.pad(item.name, to: widest))]
-            if room >= 10 {
-                let preview = TextWidth.truncate(
-                    item.preview, to: room, cutting: .middle, ellipsis: look.glyphs.ellipsis)
-                spans.append(Span("  " + preview, look[.dim]))
-            }
-            return List.Item(spans)
-        }
-        List(items, selected: menu.selected, first: menu.first, role: .dialog)
-            .draw(into: &frame, in: places.list, look: look)
     }
 }

@@ -1,13 +1,11 @@
 import StoreInspection
 import TerminalKit
 
-/// The difference that an edit would store, shown before it is stored.
-struct EditPlan: Sendable {
+struct EditPlan: ButtonOverlay {
     let draft: Draft
     let edit: StoredEdit
     let form: EditableValue.Form
     let diff: LineDiff
-    /// 0 is Cancel.
     var button = 0
     var first = 0
 
@@ -17,6 +15,7 @@ struct EditPlan: Sendable {
     }
 
     private static let mostLines = 5_000
+    private static let mostSpokenLines = 200
 
     /// The rows of the difference. An equal line has one row. A changed line that is too wide is cut around its change.
     func rows(columns: Int) -> [Row] {
@@ -67,14 +66,47 @@ struct EditPlan: Sendable {
         return (shown.lowerBound > 0 ? ellipsis : "") + String(String.UnicodeScalarView(own[shown]))
             + (shown.upperBound < own.count ? ellipsis : "")
     }
-}
 
-extension OverlayPlaces {
-    static func dialog(_ plan: EditPlan, _ model: Model) -> Dialog {
-        let screen = dialogs(model)
+    var keys: [(key: String, title: String)] {
+        FooterView.buttonKeys + [("e", "Edit again"), ("up/down", "Scroll")]
+    }
+    var question: Browser.Question? { .edit }
+    var knownCharacters: String? { "hljkynq gGe" }
+
+    func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        switch key {
+        case .character("e"):
+            model.overlay = nil
+            return [Browser.editor(model, draft)]
+        case .character(" "): return pressButtons(&model, Key(.pageDown))
+        default: return pressButtons(&model, key)
+        }
+    }
+
+    func confirm(_ model: inout Model) -> [Effect] { Browser.store(&model, self) }
+
+    func refuse(_ model: inout Model) { Browser.leave(&model, draft, "Nothing was stored.") }
+
+    func line(after key: Key, _ first: Int, _ model: Model) -> Int? {
+        let content = places(model).content
+        let last = max(0, rows(columns: content.columns).count - content.rows)
+        return Browser.row(after: key, first, last: last, page: content.rows - 1)
+    }
+
+    func spoken(_ model: Model) -> SpokenOverlay {
+        let lines = rows(columns: 1_000).map(\.text)
+        let more = lines.count - EditPlan.mostSpokenLines
+        return SpokenOverlay(
+            dialog(model),
+            body: lines.prefix(EditPlan.mostSpokenLines)
+                + (more > 0 ? ["and \(Figures.count(more)) more lines"] : []))
+    }
+
+    func dialog(_ model: Model) -> Dialog {
+        let screen = OverlayPlaces.dialogs(model)
         let columns = max(20, min(110, screen.columns - 4))
-        let isNew = plan.edit.replacing == nil
-        var body = ["\(facts(plan)), in \(TitleView.name(of: plan.draft.entry.archive, model))"]
+        let isNew = edit.replacing == nil
+        var body = ["\(facts), in \(TitleView.name(of: draft.entry.archive, model))"]
         if screen.rows >= 16 {
             body.append(
                 isNew
@@ -88,33 +120,29 @@ extension OverlayPlaces {
         // Border, buttons and the empty line above them take four rows; one more stays free around the dialog.
         let room = screen.rows - (isSmall ? 2 : 5 + body.count)
         return Dialog(
-            title: (isNew ? "New entry " : "Change ") + plan.edit.name + "?", body: isSmall ? [] : body,
-            buttons: ["Cancel", "Store"], selectedButton: plan.button,
-            contentRows: max(1, min(plan.rows(columns: columns - 4).count, room)), maximumColumns: columns)
+            title: (isNew ? "New entry " : "Change ") + edit.name + "?", body: isSmall ? [] : body,
+            buttons: ["Cancel", "Store"], selectedButton: button,
+            contentRows: max(1, min(rows(columns: columns - 4).count, room)), maximumColumns: columns)
     }
 
     /// `2 lines removed, 1 added; 214 B as CBOR`
-    private static func facts(_ plan: EditPlan) -> String {
-        let size = Figures.bytes(UInt64(plan.edit.bytes.count))
-        let form = plan.form == .cbor ? "CBOR" : plan.form == .text ? "text" : "JSON"
+    private var facts: String {
+        let size = Figures.bytes(UInt64(edit.bytes.count))
+        let form = form == .cbor ? "CBOR" : form == .text ? "text" : "JSON"
         let lines =
-            plan.edit.replacing == nil
-            ? Figures.count(plan.diff.added, "line", "lines")
-            : "\(Figures.count(plan.diff.removed, "line", "lines")) removed, \(Figures.count(plan.diff.added)) added"
+            edit.replacing == nil
+            ? Figures.count(diff.added, "line", "lines")
+            : "\(Figures.count(diff.removed, "line", "lines")) removed, \(Figures.count(diff.added)) added"
         return "\(lines); \(size) as \(form)"
     }
-}
 
-extension OverlayView {
-    static func draw(_ plan: EditPlan, _ model: Model, into frame: inout Frame) {
+    func draw(_ model: Model, into frame: inout Frame) {
+        drawDialog(model, into: &frame)
         let look = model.look
-        let dialog = OverlayPlaces.dialog(plan, model)
-        frame.cursor = nil
-        frame.draw(dialog, in: OverlayPlaces.dialogs(model), look: look)
-        let places = dialog.places(in: OverlayPlaces.dialogs(model))
+        let places = places(model)
         let content = places.content
-        let rows = plan.rows(columns: content.columns)
-        let first = max(0, min(plan.first, rows.count - content.rows))
+        let rows = rows(columns: content.columns)
+        let first = max(0, min(self.first, rows.count - content.rows))
         for (offset, row) in rows.dropFirst(first).prefix(content.rows).enumerated() {
             let role: Role =
                 switch row.kind {

@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// The signs beside rows and the words in the top bar, at the end of the help.
 enum Legend {
     struct Line: Sendable {
         let sign: String

@@ -1,203 +1,185 @@
-import StorageEngine
 import StoreInspection
 import TerminalKit
 
 /// A dialog, menu or list over the screen, which has the keyboard.
-enum Overlay: Sendable {
-    case actions(ActionList)
-    case plan(Plan)
-    case expire(ExpireForm)
-    case undoList(UndoList)
-    case columns(ColumnChoice)
-    case search(SearchList)
-    case message(MessageBox)
-    case choice(Choice)
-    case copy(CopyMenu)
-    case edit(EditPlan)
-
-    var title: String {
-        if case .message(let box) = self { return box.title }
-        return "Waiting for your answer"
-    }
-
-    var isList: Bool {
-        switch self {
-        case .actions, .undoList, .columns, .search, .copy: true
-        case .plan, .expire, .message, .choice, .edit: false
-        }
-    }
-
-    var offersUndo: Bool {
-        switch self {
-        case .message(let box): box.offersUndo
-        case .choice(let choice): choice.offersUndo
-        default: false
-        }
-    }
-
+protocol Overlay: Sendable {
+    /// The keys in the footer, which can't be reassigned.
+    var keys: [(key: String, title: String)] { get }
+    /// The text field with the keyboard.
+    var typing: TextField? { get }
+    /// Set if a key changes or runs something.
+    var question: Browser.Question? { get }
+    var isList: Bool { get }
+    var offersUndo: Bool { get }
     /// The characters that a dialog with two buttons accepts; nil for other overlays.
-    var knownCharacters: String? {
-        switch self {
-        case .plan(let plan) where plan.name != nil: nil
-        case .plan, .choice: "hljkynqgG"
-        case .edit: "hljkynq gGe"
-        default: nil
-        }
-    }
-}
-
-struct ActionList: Sendable {
-    var isHelp: Bool
-    var field: TextField
-    var selected = 0
-    var first = 0
-
-    enum Row: Sendable {
-        case topic(String), action(BrowserAction), sign(Legend.Line)
-
-        var isTopic: Bool { if case .topic = self { true } else { false } }
-    }
-}
-
-/// A change to confirm. Its targets are fixed when it opens.
-struct Plan: Sendable {
-    enum Act: Sendable, Hashable {
-        case change(PlannedAction)
-        case undo(ReversibleAction)
-        /// Replaces a file by the value of an entry; nil: by the rows of the screen.
-        case replaceFile(String, EntryAddress?)
-        case archive(ArchiveChange, ArchiveSample, Evictions)
-    }
-
-    var act: Act
-    var archive: ArchiveAddress
-    var targets: [Target] = []
-    /// Targets that the screen doesn't show.
-    var hidden = 0
-    /// Size of the targets, the restored entries or the messages.
-    var bytes: UInt64
-    /// Idle time that selected the targets among all entries of the archive.
-    var idle: Duration?
-    /// Name of the group whose entries are the targets.
-    var group: String?
-    /// 0 is Cancel.
-    var button = 0
-    /// The archive's name, to be typed to confirm; nil: a button confirms.
-    var name: TextField?
-    var first = 0
-
-    init(
-        _ change: PlannedAction, archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = [],
-        idle: Duration? = nil, group: String? = nil
-    ) {
-        act = .change(change)
-        self.group = group
-        self.hidden = hidden.isEmpty ? 0 : targets.count { hidden.contains(ExactText($0.key)) }
-        self.archive = archive
-        self.targets = targets
-        self.idle = idle
-        bytes = targets.reduce(0) { $0 + UInt64($1.size) }
-    }
-
-    init(undoing action: ReversibleAction, archive: ArchiveAddress) {
-        act = .undo(action)
-        self.archive = archive
-        bytes = action.bytes
-        button = 1
-    }
-
-    init(replacing path: String, by entry: EntryAddress? = nil, archive: ArchiveAddress) {
-        act = .replaceFile(path, entry)
-        self.archive = archive
-        bytes = 0
-    }
-
-    init(
-        _ change: ArchiveChange, of sample: ArchiveSample, at archive: ArchiveAddress,
-        evicting evictions: Evictions = Evictions()
-    ) {
-        act = .archive(change, sample, evictions)
-        self.archive = archive
-        bytes = evictions.bytes
-        if change == .drop || change == .clear || evictions.entries > 0 {
-            name = TextField(placeholder: "type \(archive.name)")
-        }
-    }
-}
-
-/// The form that chooses how entries expire. Its targets are fixed when it opens.
-struct ExpireForm: Sendable {
-    enum Choice: Int, Sendable, Hashable, CaseIterable { case after, now, never, idle }
-
-    var archive: ArchiveAddress
-    var targets: [Target]
-    var hidden: Set<ExactText>
-    var group: String?
-    var choice: Choice
-    var after = TextField("5m")
-    var idle = TextField("1h")
-    var button = 1
-    var problem: String?
-
-    init(_ chosen: ChosenEntries) {
-        (archive, targets, hidden, group) = (chosen.archive, chosen.targets, chosen.hidden, chosen.group)
-        choice = targets.isEmpty ? .idle : .after
-        (after.isSuggestion, idle.isSuggestion) = (true, true)
-    }
-
-    mutating func insert(_ text: String) {
-        switch choice {
-        case .after: after.insert(text)
-        case .idle: idle.insert(text)
-        case .now, .never: return
-        }
-        problem = nil
-    }
-}
-
-struct UndoList: Sendable {
-    var archive: ArchiveAddress
-    var actions: [ReversibleAction]
-    var selected = 0
-    var first = 0
-}
-
-struct MessageBox: Sendable, Hashable {
-    var title: String
-    var lines: [String]
-    var first = 0
-    /// Whether F1 opens the help.
-    var leadsToActions = false
-    var offersUndo = false
+    var knownCharacters: String? { get }
+    /// The notice about it while another store is shown.
+    var notice: String { get }
+    func press(_ model: inout Model, _ key: Key) -> [Effect]
+    /// Bracketed paste.
+    func paste(_ model: inout Model, _ text: String)
+    func click(_ model: inout Model, _ point: Point) -> [Effect]
+    func draw(_ model: Model, into frame: inout Frame)
+    func spoken(_ model: Model) -> SpokenOverlay
 }
 
 extension Overlay {
-    static func message(_ title: String, _ lines: [String]) -> Overlay {
-        .message(MessageBox(title: title, lines: lines))
+    var typing: TextField? { nil }
+    var question: Browser.Question? { nil }
+    var isList: Bool { false }
+    var offersUndo: Bool { false }
+    var knownCharacters: String? { nil }
+    var notice: String { "Waiting for your answer" }
+
+    func paste(_ model: inout Model, _ text: String) {
+        if knownCharacters == nil { Browser.sayPasteIsNoKeys(&model) } else { Browser.sayNoAnswer(&model) }
+    }
+}
+
+/// An overlay with rows, one of which is selected.
+protocol ListOverlay: Overlay {
+    var selected: Int { get set }
+    /// The first visible row.
+    var first: Int { get set }
+    func rowCount(_ model: Model) -> Int
+    func area(_ model: Model) -> Rect
+    /// Lines on the screen for each row.
+    func lines(_ model: Model) -> Int
+}
+
+extension ListOverlay {
+    var isList: Bool { true }
+
+    func lines(_ model: Model) -> Int { 1 }
+
+    /// Number of visible rows.
+    func page(_ model: Model) -> Int { max(1, area(model).rows / lines(model)) }
+
+    /// Shows the list with the selected row in view.
+    func show(_ model: inout Model) -> [Effect] {
+        var list = self
+        list.first = Table.firstRow(
+            showing: selected, of: rowCount(model), in: page(model), from: first)
+        model.overlay = list
+        return []
+    }
+
+    func click(_ model: inout Model, _ point: Point) -> [Effect] { clickRow(&model, point) }
+
+    func clickRow(_ model: inout Model, _ point: Point) -> [Effect] {
+        let area = area(model)
+        var list = self
+        list.selected = first + (point.row - area.row) / lines(model)
+        guard area.contains(point), list.selected < rowCount(model) else { return [] }
+        return Browser.press(&model, Key(.enter), in: list)
+    }
+}
+
+/// A list below a text field that searches it.
+protocol SearchedOverlay: ListOverlay {
+    var field: TextField { get set }
+}
+
+extension SearchedOverlay {
+    var typing: TextField? { field }
+
+    func paste(_ model: inout Model, _ text: String) {
+        var list = self
+        list.field.insert(text)
+        (list.selected, list.first) = (0, 0)
+        model.overlay = list
+    }
+}
+
+/// An overlay in a box with buttons.
+protocol DialogOverlay: Overlay {
+    func dialog(_ model: Model) -> Dialog
+    /// The first line after a movement key; nil for other keys.
+    func line(after key: Key, _ first: Int, _ model: Model) -> Int?
+}
+
+extension DialogOverlay {
+    func places(_ model: Model) -> Dialog.Places { dialog(model).places(in: OverlayPlaces.dialogs(model)) }
+
+    func draw(_ model: Model, into frame: inout Frame) { drawDialog(model, into: &frame) }
+
+    func drawDialog(_ model: Model, into frame: inout Frame) {
+        frame.cursor = nil
+        frame.draw(dialog(model), in: OverlayPlaces.dialogs(model), look: model.look)
+    }
+
+    func spoken(_ model: Model) -> SpokenOverlay { SpokenOverlay(dialog(model)) }
+
+    /// The index of a clicked button.
+    func button(at point: Point, _ model: Model) -> Int? {
+        places(model).buttons.firstIndex { $0.contains(point) }
+    }
+
+    func line(after key: Key, _ first: Int, _ model: Model) -> Int? {
+        let places = places(model)
+        let rows = places.body.rows
+        return Browser.row(after: key, first, last: max(0, places.lines.count - rows), page: rows - 1)
     }
 }
 
 /// A dialog with two buttons, the first of which cancels.
-struct Choice: Sendable {
-    var title: String
-    var lines: [String]
-    var buttons: [String]
-    var selected: Int
-    var first = 0
-    var offersUndo = false
-    let confirmed: @Sendable (inout Model) -> [Effect]
-    let left: @Sendable (inout Model) -> Void
+protocol ButtonOverlay: DialogOverlay {
+    /// 0 is Cancel.
+    var button: Int { get set }
+    /// The first visible line.
+    var first: Int { get set }
+    func confirm(_ model: inout Model) -> [Effect]
+    func refuse(_ model: inout Model)
+}
 
-    init(
-        title: String, lines: [String], leave: String = "Cancel", button: String, selected: Int = 0,
-        confirmed: @escaping @Sendable (inout Model) -> [Effect],
-        left: @escaping @Sendable (inout Model) -> Void = { _ in }
-    ) {
-        self.title = title
-        self.lines = lines
-        buttons = [leave, button]
-        self.selected = selected
-        self.confirmed = confirmed
-        self.left = left
+extension ButtonOverlay {
+    func press(_ model: inout Model, _ key: Key) -> [Effect] { pressButtons(&model, key) }
+
+    func pressButtons(_ model: inout Model, _ key: Key) -> [Effect] {
+        var dialog = self
+        switch key {
+        case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
+            dialog.button = 1 - button
+        case Key(.enter) where button == 1, .character("y"):
+            model.overlay = nil
+            return confirm(&model)
+        case Key(.enter), Key(.escape), .character("n"), .character("q"):
+            model.overlay = nil
+            refuse(&model)
+            return []
+        default: dialog.first = line(after: key, first, model) ?? first
+        }
+        model.overlay = dialog
+        return []
+    }
+
+    func click(_ model: inout Model, _ point: Point) -> [Effect] {
+        guard let button = button(at: point, model) else { return [] }
+        var dialog = self
+        dialog.button = button
+        return Browser.press(&model, Key(.enter), in: dialog)
+    }
+}
+
+/// An overlay in words.
+struct SpokenOverlay: Sendable {
+    let heading: [String]
+    let choice: String
+    /// Identity of the choice, whose words may change every second.
+    var chosen: String
+    var opened: String
+
+    init(_ heading: [String], _ choice: String? = nil) {
+        (self.heading, self.choice) = (heading, choice ?? "")
+        (opened, chosen) = (heading[0], self.choice)
+    }
+
+    init(_ dialog: Dialog, _ choice: String? = nil, body: [String] = []) {
+        heading = [dialog.title] + dialog.body.filter { !$0.isEmpty } + body
+        let button =
+            dialog.buttons.indices.contains(dialog.selectedButton)
+            ? "button \(dialog.buttons[dialog.selectedButton])" : nil
+        self.choice = [choice, button].compactMap { $0 }.joined(separator: "; ")
+        (opened, chosen) = (dialog.title, self.choice)
     }
 }

@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// A list with a search field: past queries, properties.
-struct SearchList: Sendable {
+struct SearchList: SearchedOverlay {
     struct Item: Sendable, Hashable {
         /// Shown before the text, such as the archive of a query.
         var origin = ""
@@ -13,7 +12,7 @@ struct SearchList: Sendable {
     let items: [Item]
     var field: TextField
     let nothing: String
-    var keys = [("enter", "Select"), ("esc", "Close"), ("up/down", "Move")]
+    var keys: [(key: String, title: String)] = [("enter", "Select"), ("esc", "Close"), ("up/down", "Move")]
     var isOfFrequencies = false
     var isOfSavedQueries = false
     /// Position among the matches.
@@ -44,16 +43,20 @@ struct SearchList: Sendable {
         return exact + found.filter { !exact.contains($0) }
     }
 
-    mutating func insert(_ text: String) {
-        field.insert(text)
-        (selected, first) = (0, 0)
-    }
-}
+    func rowCount(_ model: Model) -> Int { found.count }
 
-extension Browser {
-    static func press(_ model: inout Model, _ key: Key, in old: SearchList) -> [Effect] {
-        var list = old
-        let found = list.found
+    func area(_ model: Model) -> Rect { places(model).list }
+
+    func spoken(_ model: Model) -> SpokenOverlay {
+        let found = found
+        let item = found.indices.contains(selected) ? items[found[selected]] : nil
+        let words = item.map { [$0.origin, $0.text, $0.note].filter { !$0.isEmpty } }
+        return SpokenOverlay([title], words?.joined(separator: ", ") ?? nothing)
+    }
+
+    func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        var list = self
+        let found = found
         switch (key.code, key.modifiers) {
         case (.escape, _):
             model.overlay = nil
@@ -75,54 +78,42 @@ extension Browser {
             list.selected += 1
         default: if list.field.handle(key) { (list.selected, list.first) = (0, 0) }
         }
-        let count = list.found.count
-        list.selected = max(0, min(list.selected, count - 1))
-        list.first = Table.firstRow(
-            showing: list.selected, of: count, in: OverlayPlaces.search(list, model).list.rows,
-            from: list.first)
-        model.overlay = .search(list)
-        return []
+        list.selected = max(0, min(list.selected, list.found.count - 1))
+        return list.show(&model)
     }
-}
 
-extension OverlayPlaces {
-    static func search(_ list: SearchList, _ model: Model) -> (box: Rect, field: Rect, list: Rect) {
-        let (box, inner) = listBox(columns: 100, rows: list.items.count + 1, model)
+    private func places(_ model: Model) -> (box: Rect, field: Rect, list: Rect) {
+        let (box, inner) = OverlayPlaces.listBox(columns: 100, rows: items.count + 1, model)
         let (field, rest) = inner.split(top: 1)
         return (box, field, rest)
     }
-}
 
-extension OverlayView {
-    static func draw(_ list: SearchList, _ model: Model, into frame: inout Frame) {
+    func draw(_ model: Model, into frame: inout Frame) {
         let look = model.look
-        let places = OverlayPlaces.search(list, model)
-        drawBox(places.box, around: places.list, title: " \(list.title) ", into: &frame, look)
-        let found = list.found
+        let places = places(model)
+        OverlayView.drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
+        let found = found
         // One column is for the scroll bar.
         let room = max(0, places.list.columns - 1)
-        let ellipsis = look.glyphs.ellipsis
-        let widest = found.reduce(0) { max($0, TextWidth.width(of: list.items[$1].origin)) }
+        let widest = found.reduce(0) { max($0, TextWidth.width(of: items[$1].origin)) }
         let origins = min(widest, max(8, room / 3))
-        let items = found.map { number in
-            let item = list.items[number]
-            var origin = TextWidth.truncate(
-                item.origin, to: origins, cutting: .middle, ellipsis: ellipsis)
+        let rows = found.map { number in
+            let item = items[number]
+            var origin = look.cut(item.origin, to: origins, .middle)
             if origins > 0 {
                 origin += String(repeating: " ", count: max(0, origins - TextWidth.width(of: origin)) + 2)
             }
-            let text = TextWidth.truncate(
-                item.text, to: max(0, room - TextWidth.width(of: origin)), ellipsis: ellipsis)
+            let text = look.cut(item.text, to: max(0, room - TextWidth.width(of: origin)))
             return List.Item(
                 [Span(origin, look[.dim]), Span(text)], trailing: TerminalText.sanitized(item.note))
         }
-        List(items, selected: found.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
+        List(rows, selected: found.isEmpty ? nil : selected, first: first, role: .dialog)
             .draw(into: &frame, in: places.list, look: look)
         if found.isEmpty {
             frame.write(
-                list.nothing, at: places.list.origin, style: look[.dim].over(look[.dialog]),
+                nothing, at: places.list.origin, style: look[.dim].over(look[.dialog]),
                 within: places.list)
         }
-        list.field.draw(into: &frame, in: places.field, look: look)
+        field.draw(into: &frame, in: places.field, look: look)
     }
 }

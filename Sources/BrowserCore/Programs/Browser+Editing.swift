@@ -4,10 +4,7 @@ import TerminalKit
 
 extension Browser {
     static func edit(_ model: inout Model) -> [Effect] {
-        guard let entry = chosenEntry(model) else {
-            model.say("No value to edit here.")
-            return []
-        }
+        guard let entry = chosenEntry(model) else { return model.reply("No value to edit here.") }
         let element = model.screen == .value ? model.value?.element : nil
         return begin(&model, entry, "Can't edit") { (folder, source) throws(SourceError) in
             try Draft(editing: entry, element, in: folder, from: source)
@@ -16,11 +13,9 @@ extension Browser {
 
     static func askNewKey(_ model: inout Model) {
         guard let archive = model.archiveInView else { return }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "key of the new entry: ", field: TextField(),
-            keys: [("enter", "Edit its value"), ("esc", "Cancel")])
-        prompt.purpose = .newEntry(archive)
-        model.prompt = prompt
+            keys: [("enter", "Edit its value"), ("esc", "Cancel")], purpose: .newEntry(archive))
     }
 
     static func begin(_ model: inout Model, new key: String, in archive: ArchiveAddress) -> [Effect] {
@@ -42,13 +37,13 @@ extension Browser {
             switch result {
             case .success(let draft): return [editor(model, draft)]
             case .failure(let error):
-                model.overlay = .message(refusal, [error.description])
+                model.overlay = MessageBox(refusal, [error.description])
                 return []
             }
         }
     }
 
-    private static func editor(_ model: Model, _ draft: Draft) -> Effect {
+    static func editor(_ model: Model, _ draft: Draft) -> Effect {
         let editor = model.surroundings.editor
         let script = TerminalProgram.editorScript(editor)
         return .program(
@@ -71,7 +66,7 @@ extension Browser {
         switch result {
         case .success(.removed):
             let lines = ["The editor removed the file."]
-            model.overlay = .message("Not stored", lines + (complaint.map { [$0] } ?? []))
+            model.overlay = MessageBox("Not stored", lines + (complaint.map { [$0] } ?? []))
         case .failure(let error): leave(&model, draft, "Can't read the edited text: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
@@ -79,51 +74,25 @@ extension Browser {
         // A failed editor may have saved a part: the text is kept, but not stored.
         case .success where complaint != nil: leave(&model, draft, complaint ?? "")
         case .success(.mistaken(let mistake)):
-            model.overlay = .choice(
-                Choice(
-                    title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1
-                ) { model in
-                    [editor(model, draft)]
-                } left: { model in
-                    leave(&model, draft, "Nothing was stored.")
-                })
-        case .success(.changed(let plan)): model.overlay = .edit(plan)
+            model.overlay = Choice(
+                title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1
+            ) { model in
+                [editor(model, draft)]
+            } left: { model in
+                leave(&model, draft, "Nothing was stored.")
+            }
+        case .success(.changed(let plan)): model.overlay = plan
         }
     }
 
-    /// Ends an edit without storing it and shows where the text is kept.
-    private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
+    static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
         draft.file.keep()
-        model.overlay = .message("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
-    }
-
-    // MARK: The plan
-
-    static func press(_ model: inout Model, _ key: Key, in old: EditPlan) -> [Effect] {
-        var plan = old
-        let content = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model)).content
-        let last = max(0, plan.rows(columns: content.columns).count - content.rows)
-        switch key {
-        case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
-            plan.button = 1 - plan.button
-        case .character("e"):
-            model.overlay = nil
-            return [editor(model, plan.draft)]
-        case Key(.enter) where plan.button == 1, .character("y"): return store(&model, plan)
-        case Key(.enter), Key(.escape), .character("n"), .character("q"):
-            leave(&model, plan.draft, "Nothing was stored.")
-            return []
-        default:
-            let key = key == .character(" ") ? Key(.pageDown) : key
-            plan.first = row(after: key, plan.first, last: last, page: content.rows - 1) ?? plan.first
-        }
-        model.overlay = .edit(plan)
-        return []
+        model.overlay = MessageBox("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
     }
 
     // MARK: Storing
 
-    private static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
+    static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
         model.overlay = nil
         guard !model.isReadOnly else { return [] }
         let ticket = model.ticket()
@@ -157,7 +126,6 @@ extension Browser {
         return refresh(&model, isForced: true)
     }
 
-    /// The conflict, with the key's latest event.
     private static func conflict(_ plan: EditPlan, _ past: KeyHistory?, _ model: Model) -> String {
         let key = TerminalSafe.quoted(plan.edit.key)
         let what =

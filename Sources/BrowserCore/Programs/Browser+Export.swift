@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The rows of a screen that are written to a file.
 struct RowExport: Sendable {
     /// Writes the rows to the file of a path. The flag allows replacing a file. Returns nil if stopped.
     typealias Write = @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
@@ -13,7 +12,6 @@ struct RowExport: Sendable {
     var amount: String
     /// The number of rows; nil: unknown until they are written.
     var count: Int?
-    /// The rows' name, in singular and plural.
     var noun = ("row", "rows")
     /// The extensions of file names that choose a format.
     var formats = ".ndjson, .json, .csv or .tsv"
@@ -35,7 +33,6 @@ struct RowExport: Sendable {
         }
     }
 
-    /// Writes marked entries in a given way.
     static func marked(_ marks: Marks, hidden: Int, write: @escaping Write) -> RowExport {
         let noun = ("marked entry", "marked entries")
         let rest = hidden == 0 ? "" : " (\(Figures.count(hidden)) hidden)"
@@ -46,7 +43,6 @@ struct RowExport: Sendable {
 }
 
 extension RowExport {
-    /// The rows of a table.
     static func table(
         _ names: [String], _ noun: (String, String), count: Int,
         row: @escaping @Sendable (Int) -> [CBORValue?]
@@ -112,8 +108,7 @@ extension Browser {
             let archive = model.exported
         else { return [] }
         let target = filePath(path, model)
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
+        let ticket = model.begin("writing \(path)")
         return .ask("write \(export.amount) of \(archive.name) to \(path)", ticket: ticket) {
             (context) throws(SourceError) in
             try export.write(context, target, replaces)
@@ -131,15 +126,14 @@ extension Browser {
                 let isGood = words.count == 1 && all.isEmpty
                 model.say(words.joined(separator: "; ") + ".", role: isGood ? .good : .warning)
             case .failure(let error) where error.isFileInTheWay:
-                model.overlay = .plan(Plan(replacing: path, archive: archive))
+                model.overlay = Plan(replacing: path, archive: archive)
             case .failure(let error):
-                model.overlay = .message("Nothing was written", [error.description])
+                model.overlay = MessageBox("Nothing was written", [error.description])
             }
             return []
         }
     }
 
-    /// The path of a typed file name.
     static func filePath(_ typed: String, _ model: Model) -> String {
         let path = WholeFile.path(typed: typed)
         let folder = model.surroundings.writingFolder

@@ -1,14 +1,12 @@
 import StoreInspection
 import TerminalKit
 
-/// A value or message for a program.
 struct ProgramInput: Sendable {
     let name: String
     /// Writes the value or message to a new file in a folder; nil if stopped.
     let file: @Sendable (String, QuestionContext) throws(SourceError) -> PrivateFile?
 }
 
-/// Opens the selected value in a pager, pipes it to a command, or writes it to a file.
 extension Browser {
     static func chosenEntry(_ model: Model) -> EntryAddress? {
         guard let key = model.cursorKey, let archive = model.archiveInView else { return nil }
@@ -25,10 +23,7 @@ extension Browser {
     }
 
     static func open(_ model: inout Model) -> [Effect] {
-        guard let input = chosenInput(model) else {
-            model.say("No value to open here.")
-            return []
-        }
+        guard let input = chosenInput(model) else { return model.reply("No value to open here.") }
         let pager = model.surroundings.pager
         return [
             handOver(&model, input, "opening") { file in
@@ -43,11 +38,9 @@ extension Browser {
 
     static func askPipe(_ model: inout Model) {
         guard let input = chosenInput(model) else { return model.say("No value to pipe here.") }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "pipe to: ", field: TextField(placeholder: "command, such as jq .name"),
-            keys: [("enter", "Run"), ("esc", "Cancel"), ("up/down", "History")])
-        prompt.purpose = .pipe(input)
-        model.prompt = prompt
+            keys: [("enter", "Run"), ("esc", "Cancel"), ("up/down", "History")], purpose: .pipe(input))
     }
 
     private static func pipe(_ model: inout Model, _ input: ProgramInput, to command: String) -> [Effect] {
@@ -84,8 +77,7 @@ extension Browser {
         to program: @escaping @Sendable (PrivateFile) -> TerminalProgram
     ) -> Effect {
         let folder = model.surroundings.temporaryFolder
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: title, since: model.now))
+        let ticket = model.begin(title)
         return .ask("copy \(input.name) into a private file", ticket: ticket) {
             (context) throws(SourceError) in
             try input.file(folder, context)
@@ -95,8 +87,7 @@ extension Browser {
             case .success(let file?): return [.program(program(file))]
             case .success(nil): return []
             case .failure(let error):
-                model.say(error.description.asSentence, role: .error)
-                return []
+                return model.reply(error.description.asSentence, role: .error)
             }
         }
     }
@@ -163,8 +154,7 @@ extension Browser {
     ) -> [Effect] {
         guard !path.isEmpty else { return [] }
         let target = filePath(path, model)
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
+        let ticket = model.begin("writing \(path)")
         return .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
             try writtenFile(of: entry, at: target, replaces: replaces, context)
         } then: { model, result in
@@ -172,14 +162,14 @@ extension Browser {
             switch result {
             case .success(.stopped): break
             case .success(.isThere):
-                model.overlay = .plan(Plan(replacing: path, by: entry, archive: entry.archive))
+                model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
                 model.say(
                     "Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10
                 )
             case .failure(let error):
-                model.overlay = .message("Nothing was written", [error.description])
+                model.overlay = MessageBox("Nothing was written", [error.description])
             }
             return []
         }

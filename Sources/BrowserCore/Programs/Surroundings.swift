@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The browser's environment: clipboard, pager, editor and folders.
 package struct Surroundings: Sendable, Hashable {
     package var clipboard = Clipboard.direct
     /// A shell command; nil: `less`, or `more` if it is missing.

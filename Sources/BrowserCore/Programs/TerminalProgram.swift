@@ -1,6 +1,5 @@
 import StoreInspection
 
-/// A program that runs on the terminal, and the update at its end.
 package struct TerminalProgram: Sendable {
     /// One line, for tests and traces.
     package let description: String

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A terminal that records frames and keys.
 package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
     private var base: Base
     private let recorder: Recorder

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The state of a replayed recording.
 package struct Replay: Sendable {
     private let recording: Recording
     private let name: String
@@ -162,7 +161,6 @@ package struct Replay: Sendable {
     }
 }
 
-/// Plays a recording on a terminal.
 package enum ReplayLoop {
     /// Seconds between updates of the position.
     private static let interval = 0.1

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The functions of a screen. Each screen has a folder with its state, view and actions.
 protocol ScreenParts {
     // MARK: Subject
 
@@ -38,7 +37,6 @@ protocol ScreenParts {
     static func listed(_ model: Model) -> Timestamp?
     /// The age of a screen that isn't live.
     static func age(_ model: Model) -> ScreenAge?
-    /// Whether the cursor follows the top row.
     static func follows(_ model: Model) -> Bool
     /// The table, for drawing and for clicks; nil if the screen has none.
     static func table(_ model: Model) -> Table?
@@ -69,9 +67,10 @@ protocol ScreenParts {
     /// Moves down or, with a negative number, up.
     static func move(_ model: inout Model, by rows: Int) -> [Effect]
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
+    /// Sorts by a clicked column of the table; nil if the column doesn't sort.
+    static func sort(_ model: inout Model, byHeader column: Int) -> [Effect]?
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
     static var doubleClick: ActionID { get }
-    static func toggleEvents(_ model: inout Model)
     static func columnChoice(_ model: Model) -> ColumnChoice?
     static func show(_ columns: ColumnChoice, _ model: inout Model)
     static func columnsChosen(_ model: inout Model) -> [Effect]
@@ -127,17 +126,21 @@ extension ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] { [] }
     static func clear(_ model: inout Model) -> [Effect] { back(&model) }
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
-        moveToRow(at: point, &model, layout)
+        clickTable(&model, point, layout)
     }
+
+    static func sort(_ model: inout Model, byHeader column: Int) -> [Effect]? { nil }
     static func move(_ model: inout Model, by rows: Int) -> [Effect] {
         move(&model, to: max(0, cursor(model) + rows))
     }
-    static func moveToRow(at point: Point, _ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
-        row(at: point, model, layout).map { move(&model, to: $0) } ?? []
+    /// Sorts by the clicked column, or selects the clicked row.
+    static func clickTable(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        let header = table(model)?.layout(in: layout.list).headerColumn(at: point)
+        if let effects = header.flatMap({ sort(&model, byHeader: $0) }) { return effects }
+        return row(at: point, model, layout).map { move(&model, to: $0) } ?? []
     }
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] { [] }
     static var doubleClick: ActionID { .open }
-    static func toggleEvents(_ model: inout Model) {}
     static func columnChoice(_ model: Model) -> ColumnChoice? { nil }
     static func show(_ columns: ColumnChoice, _ model: inout Model) {}
     static func columnsChosen(_ model: inout Model) -> [Effect] { [] }
@@ -174,7 +177,6 @@ extension Model {
     /// Whether the server counts reading a value as an access.
     var countsReads: Bool { archives.figures?.objectionToReading != nil }
 
-    /// Whether a line of the screen has the keyboard.
     var isTyping: Bool { parts.typingKeys(self) != nil }
 }
 
@@ -184,6 +186,30 @@ extension Prompt {
         Prompt(
             label: "filter: ", field: TextField(text, placeholder: placeholder),
             keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+    }
+}
+
+extension Range<Int> {
+    /// The first number of those that a condition holds for, which are the last of the range.
+    func partitionPoint(_ holds: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension Figures {
+    /// The number of a row, counted from 0: `3 of 200`.
+    static func position(_ row: Int, of total: Int) -> String { "\(count(row + 1)) of \(count(total))" }
+}
+
+extension Look {
+    /// Cuts a text to a number of columns.
+    func cut(_ text: String, to columns: Int, _ part: TextWidth.Cut = .end) -> String {
+        TextWidth.truncate(text, to: columns, cutting: part, ellipsis: glyphs.ellipsis)
     }
 }
 
@@ -218,18 +244,17 @@ extension Browser {
             let archive = model.parts.archive(model)
         else { return action(&model) }
         let keys = model.sample(archive).map { Figures.count($0.entries, "key", "keys") } ?? "all keys"
-        model.overlay = .choice(
-            Choice(
-                title: "Read all values?",
-                lines: ["\(subject) reads the values of at most \(keys), which counts as an access to each."],
-                button: "Run"
-            ) { model in
-                guard model.parts.archive(model) == archive else { return [] }
-                model.archives.allowsReadingAll = true
-                return action(&model)
-            } left: { model in
-                model.say("No values were read. \(subject) needs them.", seconds: 10)
-            })
+        model.overlay = Choice(
+            title: "Read all values?",
+            lines: ["\(subject) reads the values of at most \(keys), which counts as an access to each."],
+            button: "Run"
+        ) { model in
+            guard model.parts.archive(model) == archive else { return [] }
+            model.archives.allowsReadingAll = true
+            return action(&model)
+        } left: { model in
+            model.say("No values were read. \(subject) needs them.", seconds: 10)
+        }
         return []
     }
 
@@ -266,4 +291,34 @@ struct ChosenEntries: Sendable {
 extension Array where Element: Equatable {
     /// The element after another one, wrapping around; the first if that one is absent.
     func next(after element: Element) -> Element { self[((firstIndex(of: element) ?? -1) + 1) % count] }
+}
+
+struct ScreenAge: Sendable, Hashable {
+    enum Verb: String, Sendable { case updated, read }
+
+    let verb: Verb
+    let moment: Timestamp
+    /// Never negative.
+    let seconds: Double
+
+    init(_ verb: Verb, since moment: Timestamp, at now: Timestamp) {
+        (self.verb, self.moment) = (verb, moment)
+        seconds = max(0, now.seconds(since: moment))
+    }
+}
+
+struct ProblemText: Widget {
+    let text: String
+    var role = Role.danger
+    var isCentered = false
+
+    func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let columns = isCentered ? min(rect.columns - 2, 76) : rect.columns
+        let lines = TextWrap.lines(text, columns: max(1, columns))
+        let widest = lines.map { TextWidth.width(of: $0) }.max() ?? 0
+        let area = isCentered ? rect.centered(Size(columns: widest, rows: lines.count)) : rect
+        for (row, line) in lines.prefix(area.rows).enumerated() {
+            frame.write(line, at: area.line(row).origin, style: look[role], within: area)
+        }
+    }
 }

@@ -1,5 +1,88 @@
+import Foundation
 import StorageEngine
 import StoreInspection
+
+extension EngineSource {
+    package func change(
+        _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
+    ) throws(SourceError) -> Carried<String> {
+        let store = try openForWriting(archive.store)
+        defer { store.close() }
+        var clock = StepClock()
+        let outcome: String
+        let name = archive.name
+        let (opened, identity) = try SourceError.translating { () throws(StorageError) in
+            let opened = try store.archive(named: name)
+            return (opened, try opened.identity())
+        }
+        guard identity == seen.identity else {
+            throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
+        }
+        switch change {
+        case .resize(let disk, let memory):
+            let evicted = try SourceError.translating { () throws(StorageError) in
+                let before = try opened.status().evictions
+                try opened.setLimits(disk: disk, memory: memory)
+                return try opened.status().evictions &- before
+            }
+            outcome = "\(name) was resized; \(Figures.count(evicted, "eviction", "evictions"))."
+        case .compact:
+            let (before, after) = try SourceError.translating { () throws(StorageError) in
+                let before = try opened.status().footprint
+                try opened.compact { share in clock.step { progress(share) } }
+                return (before, try opened.status().footprint)
+            }
+            let freed = before > after ? "\(Figures.bytes(before - after)) released" : "nothing to release"
+            outcome = "Compacted \(name): \(freed) (\(Figures.bytes(after)))."
+        case .clear:
+            let removal = try SourceError.translating { () throws(StorageError) in try opened.deleteAll() }
+            let messages = Figures.count(removal.entries, "message", "messages")
+            outcome = "Deleted \(messages), \(Figures.bytes(removal.bytes))."
+        case .rename, .drop:
+            outcome = try remove(archive, from: store, change, seen: seen, progress)
+        }
+        return Carried(outcome, longestCall: clock.longestStep())
+    }
+
+    /// Removes an unchanged archive that no other process has open; a rename copies it first.
+    private func remove(
+        _ archive: ArchiveAddress, from store: Store, _ change: ArchiveChange, seen: ArchiveSample,
+        _ progress: (Double) -> Bool
+    ) throws(SourceError) -> String {
+        let name = archive.name
+        let (now, found) = try SourceError.translating { () throws(StorageError) in
+            let opened = try store.archive(named: name)
+            return (try ArchiveSample(opened), try opened.version())
+        }
+        if let other = now.living.first(where: { $0.pid != getpid() }) {
+            throw SourceError("\(other.name) (\(other.pid)) has \(name) open.")
+        }
+        var version = found
+        if case .rename(let new) = change {
+            let copied = try SourceError.translating { () throws(StorageError) in
+                try store.copyVersion(ofArchive: name, to: store, as: new) { step in
+                    progress(Double(step.done) / Double(max(1, step.total)))
+                }
+            }
+            guard let copied else { throw SourceError("Stopped; \(name) is unchanged.") }
+            guard copied.report.damaged.isEmpty else {
+                throw SourceError("\(new) has the readable part; \(name) is damaged and was kept.")
+            }
+            version = copied.version
+        } else if !now.isSame(as: seen) {
+            throw SourceError("\(name) has changed since it was shown; nothing was dropped.")
+        }
+        let isRemoved = try SourceError.translating { () throws(StorageError) in
+            try store.removeArchive(named: name, ifStill: version)
+        }
+        if case .rename(let new) = change {
+            return isRemoved
+                ? "Renamed \(name) to \(new)." : "\(new) is a copy; \(name) has changed and stays."
+        }
+        guard isRemoved else { throw SourceError("\(name) has changed since; nothing was dropped.") }
+        return "\(name) was dropped: \(ArchivesScreen.amount(seen))."
+    }
+}
 
 /// The calls that change a store. Each opens it for writing and closes it again.
 extension EngineSource {

@@ -39,7 +39,6 @@ package struct LogLine: Sendable, Hashable {
     /// Maximum kept characters of a match.
     private static let beginning = 1_000
 
-    /// The message shortened to its row.
     var beginning: LogLine {
         var line = self
         if let text, text.utf8.count > LogLine.beginning {

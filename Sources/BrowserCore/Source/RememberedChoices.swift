@@ -1,5 +1,7 @@
 import ArchiveQuery
+import Foundation
 import StorageEngine
+import StoreInspection
 
 package struct SavedQuery: Sendable, Hashable, Codable {
     package var name: String
@@ -142,5 +144,67 @@ extension [RememberedStore] {
 
     package mutating func setFavourite(_ isFavourite: Bool, _ path: String) {
         put(RememberedStore(path: path, isFavourite: isFavourite, opened: known(path).opened))
+    }
+}
+
+package struct PastQuery: Sendable, Hashable, Codable {
+    /// The archive's name without its store: archives of the same name share the history.
+    package var archive: String
+    package var text: String
+    /// `12 rows  read …`, or the problem.
+    package var outcome: String
+    private var microseconds: Int64
+
+    package var time: Timestamp { Timestamp(microseconds: microseconds) }
+
+    package static let most = 200
+
+    package init(archive: String, text: String, outcome: String, time: Timestamp) {
+        self.archive = archive
+        self.text = text
+        self.outcome = outcome
+        microseconds = time.microseconds
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case archive
+        case text = "query"
+        case outcome
+        case microseconds = "time"
+    }
+}
+
+extension [PastQuery] {
+    /// Adds a query at the end, or moves it there.
+    package mutating func remember(_ past: PastQuery) {
+        removeAll { $0.text == past.text && $0.archive == past.archive }
+        append(past)
+        removeFirst(Swift.max(0, count - PastQuery.most))
+    }
+}
+
+package struct StateFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil without a home folder.
+    package static func standard(environment: [String: String]) -> StateFolder? {
+        StateFile.folder("XDG_STATE_HOME", or: ".local/state", environment: environment)
+            .map { StateFolder(path: $0) }
+    }
+
+    package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.most) }
+    package var savedQueries: StateRecords<SavedQuery> {
+        StateRecords(path: path + "/saved-queries", most: SavedQuery.most, forgets: false)
+    }
+    package var columns: StateRecords<ChosenColumns> { file("columns", most: ChosenColumns.most) }
+
+    package var stores: StateRecords<RememberedStore> { file("stores", most: RememberedStore.most) }
+
+    package var hints: StateFile { StateFile(path: path + "/hints") }
+
+    private func file<Record>(_ name: String, most: Int) -> StateRecords<Record> {
+        StateRecords(path: path + "/" + name, most: most)
     }
 }

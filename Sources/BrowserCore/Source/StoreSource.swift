@@ -89,7 +89,6 @@ package protocol StoreSource: Sendable {
     /// Properties and values of the latest entries.
     func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample
 
-    /// Queries of earlier sessions, the latest last.
     func pastQueries() throws(SourceError) -> [PastQuery]
 
     func keep(_ query: PastQuery) throws(SourceError)

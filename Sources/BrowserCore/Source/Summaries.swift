@@ -2,6 +2,7 @@ import ArchiveQuery
 import ServerInspection
 import StorageEngine
 import StoreInspection
+import TerminalKit
 
 package struct StoreList: Sendable, Hashable {
     package var stores: [StoreSummary]
@@ -21,7 +22,6 @@ package struct StoreSummary: Sendable, Hashable {
     package var diskBytes: UInt64
     /// Memory of a server; nil: unknown.
     package var memoryBytes: UInt64?
-    /// Sums of the counters.
     package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
     /// Why it can't be read; one line.
     package var problem: String?
@@ -43,7 +43,6 @@ package struct StoreSummary: Sendable, Hashable {
     }
 }
 
-/// A store's archives and processes at one moment.
 package struct StoreFigures: Sendable, Hashable {
     package var archives: [ArchiveSample]
     package var processes: [AttachedProcess]
@@ -78,9 +77,39 @@ package struct StoreFigures: Sendable, Hashable {
     }
 }
 
-/// Clients and slow log of a server.
 package struct ServerActivity: Sendable, Hashable {
     package var clients: [ServerClient]
     /// The latest first.
     package var slow: [SlowCommand]
+}
+
+package struct StoredValue: Sendable, Hashable {
+    package var bytes: [UInt8]
+    package var encoding: ValueEncoding
+    /// Sequence number and creation time: together they identify the value, also if another archive has this name.
+    package var sequence: UInt64
+    package var created: Timestamp
+
+    package init(_ bytes: [UInt8], encoding: ValueEncoding, sequence: UInt64, created: Timestamp) {
+        self.bytes = bytes
+        self.encoding = encoding
+        self.sequence = sequence
+        self.created = created
+    }
+}
+
+/// An edit, to be stored only if the entry is unchanged.
+package struct StoredEdit: Sendable, Hashable {
+    package let key: String
+    /// The part of a server's value that is replaced; nil: the whole value.
+    package let element: ValueElement?
+    package let bytes: [UInt8]
+    package let encoding: ValueEncoding
+    /// The replaced value, whose TTL and owner are kept; nil for a new entry.
+    package let replacing: StoredValue?
+
+    /// Key and element for the screen.
+    var name: String {
+        TerminalText.sanitized(element.map { "\(key) \($0.name)" } ?? key)
+    }
 }

@@ -179,7 +179,7 @@ extension ArchivesScreen {
         case .renameArchive: prompt.label = "New name of \(name): "
         default:
             let change = id == .dropArchive ? ArchiveChange.drop : .compact
-            model.overlay = .plan(Plan(change, of: sample, at: archive))
+            model.overlay = Plan(change, of: sample, at: archive)
             return
         }
         prompt.purpose = .archive(id, archive)
@@ -192,7 +192,6 @@ extension ArchivesScreen {
             : Figures.amount(sample.entries, bytes: sample.diskBytes)
     }
 
-    /// Opens the plan for the typed limits or name.
     static func ended(
         _ model: inout Model, _ prompt: Prompt, _ id: ActionID, _ archive: ArchiveAddress
     ) -> [Effect] {
@@ -206,7 +205,7 @@ extension ArchivesScreen {
         if id == .renameArchive {
             guard !text.isEmpty else { return refuse("write a name") }
             guard model.archives.summary(text) == nil else { return refuse("the name is in use") }
-            model.overlay = .plan(Plan(.rename(text), of: sample, at: archive))
+            model.overlay = Plan(.rename(text), of: sample, at: archive)
             return []
         }
         do throws(SourceError) {
@@ -216,18 +215,15 @@ extension ArchivesScreen {
         }
     }
 
-    /// Opens the plan once the evicted entries are counted.
     private static func planResize(
         _ change: ArchiveChange, _ sample: ArchiveSample, _ archive: ArchiveAddress, _ model: inout Model
     ) -> [Effect] {
         let excess = change.excess(of: sample)
         guard excess > 0 else {
-            model.overlay = .plan(Plan(change, of: sample, at: archive))
+            model.overlay = Plan(change, of: sample, at: archive)
             return []
         }
-        let ticket = model.ticket()
-        model.begin(
-            Job(ticket: ticket, title: "counting evictions", since: model.now, leadsToQuestion: true))
+        let ticket = model.begin("counting evictions", leadsToQuestion: true)
         return .ask("count evictions of \(archive.name)", ticket: ticket) {
             (context) throws(SourceError) -> Evictions? in
             if sample.kind == .log { return Evictions(ofLog: sample, excess) }
@@ -241,7 +237,7 @@ extension ArchivesScreen {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(nil): break
             case .success(let evictions?):
-                model.overlay = .plan(Plan(change, of: sample, at: archive, evicting: evictions))
+                model.overlay = Plan(change, of: sample, at: archive, evicting: evictions)
             }
             return []
         }
@@ -262,7 +258,7 @@ extension ArchivesScreen {
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
                 if change == .clear, model.log?.archive == archive { model.log?.forget() }
             case .failure(let error):
-                model.overlay = .message("Nothing was changed", [error.description])
+                model.overlay = MessageBox("Nothing was changed", [error.description])
             }
             return Browser.refresh(&model, isForced: true)
         }

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Details of the selected archive: gauges, counters and, where there is room, graphs of the last minutes.
 struct ArchivePane {
     let archive: ArchiveSample
     /// Set for a server, whose databases share one set of figures.
@@ -28,11 +27,10 @@ struct ArchivePane {
         let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
         let kind = (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
         let room = max(0, box.columns - 4)
-        let name = TextWidth.truncate(
-            server?.product ?? archive.name, to: max(room / 2, room - TextWidth.width(of: kind) - 2),
-            cutting: .middle, ellipsis: look.glyphs.ellipsis)
+        let name = look.cut(
+            server?.product ?? archive.name, to: max(room / 2, room - TextWidth.width(of: kind) - 2), .middle)
         frame.write(
-            TextWidth.truncate(" \(name)\(kind) ", to: room, ellipsis: look.glyphs.ellipsis),
+            look.cut(" \(name)\(kind) ", to: room),
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
         let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
         if let problem = archive.problem {
@@ -86,8 +84,7 @@ struct ArchivePane {
         while facts.count > 1, TextWidth.width(of: facts.joined(separator: ", ")) > columns {
             facts.removeLast()
         }
-        return TextWidth.truncate(
-            facts.joined(separator: ", "), to: columns, ellipsis: look.glyphs.ellipsis)
+        return look.cut(facts.joined(separator: ", "), to: columns)
     }
 
     private func drawGauge(

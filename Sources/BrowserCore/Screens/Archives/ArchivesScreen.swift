@@ -13,7 +13,7 @@ enum ArchivesScreen: ScreenParts {
         let command =
             isRingFile
             ? CommandLine.words(for: model)
-            : CopyItem.command(sample.kind == .log ? "tail" : "keys", [archive.name], archive.store)
+            : ShellWord.vellum(sample.kind == .log ? "tail" : "keys", [archive.name], store: archive.store)
         let source =
             isRingFile
             ? CopyItem.messageSource(archive, isRingFile: true) : CopyItem.archiveSource(archive)
@@ -107,22 +107,13 @@ enum ArchivesScreen: ScreenParts {
             MessagesScreen.show(sample, of: archive, &model)
             return []
         }
-        model.entries = EntriesState(archive: archive)
-        if model.isOfServer { model.entries?.order = .found }
-        model.touched = nil
-        model.screen = .entries
-        return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
+        return EntriesScreen.show(EntriesState(archive: archive), &model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {
         model.stores.left = model.store
         model.keepStore()
         return Browser.refresh(&model, isForced: true)
-    }
-
-    static func toggleEvents(_ model: inout Model) {
-        model.archives.showsEvents.toggle()
-        if model.archives.showsEvents { Browser.missEvents(&model) }
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
@@ -142,6 +133,9 @@ enum ArchivesScreen: ScreenParts {
         case .filter:
             model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
         case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
+        case .events:
+            model.archives.showsEvents.toggle()
+            if model.archives.showsEvents { Browser.missEvents(&model) }
         default: break
         }
         return []
@@ -152,11 +146,8 @@ enum ArchivesScreen: ScreenParts {
         model.archives.arrange(at: model.now)
     }
 
-    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
-        let header = table(model)?.layout(in: layout.list).headerColumn(at: point)
-        guard let column = header.flatMap({ ArchivesView.bases(model)[$0] }) else {
-            return moveToRow(at: point, &model, layout)
-        }
+    static func sort(_ model: inout Model, byHeader header: Int) -> [Effect]? {
+        guard let column = ArchivesView.bases(model)[header] else { return nil }
         let isReversed = model.archives.column == column && !model.archives.isReversed
         sort(&model, by: column, isReversed: isReversed)
         return []
@@ -176,7 +167,79 @@ enum ArchivesScreen: ScreenParts {
         guard model.archives.filter.isEmpty else { return promptChanged(&model, "") }
         guard model.startsInStore else { return back(&model) }
         let quits = model.isFirstScreen ? "\(Browser.keyName(model, .quit)) quits; " : ""
-        model.say("\(quits)\(Browser.keyName(model, .back)) lists the stores.")
-        return []
+        return model.reply("\(quits)\(Browser.keyName(model, .back)) lists the stores.")
+    }
+}
+
+extension ArchivesScreen {
+    /// - Parameter isForced: also updates a paused screen.
+    static func loadFigures(_ model: inout Model, isForced: Bool = true) -> [Effect] {
+        guard let store = model.store, model.archives.pendingSince == nil else { return [] }
+        model.archives.pendingSince = model.now
+        return .ask("load figures of \(store)") { (context) throws(SourceError) in
+            (try context.source.figures(store: store), context.clock())
+        } then: { model, result in
+            guard model.store == store else { return [] }
+            model.archives.pendingSince = nil
+            // Graphs, alarms and events are updated also while the screen is paused, the first two also in the background.
+            let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
+            var effects: [Effect] = []
+            switch result {
+            case .failure(let error):
+                let isRemoved = error.isStoreAbsent && model.archives.figures != nil
+                model.archives.problem =
+                    isRemoved ? "\(store) was removed or moved; last data shown" : error.description
+            case .success(let (figures, moment)):
+                if !isPaused { show(&model, figures, at: moment) }
+                effects = note(&model, figures, at: moment)
+                if !isPaused, model.archives.arranged != nil, model.pace == .live {
+                    model.archives.arrange(at: model.now)
+                }
+                let updatesPaused = !isPaused && model.pausedSince != nil
+                if updatesPaused { model.copyForPause() }
+                if !model.isInBackground {
+                    effects += Browser.loadEvents(&model, of: figures.archives, isForced: updatesPaused)
+                }
+            }
+            return isPaused ? effects : effects + model.parts.figuresCame(&model) + ServerTables.load(&model)
+        }
+    }
+
+    private static func show(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) {
+        Browser.noteRemovals(&model, figures, at: moment)
+        model.archives.problem = nil
+        (model.archives.figures, model.archives.read) = (figures, moment)
+        model.cost.note(accesses: figures.ownAccesses)
+        dropRemovedListing(&model)
+    }
+
+    /// Drops the listing of an archive that was removed or replaced, because it keeps the disk space of the archive's files.
+    /// A listing on screen stays.
+    private static func dropRemovedListing(_ model: inout Model) {
+        guard let entries = model.entries, model.screen != .entries else { return }
+        if let sample = model.sample(entries.archive) {
+            guard sample.problem == nil, let listed = entries.listedFigures,
+                listed.identity != sample.identity
+            else { return }
+        }
+        model.entries?.arrangement = nil
+        model.entries?.read = ListedRows()
+    }
+
+    private static func note(
+        _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
+    ) -> [Effect] {
+        for archive in figures.archives where archive.problem == nil {
+            model.archives.histories[ExactText(archive.name), default: ArchiveHistory()]
+                .add(archive.status, at: moment)
+        }
+        if let whole = figures.whole {
+            model.archives.histories[ExactText(whole.name), default: ArchiveHistory()]
+                .add(whole.status, at: moment)
+        }
+        model.archives.histories = model.archives.histories.filter { name, _ in
+            (figures.archives + [figures.whole].compactMap { $0 }).contains { ExactText($0.name) == name }
+        }
+        return Browser.watchAlarms(&model, figures, at: moment)
     }
 }

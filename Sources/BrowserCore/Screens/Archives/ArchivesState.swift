@@ -2,9 +2,7 @@ import StorageEngine
 import StoreInspection
 
 struct ArchivesState: Sendable {
-    /// Nil until the store was read.
     var figures: StoreFigures?
-    /// When the figures were read.
     var read: Timestamp?
     var problem: String?
     var selected: String?
@@ -15,7 +13,6 @@ struct ArchivesState: Sendable {
     var allowsUse = false
     /// Whether queries, conditions, groups and sorts may read many values although the server counts that as accesses.
     var allowsReadingAll = false
-    /// Activity of each archive since the store was opened.
     var histories: [ExactText: ArchiveHistory] = [:]
     /// Copies from the moment when the screen was paused.
     var pausedHistories: [ExactText: ArchiveHistory]?

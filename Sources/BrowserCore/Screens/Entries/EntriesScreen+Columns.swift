@@ -66,30 +66,27 @@ extension EntriesScreen {
         else { return [] }
         if !properties.contains(property) { properties.append(property) }
         guard properties.count <= ChosenColumns.mostProperties else {
-            model.say("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)
-            return []
+            return model.reply("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)
         }
         model.entries?.properties = properties
         let effects = columnsChosen(&model)
         var choice = columnChoice(model)
         choice?.selected = properties.firstIndex(of: property) ?? 0
-        model.overlay = choice.map(Overlay.columns)
+        model.overlay = choice
         return effects
     }
 
     static func sampleCame(_ model: inout Model) {
-        switch model.overlay {
-        case .columns(let old)?:
+        if let old = model.overlay as? ColumnChoice {
             guard old.isOfProperties, var choice = columnChoice(model) else { return }
             let held = old.items.indices.contains(old.selected) ? old.items[old.selected].title : ""
             choice.field = old.field
             choice.selected = old.selected == 0 ? 0 : choice.items.firstIndex { $0.title == held } ?? 0
-            model.overlay = .columns(choice)
-        case .search(let old)? where old.isOfFrequencies:
+            model.overlay = choice
+        } else if let old = model.overlay as? SearchList, old.isOfFrequencies {
             var list = frequencies(model)
             (list.field, list.selected, list.first) = (old.field, old.selected, old.first)
-            model.overlay = .search(list)
-        default: break
+            model.overlay = list
         }
     }
 }

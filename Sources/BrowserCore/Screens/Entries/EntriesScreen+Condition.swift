@@ -5,12 +5,11 @@ import TerminalKit
 extension EntriesScreen {
     static func writeCondition(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries else { return [] }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "where: ",
             field: TextField(entries.condition?.text ?? "", placeholder: example(entries.sample)),
-            keys: [("enter", "Keep"), ("tab", "Complete"), ("esc", "Clear"), ("up/down", "Move")])
-        prompt.purpose = .condition
-        model.prompt = prompt
+            keys: [("enter", "Keep"), ("tab", "Complete"), ("esc", "Clear"), ("up/down", "Move")],
+            purpose: .condition)
         model.entries?.cycle = nil
         return loadSample(model)
     }

@@ -36,6 +36,9 @@ extension EntriesScreen {
             let follows = model.entries?.follows == true
             model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
+        case .events:
+            model.entries?.showsEvents.toggle()
+            if model.entries?.showsEvents == true { Browser.missEvents(&model) }
         case .history: return entries.askedKey.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
         case .findNext:
             if entries.cursor + 1 < entries.count { return move(&model, to: entries.cursor + 1) }
@@ -53,7 +56,6 @@ extension EntriesScreen {
         return []
     }
 
-    /// Whether a list was read more than a number of seconds ago.
     static func isOlder(_ entries: EntriesState, _ seconds: Double, _ model: Model) -> Bool {
         entries.arrangement.map { model.now.seconds(since: $0.made) >= seconds } ?? true
     }
@@ -117,18 +119,17 @@ extension EntriesScreen {
         guard let entries = model.entries, !entries.allowsMetadata, !model.archives.allowsReadingAll,
             let keys = keysToRead(model, for: order, ofNewList: isNew), keys > mostKeysUnasked
         else { return action(&model) }
-        model.overlay = .choice(
-            Choice(
-                title: "Read the metadata of all keys?",
-                lines: [
-                    "Sorting by \(order.name) reads the metadata of \(Figures.count(keys, "key", "keys")), "
-                        + "about \(Figures.count(4 * keys)) lookups on the server."
-                ], button: "Sort"
-            ) { model in
-                guard model.entries?.archive == entries.archive else { return [] }
-                model.entries?.allowsMetadata = true
-                return action(&model)
-            })
+        model.overlay = Choice(
+            title: "Read the metadata of all keys?",
+            lines: [
+                "Sorting by \(order.name) reads the metadata of \(Figures.count(keys, "key", "keys")), "
+                    + "about \(Figures.count(4 * keys)) lookups on the server."
+            ], button: "Sort"
+        ) { model in
+            guard model.entries?.archive == entries.archive else { return [] }
+            model.entries?.allowsMetadata = true
+            return action(&model)
+        }
         return []
     }
 
@@ -136,8 +137,7 @@ extension EntriesScreen {
     static func sort(_ model: inout Model, byColumn place: Int) -> [Effect] {
         let bases = EntriesView.bases(model)
         if bases.indices.contains(place) { return sort(&model, by: bases[place]) }
-        model.say("The list has \(Figures.count(bases.count, "column", "columns")).", seconds: 3)
-        return []
+        return model.reply("The list has \(Figures.count(bases.count, "column", "columns")).", seconds: 3)
     }
 
     /// Maximum number of keys whose metadata is read without a question; each takes four lookups.

@@ -28,7 +28,6 @@ extension EntriesScreen {
         return (later ?? rows.first).map { move(&model, to: $0) } ?? []
     }
 
-    /// What hides some entries, and the key that shows them.
     private static func hider(_ entries: EntriesState, _ model: Model, hides what: String) -> String {
         let key = Browser.keyName(model, .clear)
         if !entries.filter.isEmpty { return "The filter hides \(what); \(key) clears it." }
@@ -60,7 +59,6 @@ extension EntriesScreen {
         }
     }
 
-    /// Why no victim is known.
     private static func noVictim(_ archive: ArchiveAddress, _ listing: any EntryListing, _ model: Model)
         -> String
     {

@@ -42,7 +42,6 @@ enum EntriesScreen: ScreenParts {
 
     static func listed(_ model: Model) -> Timestamp? { model.entries?.arrangement?.made }
 
-    /// The age of a list that is older than the store.
     static func age(_ model: Model) -> ScreenAge? {
         guard let entries = model.entries, let arrangement = entries.arrangement, !arrangement.isPart,
             let sample = model.sample(entries.archive), entries.shownFigures != sample
@@ -86,7 +85,6 @@ enum EntriesScreen: ScreenParts {
         return words
     }
 
-    /// The query of the listed entries, in their order.
     private static func pipeline(_ entries: EntriesState) -> QueryPipeline {
         let order = entries.order
         var stages: [PipelineStage] = []
@@ -167,7 +165,7 @@ enum EntriesScreen: ScreenParts {
             spans.append(Span("  evicted next", look[.dying]))
         }
         return .line(
-            spans, right: "\(Figures.count(entries.cursor + 1)) of \(Figures.count(total(entries, model)))")
+            spans, right: Figures.position(entries.cursor, of: total(entries, model)))
     }
 
     /// The number of rows, with those that aren't listed yet.
@@ -207,6 +205,14 @@ enum EntriesScreen: ScreenParts {
         return rearrange(&model, takingListing: true, isForced: true)
     }
 
+    static func show(_ entries: EntriesState, _ model: inout Model) -> [Effect] {
+        model.entries = entries
+        if model.isOfServer { model.entries?.order = .found }
+        model.touched = nil
+        model.screen = .entries
+        return rearrange(&model, takingListing: true, isForced: true)
+    }
+
     static func open(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, let key = entries.key else {
             if let problem = model.entries.flatMap({ $0.read.problems[$0.cursor] }) {
@@ -243,11 +249,6 @@ enum EntriesScreen: ScreenParts {
         model.entries?.firstColumn = first
     }
 
-    static func toggleEvents(_ model: inout Model) {
-        model.entries?.showsEvents.toggle()
-        if model.entries?.showsEvents == true { Browser.missEvents(&model) }
-    }
-
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         let bar = EntriesView.table(model).layout(in: layout.list).scrollBar
         return bar.contains(point) ? click(&model, point, layout) : []
@@ -262,11 +263,52 @@ enum EntriesScreen: ScreenParts {
             model.entries?.top = top
             return move(&model, to: top)
         }
-        if let header = places.headerColumn(at: point),
-            let basis = EntriesView.columns(model.entries)[EntriesView.shown(model.entries)[header]].basis
-        {
-            return sort(&model, by: basis)
+        return clickTable(&model, point, layout)
+    }
+
+    static func sort(_ model: inout Model, byHeader header: Int) -> [Effect]? {
+        EntriesView.columns(model.entries)[EntriesView.shown(model.entries)[header]].basis.map {
+            sort(&model, by: $0)
         }
-        return moveToRow(at: point, &model, layout)
+    }
+}
+
+extension EntriesScreen {
+    /// Lists the entries again if they changed, unless the rows are frozen.
+    static func figuresCame(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries, case .live = model.pace else { return [] }
+        if entries.ticket != nil {
+            return entries.arrangement?.isPart == true && !entries.filter.isEmpty ? showFirst(model) : []
+        }
+        // Each list would count as accesses; the top bar shows its age.
+        if entries.readsValues, model.countsReads { return [] }
+        guard let sample = model.sample(entries.archive) else {
+            if model.archives.figures != nil, model.archives.problem == nil {
+                model.entries?.problem = "Archive \(entries.archive.name) was removed."
+            }
+            return []
+        }
+        if let problem = sample.problem {
+            model.entries?.problem = problem
+            return []
+        }
+        let isReplaced = entries.listedFigures.map { $0.identity != sample.identity } ?? false
+        if isReplaced {
+            // Another archive has this name now, or the server was restarted.
+            model.entries?.preview = Preview()
+            model.entries?.marks = Marks()
+        }
+        if !isReplaced, let notBefore = entries.notBefore, model.now < notBefore { return [] }
+        guard entries.listedFigures != sample || entries.problem != nil || hasExpired(entries, model.now)
+        else { return [] }
+        return rearrange(&model, takingListing: true, isForced: false)
+    }
+
+    /// Whether a row expired since the listing was taken, which the store's figures don't show.
+    private static func hasExpired(_ entries: EntriesState, _ now: Timestamp) -> Bool {
+        guard let made = entries.arrangement?.made else { return false }
+        return entries.rows.values.contains { entry in
+            entry.expires.map { $0 <= now && $0 > made } ?? false
+        }
     }
 }

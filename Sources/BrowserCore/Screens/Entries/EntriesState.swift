@@ -13,7 +13,6 @@ struct EntriesState: Sendable {
     var group: GroupMembership?
     /// Properties that have a column, in their order; nil until the choice of earlier sessions is loaded.
     var properties: [QueryProperty]?
-    /// Properties of the most recent values.
     var sample: PropertySample?
     /// The listed rows; nil until the archive was read.
     var arrangement: Arrangement?
@@ -74,10 +73,7 @@ struct EntriesState: Sendable {
     /// Seconds that the row of a removed entry stays.
     static let ghostSeconds = 1.0
 
-    init(archive: ArchiveAddress) { self.archive = archive }
-
     var count: Int { arrangement?.count ?? 0 }
-    /// Whether values are read to find or sort the rows.
     var readsValues: Bool {
         group?.readsValues == true || condition?.readsValues == true || order.property?.isMetadata == false
     }
@@ -86,7 +82,6 @@ struct EntriesState: Sendable {
         if count > 0 || condition != nil || group != nil || filter.isEmpty { return key }
         return showsWhatIsAsked ? TerminalText.unescaped(filter) ?? filter : nil
     }
-    /// Whether the rows have the requested filter, condition and group.
     var showsWhatIsAsked: Bool {
         guard let arrangement else { return false }
         return ExactText(arrangement.filter) == ExactText(filter) && arrangement.condition == condition
@@ -120,7 +115,6 @@ struct EntriesState: Sendable {
     }
 }
 
-/// Widths and kinds of the values shown since the archive was opened.
 struct SeenRows: Sendable, Hashable {
     private(set) var keyColumns = 0
     private(set) var hasExpiry = false

@@ -67,7 +67,6 @@ enum EntriesView {
 
     static let hideable = facts.map(\.title)
 
-    /// The columns that the source can't report.
     static func unreported(_ model: Model) -> Set<EntryColumn> {
         Set(EntryColumn.allCases.filter { QueryMetadata(rawValue: $0.title).map(model.reports) == false })
     }

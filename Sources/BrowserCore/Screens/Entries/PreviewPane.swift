@@ -30,11 +30,13 @@ struct PreviewPane {
         let title = isBeside ? head : head.inset(left: 2, right: 2)
         let space = isBeside ? "" : " "
         if let awaited {
-            write(title, [Span("\(space)\(awaited)\(space)", look[.header])], into: &frame, look)
+            frame.write([Span("\(space)\(awaited)\(space)", look[.header])], at: title.origin, within: title)
             return frame.draw(ProblemText(text: "Reading", role: .dim), in: body, look: look)
         }
         if let problem = preview.problem {
-            write(title, [Span("\(space)\(preview.key ?? "")\(space)", look[.header])], into: &frame, look)
+            frame.write(
+                [Span("\(space)\(preview.key ?? "")\(space)", look[.header])], at: title.origin, within: title
+            )
             frame.draw(ProblemText(text: problem), in: body, look: look)
             return
         }
@@ -45,23 +47,16 @@ struct PreviewPane {
             + (isPart ? ", first \(Figures.bytes(UInt64(load.head.count)))" : "")
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         // The key has priority over the figures.
-        let key = TextWidth.truncate(
-            load.entry.key, to: max(title.columns * 2 / 3, title.columns - width), cutting: .middle,
-            ellipsis: look.glyphs.ellipsis)
-        write(
-            title,
+        let key = look.cut(load.entry.key, to: max(title.columns * 2 / 3, title.columns - width), .middle)
+        frame.write(
             [Span("\(space)\(key)  ", look[.accent].adding(.bold)), Span(figures + space, look[.dim])],
-            into: &frame, look)
+            at: title.origin, within: title)
         if let problem = load.content.problem, body.rows > 1 {
             let line: Rect
             (line, body) = body.split(top: 1)
             frame.write(problem, at: line.origin, style: look[.warning], within: line)
         }
         draw(load, into: &frame, in: body, look)
-    }
-
-    private func write(_ line: Rect, _ spans: [Span], into frame: inout Frame, _ look: Look) {
-        frame.write(spans, at: line.origin, within: line)
     }
 
     private func draw(_ load: ValueLoad, into frame: inout Frame, in body: Rect, _ look: Look) {

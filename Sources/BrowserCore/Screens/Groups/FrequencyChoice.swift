@@ -19,7 +19,7 @@ extension SearchList {
 
 extension EntriesScreen {
     static func chooseFrequency(_ model: inout Model) -> [Effect] {
-        model.overlay = .search(frequencies(model))
+        model.overlay = frequencies(model)
         return loadSample(model)
     }
 

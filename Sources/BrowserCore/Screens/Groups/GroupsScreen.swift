@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Disk usage of an archive by key prefix, owner, kind or property.
 enum GroupsScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         let below = model.groups?.level.below ?? ""
@@ -21,7 +20,7 @@ enum GroupsScreen: ScreenParts {
         if let groups = state.level.groups, let number = state.level.number {
             let places = groups.places(ofGroup: number)
             let name = TerminalText.sanitized(groups.groups[number].membership.description)
-            chosen.group = TextWidth.truncate(name, to: 40, ellipsis: model.look.glyphs.ellipsis)
+            chosen.group = model.look.cut(name, to: 40)
             chosen.complete = { chosen, progress in
                 CollectedTargets(groups.listing, places, progress).map { found in
                     var chosen = chosen
@@ -97,14 +96,13 @@ enum GroupsScreen: ScreenParts {
         guard let level = model.groups?.level, let group = level.group else { return nil }
         return .line(
             [Span(group.name, model.look[.dim])],
-            right: "\(Figures.count(level.cursor + 1)) of \(Figures.count(level.order.count))")
+            right: Figures.position(level.cursor, of: level.order.count))
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         model.groups?.level.group != nil || ![.open, .list, .sort, .delete, .expire, .export].contains(id)
     }
 
-    /// The groups of the shown level, in its order.
     static func export(_ model: Model) -> RowExport? {
         guard let level = model.groups?.level, let groups = level.groups, !level.order.isEmpty else {
             return nil
@@ -124,8 +122,7 @@ enum GroupsScreen: ScreenParts {
     static func show(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         guard model.sample(archive)?.kind != .log else {
-            model.say("Logs can't be grouped: messages have no keys.")
-            return []
+            return model.reply("Logs can't be grouped: messages have no keys.")
         }
         let isOfEntries = model.screen == .entries
         model.groups = GroupsState(
@@ -145,11 +142,10 @@ enum GroupsScreen: ScreenParts {
     /// Counts the shown or grouped entries by a property.
     static func count(by grouping: Grouping, _ model: inout Model) -> [Effect] {
         if case .property(let property) = grouping, property.isMany {
-            model.say(
+            return model.reply(
                 "An entry can have several \(property); use the query: count by \(property).",
                 role: .warning,
                 seconds: 10)
-            return []
         }
         return Browser.readingValues(&model, for: "Counting", isNeeded: grouping.readsValues) { model in
             if model.screen == .entries, let entries = model.entries {
@@ -171,10 +167,9 @@ enum GroupsScreen: ScreenParts {
     private static func load(_ model: inout Model) -> [Effect] {
         guard let state = model.groups else { return [] }
         var effects: [Effect] = state.ticket.map { [.stop(ticket: $0)] } ?? []
-        let ticket = model.ticket()
+        let ticket = model.begin("grouping")
         model.groups?.ticket = ticket
         model.groups?.level.writes = model.cost.writes
-        model.begin(Job(ticket: ticket, title: "grouping", since: model.now))
         let (archive, level, scope, now) = (state.archive, state.level, state.scope, model.now)
         let allowsAccesses = model.archives.allowsReadingAll
         effects.append(
@@ -368,7 +363,7 @@ enum GroupsScreen: ScreenParts {
         }
         list.keys[0] = ("enter", "Group")
         list.selected = level.groups.flatMap { choices.firstIndex(of: $0.grouping) } ?? 0
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     /// Opens the groups within the selected one, or its entries.
@@ -387,15 +382,11 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups, let group = state.level.group else { return [] }
         var entries = EntriesState(archive: state.archive)
         let membership = group.membership
-        if model.isOfServer { entries.order = .found }
         entries.group = state.scope.group.map { .both($0, membership) } ?? membership
         (entries.filter, entries.condition) = (state.scope.filter, state.scope.condition)
         (entries.properties, entries.sample) = (state.before?.properties, state.before?.sample)
         entries.hiddenColumns = state.before?.hiddenColumns ?? []
-        model.entries = entries
-        model.touched = nil
-        model.screen = .entries
-        return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
+        return EntriesScreen.show(entries, &model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {
@@ -416,13 +407,10 @@ enum GroupsScreen: ScreenParts {
         return effects
     }
 
-    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
-        if let header = GroupsView.table(model).layout(in: layout.list).headerColumn(at: point),
-            case let columns = GroupsView.columns(model), columns.indices.contains(header)
-        {
-            sort(&model, by: columns[header])
-            return []
-        }
-        return moveToRow(at: point, &model, layout)
+    static func sort(_ model: inout Model, byHeader header: Int) -> [Effect]? {
+        let columns = GroupsView.columns(model)
+        guard columns.indices.contains(header) else { return nil }
+        sort(&model, by: columns[header])
+        return []
     }
 }

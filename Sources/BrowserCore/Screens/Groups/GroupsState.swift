@@ -9,17 +9,10 @@ struct GroupsState: Sendable {
     var isDescending = true
     var ticket: Int?
     var problem: String?
-    let scope: Scope
+    var scope = Scope()
     /// The list of entries that the groups were opened from, and the groups that this list was opened from; one at most.
-    let before: EntriesState?
-    let outer: [GroupsState]
-
-    init(
-        archive: ArchiveAddress, scope: Scope = Scope(), before: EntriesState? = nil,
-        outer: [GroupsState] = []
-    ) {
-        (self.archive, self.scope, self.before, self.outer) = (archive, scope, before, outer)
-    }
+    var before: EntriesState?
+    var outer: [GroupsState] = []
 
     struct Scope: Sendable {
         var filter = ""
@@ -43,7 +36,6 @@ struct GroupsState: Sendable {
         /// The chosen grouping; nil: by the most frequent separator.
         var wanted: Grouping?
         var groups: EntryGroups?
-        /// The part of a name that the shown groups contain.
         var filter = ""
         var order: [Int] = []
         /// Columns of the widest name; only grows, so that columns don't jump.

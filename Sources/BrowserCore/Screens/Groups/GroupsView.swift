@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Groups of entries, with their shares of all grouped entries.
 enum GroupsView {
     /// The columns whose figures the source reports.
     static func columns(_ model: Model) -> [GroupColumn] {

@@ -16,7 +16,6 @@ struct LogState: Sendable {
     var top = 0
     /// Columns of the messages that are scrolled out at the left.
     var firstColumn = 0
-    /// Whether the newest message stays in view.
     var follows = true
     /// The selected message, and ``follows``, when the prompt of a search opened; nil without one, and after a cancelled one.
     var searchStart: (number: Int, follows: Bool)?

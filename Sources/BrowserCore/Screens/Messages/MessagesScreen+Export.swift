@@ -4,7 +4,6 @@ import Foundation
 import StoreInspection
 import TerminalKit
 
-/// Whole messages, for programs and files.
 extension MessagesScreen {
     private static let batch = 256
 

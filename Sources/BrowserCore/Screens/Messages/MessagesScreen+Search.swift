@@ -85,11 +85,8 @@ extension MessagesScreen {
         model.log?[purpose].isPending = true
         var ticket: Int?
         if log[purpose].end == nil {
-            let number = model.ticket()
-            ticket = number
-            model.log?[purpose].ticket = number
-            let title = purpose == .filter ? "filtering" : "finding"
-            model.begin(Job(ticket: number, title: title, since: model.now))
+            ticket = model.begin(purpose == .filter ? "filtering" : "finding")
+            model.log?[purpose].ticket = ticket
         }
         let patterns = [pattern] + (purpose == .find ? [log.filter.pattern].compactMap { $0 } : [])
         return scan(first..<available.upperBound, of: log, patterns, purpose, ticket: ticket)

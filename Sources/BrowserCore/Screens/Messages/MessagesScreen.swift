@@ -10,12 +10,9 @@ enum MessagesScreen: ScreenParts {
         guard let log = model.log else { return .init("ls") }
         let count = log.available?.count ?? 0
         // Without the option it prints ten.
-        var words = CommandLine.Words(
-            "tail", [log.archive.name], options: count > 10 ? ["--lines", String(count)] : [])
-        if log.filter.isActive {
-            words.remark = "Prints all messages; the filter has no command."
-        }
-        return words
+        return .init(
+            "tail", [log.archive.name], options: count > 10 ? ["--lines", String(count)] : [],
+            remark: log.filter.isActive ? "Prints all messages; the filter has no command." : nil)
     }
 
     /// Lists the parts of the selected message, which is read first.
@@ -79,7 +76,7 @@ enum MessagesScreen: ScreenParts {
         if !log.find.text.isEmpty {
             left = [Span("find \"\(log.find.text)\": \(note(log, .find))", model.look[.accent])]
         }
-        return .line(left, right: "\(Figures.count(log.row + 1)) of \(Figures.count(log.count))")
+        return .line(left, right: Figures.position(log.row, of: log.count))
     }
 
     // MARK: Actions
@@ -200,7 +197,7 @@ enum MessagesScreen: ScreenParts {
             lines.append(
                 "Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown; \(key) opens all of it.")
         }
-        model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
+        model.overlay = MessageBox("Message of \(model.log?.archive.name ?? "")", lines)
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
@@ -260,6 +257,6 @@ enum MessagesScreen: ScreenParts {
             model.say("No messages to delete.")
             return
         }
-        model.overlay = .plan(Plan(.clear, of: sample, at: archive))
+        model.overlay = Plan(.clear, of: sample, at: archive)
     }
 }

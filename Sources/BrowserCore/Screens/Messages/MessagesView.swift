@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The messages of a log, the newest at the bottom.
 enum MessagesView {
     static func table(_ model: Model) -> Table {
         guard let log = model.log, let available = log.available else {
@@ -110,9 +109,7 @@ enum MessagesView {
                 column: place.column - log.firstColumn, row: places.body.row + places.tops[offset])
             // Only the visible part is searched, so that a long message costs no more.
             guard table.wraps else {
-                let shown = TextWidth.truncate(
-                    MessagesView.row(of: line, look), to: log.firstColumn + place.columns,
-                    ellipsis: look.glyphs.ellipsis)
+                let shown = look.cut(MessagesView.row(of: line, look), to: log.firstColumn + place.columns)
                 highlight(finders, [shown], at: start, within: area, into: &frame, look)
                 continue
             }

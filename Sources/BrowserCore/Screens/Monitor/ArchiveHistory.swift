@@ -36,8 +36,6 @@ package struct ArchiveHistory: Sendable {
         let maximum: Int
         var bins: [Bin] = []
 
-        init(step: Int64, maximum: Int) { (self.step, self.maximum) = (step, maximum) }
-
         mutating func add(_ rates: ArchiveRates, from start: Sample, to end: Sample) {
             let last = GraphColumn.index(of: end.time, step: step)
             let first = GraphColumn.floor(start.time.microseconds, step * 1_000_000)
@@ -123,7 +121,6 @@ package struct ArchiveHistory: Sendable {
     package var count: Int { levels.reduce(0) { $0 + $1.bins.count } }
 }
 
-/// Accesses of archives in the last minute, or since the store was opened.
 package struct RecentHits: Sendable, Hashable {
     private(set) var seconds = 0.0
     private var hits = 0.0

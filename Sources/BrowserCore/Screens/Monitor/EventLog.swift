@@ -19,15 +19,12 @@ struct EventLog: Sendable {
     private(set) var next: [ExactText: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [ExactText: UInt64] = [:]
-    /// The archives with many events in the last read.
     private(set) var busy: Set<ExactText> = []
-    /// The time of the last event, by archive.
     private var latest: [ExactText: Timestamp] = [:]
     /// Times between which events were missed, by archive, oldest first.
     private var gaps: [ExactText: [ClosedRange<Timestamp>]] = [:]
     /// Keys that were recorded again after their eviction, by archive.
     private var returns: [ExactText: EvictedReturns] = [:]
-    /// Whether the oldest events were dropped.
     private(set) var isCutOff = false
     /// The ticket of the read that is running.
     var pending: Int?
@@ -46,12 +43,7 @@ struct EventLog: Sendable {
 
     /// The index of an event, or of the next one.
     private func index(of number: Int) -> Int {
-        var (low, high) = (0, records.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if records[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        records.indices.partitionPoint { records[$0].number >= number }
     }
 
     /// Merges events of several archives by time. The pages of an archive are in their order.
@@ -118,7 +110,6 @@ struct EventLog: Sendable {
         gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
     }
 
-    /// Whether an archive was dropped while the store was open here.
     var hasDrop: Bool { records.contains { $0.event.removal == .dropped } }
 
     func returns(in archive: String) -> EvictedReturns {

@@ -9,7 +9,6 @@ enum GraphsView {
     private static let leastRows = 4
     private static let leastColumns = 30
 
-    /// The visible columns of time, which all graphs share.
     struct Times: Sendable {
         let count: Int
         let step: Int64

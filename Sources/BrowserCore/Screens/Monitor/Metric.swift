@@ -23,7 +23,6 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
     var isBytes: Bool { self == .disk || self == .memory }
 
-    /// Nil for the hit ratio without accesses.
     func value(_ column: GraphColumn) -> Double? {
         switch self {
         case .hitRatio: column.hitRatio
@@ -75,7 +74,6 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map { $0 * scale }.first { $0 >= most } ?? most
     }
 
-    /// The sum of the archives' limits; nil if one has no limit.
     func limit(of archives: [ArchiveSample]) -> UInt64? {
         let limits = archives.compactMap { self == .disk ? $0.diskLimit : $0.memoryLimit }
         guard isBytes, !limits.isEmpty, limits.count == archives.count else { return nil }
@@ -103,7 +101,6 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// A bound for a figure of one archive or of all together.
 struct Alarm: Sendable, Hashable {
     let archive: String?
     let metric: Metric
@@ -119,7 +116,7 @@ struct Alarm: Sendable, Hashable {
     fileprivate static let patience = 2.0
 
     /// Reads `< 80%`, `> 500 kB`, `> 1000`.
-    init(_ text: String, _ metric: Metric, of archive: String?) throws(AlarmFault) {
+    init(_ text: String, _ metric: Metric, of archive: String?) throws(SourceError) {
         (self.archive, self.metric) = (archive, metric)
         var rest = text.drop { $0 == " " }
         // A bound without a sign gets the one of the example.
@@ -127,12 +124,12 @@ struct Alarm: Sendable, Hashable {
             rest = Alarm.example(metric).prefix(1) + rest
         }
         guard let sign = rest.popFirst(), sign == "<" || sign == ">" else {
-            throw AlarmFault(description: "begin with < or >, as in \(Alarm.example(metric))")
+            throw SourceError("begin with < or >, as in \(Alarm.example(metric))")
         }
         isBelow = sign == "<"
         let number = rest.filter { $0 != " " }
         guard !number.isEmpty else {
-            throw AlarmFault(description: "\(sign) needs a bound, as in \(Alarm.example(metric))")
+            throw SourceError("\(sign) needs a bound, as in \(Alarm.example(metric))")
         }
         let value: Double? =
             switch metric {
@@ -141,11 +138,11 @@ struct Alarm: Sendable, Hashable {
             default: Double(number.hasSuffix("/s") ? number.dropLast(2) : number[...])
             }
         guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
-            throw AlarmFault(
-                description: "\(rest.trimmingSpaces()) is not a bound; write \(Alarm.example(metric))")
+            throw SourceError(
+                "\(rest.trimmingSpaces()) is not a bound; write \(Alarm.example(metric))")
         }
         guard !isBelow || value > 0, isBelow || metric != .hitRatio || value < 1 else {
-            throw AlarmFault(description: "it is never \(isBelow ? "below" : "above") \(number)")
+            throw SourceError("it is never \(isBelow ? "below" : "above") \(number)")
         }
         bound = value
         let unit =
@@ -198,8 +195,6 @@ struct Alarm: Sendable, Hashable {
         return .rings
     }
 }
-
-struct AlarmFault: Error { let description: String }
 
 extension Browser {
     static func watchAlarms(
@@ -267,7 +262,7 @@ extension Browser {
             model.archives.alarms = others
             return []
         }
-        do throws(AlarmFault) {
+        do throws(SourceError) {
             let alarm = try Alarm(text, metric, of: archive)
             model.archives.alarms = others + [alarm]
             model.say(

@@ -1,8 +1,8 @@
+import CBOR
 import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Events, processes and graphs of a store; of a server slow log, clients and graphs.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), partName(model)]
@@ -10,7 +10,7 @@ enum MonitorScreen: ScreenParts {
 
     static func partName(_ model: Model) -> String {
         let part = model.monitor?.part ?? .events
-        return model.isOfServer ? part.serverName : part.name
+        return model.isOfServer ? part.serverName : part.rawValue
     }
 
     static func archive(_ model: Model) -> ArchiveAddress? {
@@ -20,27 +20,25 @@ enum MonitorScreen: ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words {
         guard let monitor = model.monitor else { return .init("ls") }
         if model.isOfServer {
-            var words = CommandLine.Words("stats", options: ["--watch"])
-            words.remark = "Prints the server's statistics; no command prints clients or the slow log."
-            return words
+            return .init(
+                "stats", options: ["--watch"],
+                remark: "Prints the server's statistics; no command prints clients or the slow log.")
         }
         let filter = monitor.filter
         let archive = filter.archive.map { [$0] } ?? []
         switch monitor.part {
         case .events:
-            var words = CommandLine.Words("watch", archive, options: ["--from-start"])
-            if filter.kind != nil || !filter.text.isEmpty {
-                words.remark = "Prints all events; the filter has no command."
-            }
-            return words
+            let isPart = filter.kind != nil || !filter.text.isEmpty
+            return .init(
+                "watch", archive, options: ["--from-start"],
+                remark: isPart ? "Prints all events; the filter has no command." : nil)
         case .processes:
-            var words = CommandLine.Words("stats", archive)
-            words.remark = "Also prints counters and sizes of the archives."
-            return words
+            return .init(
+                "stats", archive, remark: "Also prints counters and sizes of the archives.")
         case .graphs:
-            var words = CommandLine.Words("stats", archive, options: ["--watch"])
-            words.remark = "Prints the figures of each second; no command draws graphs."
-            return words
+            return .init(
+                "stats", archive, options: ["--watch"],
+                remark: "Prints the figures of each second; no command draws graphs.")
         }
     }
 
@@ -76,8 +74,8 @@ enum MonitorScreen: ScreenParts {
         let row = monitor.row(model.shownEvents)
         let event = model.shownEvents[monitor.number(row: row, model.shownEvents)]
         return .line(
-            [Span(EventText.key(event, look: model.look), model.look[.dim])],
-            right: "\(Figures.count(row + 1)) of \(Figures.count(count))")
+            [Span(event.keyCell(ellipsis: model.look.glyphs.ellipsis), model.look[.dim])],
+            right: Figures.position(row, of: count))
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
@@ -172,10 +170,8 @@ enum MonitorScreen: ScreenParts {
         return ServerTables.load(&model)
     }
 
-    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
-        guard ServerTables.areShown(model), let sorted = model.monitor?.sorted,
-            let column = table(model)?.layout(in: layout.list).headerColumn(at: point)
-        else { return moveToRow(at: point, &model, layout) }
+    static func sort(_ model: inout Model, byHeader column: Int) -> [Effect]? {
+        guard ServerTables.areShown(model), let sorted = model.monitor?.sorted else { return nil }
         let isReversed = sorted.column == column && !sorted.isReversed
         ServerTables.sort(&model, by: column, isReversed: isReversed)
         return []
@@ -199,7 +195,6 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// Lists the kinds with their numbers of events.
     private static func chooseKind(_ model: inout Model, _ filter: EventFilter) {
         var others = filter
         others.kind = nil
@@ -218,7 +213,7 @@ enum MonitorScreen: ScreenParts {
         }
         list.keys[0] = ("enter", "Filter")
         list.selected = kinds.firstIndex(of: filter.kind) ?? 0
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {
@@ -272,7 +267,7 @@ enum MonitorScreen: ScreenParts {
             return []
         }
         if model.isOfServer {
-            model.overlay = model.monitor.flatMap(ServerTables.message).map(Overlay.message) ?? model.overlay
+            if let box = model.monitor.flatMap(ServerTables.message) { model.overlay = box }
             return []
         }
         guard let event = event(model) else { return [] }
@@ -285,7 +280,7 @@ enum MonitorScreen: ScreenParts {
         }
         if event.bytes > 0 { lines.append(Figures.bytes(UInt64(clamping: event.bytes))) }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
-        model.overlay = .message(event.kind.label, lines)
+        model.overlay = MessageBox(event.kind.label, lines)
         return []
     }
 
@@ -335,5 +330,44 @@ extension MonitorState {
         guard count(log) > 0 else { return }
         number = number(row: count(log) - 1, log)
         follows = false
+    }
+}
+
+/// Events that are copied or written, with the names of `vellum watch --json`.
+extension MonitorScreen {
+    private static let names = ["time", "archive", "event", "key", "size", "cause", "pid"]
+
+    /// The events of the list, in its order.
+    static func export(_ model: Model) -> RowExport? {
+        guard let monitor = model.monitor, event(model) != nil else { return nil }
+        let log = model.shownEvents
+        return .table(names, ("event", "events"), count: monitor.count(log)) { row in
+            values(log[monitor.number(row: row, log)])
+        }
+    }
+
+    private static func values(_ event: StoreEvent) -> [CBORValue?] {
+        [
+            .seconds(event.time), .text(event.archive),
+            .text(event.removal == nil ? event.kind.word : event.label), event.key.map { .text($0) },
+            .unsigned(UInt64(clamping: event.bytes)), event.cause.word.map { .text($0) },
+            event.pid == 0 ? nil : .unsigned(UInt64(clamping: event.pid)),
+        ]
+    }
+
+    static func copyable(_ model: Model) -> [CopyItem] {
+        guard let event = event(model) else { return [] }
+        let row = zip(names, values(event)).compactMap { name, value in
+            value.map { (name, JSONTree.cell(.item($0.encoded))) }
+        }
+        let process = event.pid == 0 ? nil : model.processName(event.pid)
+        let key = event.keyIsComplete ? event.key : nil
+        let line = [Figures.date(event.time), event.archive, event.key, event.event.sentence(by: process)]
+        return [
+            CopyItem("k", "the key", key.map(CopyItem.Content.ready) ?? .absent("the event lacks its key")),
+            CopyItem("v", "the event", line.compactMap { $0 }.joined(separator: "  ")),
+            CopyItem("j", "the row as JSON", JSONTree.object(row).text),
+            CopyItem("c", "the shell command", CommandLine.words(for: model)),
+        ]
     }
 }

@@ -4,8 +4,6 @@ struct MonitorState: Sendable {
     enum Part: String, Sendable, Hashable, CaseIterable {
         case events, processes, graphs
 
-        var name: String { rawValue }
-
         var serverName: String {
             switch self {
             case .events: "slow log"
@@ -53,13 +51,8 @@ struct MonitorState: Sendable {
     func row(_ log: EventLog) -> Int {
         let count = count(log)
         if follows { return max(0, count - 1) }
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if number(row: middle, log) < number { low = middle + 1 } else { high = middle }
-        }
-        return max(0, min(low, count - 1))
+        let row = (0..<count).partitionPoint { number(row: $0, log) >= number }
+        return max(0, min(row, count - 1))
     }
 
     mutating func match(_ log: EventLog) {

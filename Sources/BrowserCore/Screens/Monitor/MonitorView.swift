@@ -90,7 +90,7 @@ enum MonitorView {
             [
                 Span(" "),
                 Span(
-                    model.isOfServer ? part.serverName : part.name,
+                    model.isOfServer ? part.serverName : part.rawValue,
                     look[monitor.part == part ? .accent : .dim]),
             ]
         }

@@ -2,7 +2,6 @@ import ServerInspection
 import StoreInspection
 import TerminalKit
 
-/// A column of clients or slow commands, with its order.
 private struct ServerColumn<Row: Sendable>: Sendable {
     let column: Table.Column
     let precedes: @Sendable (Row, Row) -> Bool
@@ -141,8 +140,8 @@ enum ServerTables {
         _ title: String, _ row: Row, _ columns: [ServerColumn<Row>]
     ) -> MessageBox {
         MessageBox(
-            title: title,
-            lines: columns.map {
+            title,
+            columns.map {
                 TextWidth.pad($0.column.title, to: 8) + " " + TerminalText.sanitized($0.cell(row).text)
             })
     }
@@ -173,7 +172,6 @@ enum ServerTables {
 }
 
 extension MonitorState {
-    /// Whether the filter selects a row of these texts.
     fileprivate func shows(_ texts: [String], isOwn: Bool) -> Bool {
         if hidesOwn, isOwn { return false }
         guard let pattern = SearchText(filter.text) else { return true }

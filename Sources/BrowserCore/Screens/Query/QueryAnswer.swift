@@ -46,7 +46,6 @@ package struct QueryAnswer: Sendable {
         }
     }
 
-    /// The format of a column's numbers.
     enum Form: Sendable, Hashable {
         case plain
         /// An aggregate, with thousands separators.

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 
 struct QueryRows: Sendable {
-    /// A column of the result, by its place, and the direction.
     struct Order: Sendable, Hashable {
         var column: Int
         var isDescending = false

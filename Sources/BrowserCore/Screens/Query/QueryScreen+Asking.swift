@@ -7,12 +7,10 @@ extension QueryScreen {
     /// Opens the query screen of the archive in view; its last query and result are kept.
     static func show(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else {
-            model.say("A query needs an archive; select one first.")
-            return []
+            return model.reply("A query needs an archive; select one first.")
         }
         guard model.sample(archive)?.kind != .log else {
-            model.say("Logs can't be queried: they have messages, no entries.")
-            return []
+            return model.reply("Logs can't be queried: they have messages, no entries.")
         }
         let origin = model.origin(opening: .query)
         model.screen = .query
@@ -162,7 +160,6 @@ extension QueryScreen {
         return ValueScreen.show(ValueState(archive: query.archive, key: key, origin: .query), &model)
     }
 
-    /// Steps through the intervals of the automatic refresh.
     private static func askEvery(_ model: inout Model) {
         guard let query = model.query else { return }
         let every = QueryState.paces.next(after: query.every)
@@ -191,7 +188,7 @@ extension QueryScreen {
             return []
         }
         var effects: [Effect] = query.ticket.map { [.stop(ticket: $0)] } ?? []
-        let ticket = model.ticket()
+        let ticket = model.begin("running the query")
         query.ticket = ticket
         // Another query may be expensive.
         if text != query.asked { query.every = nil }
@@ -203,7 +200,6 @@ extension QueryScreen {
         query.completions = []
         query.cycle = nil
         model.query = query
-        model.begin(Job(ticket: ticket, title: "running the query", since: model.now))
         let request = QueryRequest(
             pipeline, in: query.archive, allowsAccesses: query.allowsAccesses == text)
         let (marks, isSame, time) = (query.marks, query.answered == text, model.now)
@@ -286,7 +282,6 @@ extension QueryScreen {
         return [keep(past)]
     }
 
-    /// Unmarks entries that the result no longer has.
     private static func unmark(_ model: inout Model, _ keys: [String]) {
         guard !keys.isEmpty else { return }
         for key in keys { model.query?.marks.remove(key) }
@@ -345,7 +340,7 @@ extension QueryScreen {
         }
         let picture = answer.explanation.picture(
             model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
-        model.overlay = .message("Query plan and timing", picture.map(\.keepingIndent))
+        model.overlay = MessageBox("Query plan and timing", picture.map(\.keepingIndent))
     }
 
     private static func showSwift(_ model: inout Model) {
@@ -361,7 +356,7 @@ extension QueryScreen {
         } catch {
             lines = ["\(error)"]
         }
-        model.overlay = .message("Query in Swift", lines)
+        model.overlay = MessageBox("Query in Swift", lines)
     }
 }
 

@@ -16,7 +16,7 @@ extension QueryScreen {
             count(&model, pipeline, by: property)
         }
         list.selected = query.view.order?.column ?? min(1, columns.count - 1)
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     private static func property(_ title: String, in pipeline: QueryPipeline) -> QueryProperty {
@@ -91,12 +91,10 @@ extension QueryScreen {
         return (query.ticket.map { [.stop(ticket: $0)] } ?? []) + again
     }
 
-    /// Runs a query for the entries that the selected row counts.
     static func openCounted(_ model: inout Model, _ counted: QueryState.Counted) -> [Effect] {
         guard let row = model.query?.row else { return [] }
         guard let literal = row.literal else {
-            model.say("Can't open: no condition can express this value.", role: .warning)
-            return []
+            return model.reply("Can't open: no condition can express this value.", role: .warning)
         }
         let predicate: QueryPredicate =
             literal == .null

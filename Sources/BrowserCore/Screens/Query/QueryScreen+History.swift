@@ -54,14 +54,13 @@ extension QueryScreen {
                 origin: past.archive == query.archive.name ? "" : past.archive, text: past.text,
                 note: past.outcome)
         }
-        model.overlay = .search(
-            SearchList(
-                title: "Query history", items, placeholder: "part of a query",
-                nothing: "No query matches."
-            ) { model, number in
-                take(&model, all[number].text)
-                return []
-            })
+        model.overlay = SearchList(
+            title: "Query history", items, placeholder: "part of a query",
+            nothing: "No query matches."
+        ) { model, number in
+            take(&model, all[number].text)
+            return []
+        }
     }
 
     static func take(_ model: inout Model, _ text: String) {

@@ -60,10 +60,9 @@ extension QueryScreen {
             guard let action = model.keyMap.action(for: key, in: .query) else { return [] }
             return Browser.move(&model, action.id)
         case (.function(1), _):
-            model.overlay = .message(
-                MessageBox(
-                    title: "Queries; f1 again lists the actions",
-                    lines: QuerySyntax.lines.map(\.keepingIndent), leadsToActions: true))
+            model.overlay = MessageBox(
+                "Queries; f1 again lists the actions", QuerySyntax.lines.map(\.keepingIndent),
+                leadsToActions: true)
             return []
         default:
             guard query.field.handle(key) else { return [] }

@@ -18,8 +18,7 @@ extension QueryScreen {
     static func toggleMark(_ model: inout Model) -> [Effect] {
         guard let row = model.query?.row else { return [] }
         guard let target = row.target else {
-            model.say("Nothing to mark: the row combines several entries.")
-            return []
+            return model.reply("Nothing to mark: the row combines several entries.")
         }
         model.query?.marks.toggle(target)
         return Browser.move(&model, by: 1)
@@ -29,15 +28,13 @@ extension QueryScreen {
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, answer.count > 0 else { return [] }
         guard !answer.targets.isEmpty else {
-            model.say("Nothing to mark: the rows combine several entries.")
-            return []
+            return model.reply("Nothing to mark: the rows combine several entries.")
         }
         let isFiltered = !query.view.filter.isEmpty
         let shown = (0..<query.view.count(of: answer)).compactMap { answer.rows[query.view.row($0)].target }
         let targets = isFiltered ? shown : answer.targets
-        let ticket = model.ticket()
+        let ticket = model.begin("marking")
         model.query?.marking = ticket
-        model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return .ask("mark \(targets.count) of the result", ticket: ticket) { _ in
             // Off the drawing thread: there may be a million.
             Marks(targets)
@@ -119,7 +116,6 @@ extension QueryScreen {
 
     // MARK: Changes
 
-    /// Checks whether the visible rows' entries changed.
     static func figuresCame(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, query.ticket == nil, !query.view.isChecking
         else { return [] }

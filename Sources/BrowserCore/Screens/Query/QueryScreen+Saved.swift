@@ -26,18 +26,16 @@ extension QueryScreen {
         let text = query.text
         // A saved query's name is offered, so that saving replaces it.
         let known = model.savedQueries.last { $0.archive == query.archive.name && $0.text == text }
-        var prompt = Prompt(
+        model.prompt = Prompt(
             label: "save as: ", field: TextField(known?.name ?? "", placeholder: "a name"),
-            keys: [("enter", "Save"), ("esc", "Cancel")])
-        prompt.purpose = .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text))
-        model.prompt = prompt
+            keys: [("enter", "Save"), ("esc", "Cancel")],
+            purpose: .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text)))
     }
 
     static func save(_ model: inout Model, _ query: SavedQuery, named name: String) -> [Effect] {
         let name = String(name.trimmingSpaces())
         guard !name.isEmpty else {
-            model.say("Nothing was saved: a name is needed.", role: .warning)
-            return []
+            return model.reply("Nothing was saved: a name is needed.", role: .warning)
         }
         var named = query
         named.name = name
@@ -49,15 +47,14 @@ extension QueryScreen {
     private static func saveUnlessOther(_ model: inout Model, _ named: SavedQuery) -> [Effect] {
         let old = model.savedQueries.first { $0.isNamed(named.name, of: named.archive) }
         guard let old, old.text != named.text else { return keep(&model, named) }
-        model.overlay = .choice(
-            Choice(
-                title: "Replace the saved query?", lines: ["\(named.name) is now: \(old.text)"],
-                button: "Replace"
-            ) { model in
-                keep(&model, named)
-            } left: { model in
-                model.say("Nothing was saved.", seconds: 3)
-            })
+        model.overlay = Choice(
+            title: "Replace the saved query?", lines: ["\(named.name) is now: \(old.text)"],
+            button: "Replace"
+        ) { model in
+            keep(&model, named)
+        } left: { model in
+            model.say("Nothing was saved.", seconds: 3)
+        }
         return []
     }
 
@@ -90,15 +87,15 @@ extension QueryScreen {
         let isShown = !model.savedQueries.isEmpty
         if isShown { showSaved(&model) }
         return loadSavedQueries { model in
-            if case .search(let old)? = model.overlay, old.isOfSavedQueries {
+            if let old = model.overlay as? SearchList, old.isOfSavedQueries {
                 showSaved(&model)
-                guard case .search(var list)? = model.overlay else { return [] }
+                guard var list = model.overlay as? SearchList else { return [] }
                 list.field = old.field
                 let found = old.found
                 let held = found.indices.contains(old.selected) ? old.items[found[old.selected]] : nil
                 list.selected = list.found.firstIndex { list.items[$0] == held } ?? 0
                 list.first = old.first
-                model.overlay = .search(list)
+                model.overlay = list
             } else if !isShown, model.screen == .query, model.overlay == nil, model.prompt == nil {
                 showSaved(&model)
             }
@@ -135,21 +132,20 @@ extension QueryScreen {
             askToForget(&model, all[number])
             return []
         }
-        model.overlay = .search(list)
+        model.overlay = list
     }
 
     private static func askToForget(_ model: inout Model, _ query: SavedQuery) {
         if let place = query.setting {
             return model.say("\(query.name) is set in \(place); delete it there.", role: .warning)
         }
-        model.overlay = .choice(
-            Choice(
-                title: "Delete the saved query?", lines: ["\(query.name): \(query.text)"], button: "Delete"
-            ) { model in
-                forget(&model, query)
-            } left: { model in
-                showSaved(&model)
-            })
+        model.overlay = Choice(
+            title: "Delete the saved query?", lines: ["\(query.name): \(query.text)"], button: "Delete"
+        ) { model in
+            forget(&model, query)
+        } left: { model in
+            showSaved(&model)
+        }
     }
 
     private static func forget(_ model: inout Model, _ query: SavedQuery) -> [Effect] {

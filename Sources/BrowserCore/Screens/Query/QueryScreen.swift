@@ -30,7 +30,6 @@ enum QueryScreen: ScreenParts {
         .init(rest, infoRows: lines(model) + (isTall ? QueryView.remarks(model).count : 0))
     }
 
-    /// Number of visible lines of the query, at most a third of the screen.
     static func lines(_ model: Model) -> Int {
         max(1, min(model.query?.field.lineCount ?? 1, QueryState.shownLines, model.size.rows / 3))
     }
@@ -52,7 +51,7 @@ enum QueryScreen: ScreenParts {
             spans.append(Span("  \(changes) since; \(refresh) runs the query again", model.look[.warning]))
         }
         let count = query.view.filter.isEmpty ? answer.count : query.view.count(of: answer)
-        return .line(spans, right: "\(Figures.count(query.cursor + 1)) of \(Figures.count(count))")
+        return .line(spans, right: Figures.position(query.cursor, of: count))
     }
 
     static func problem(_ model: Model) -> String? {
@@ -85,14 +84,14 @@ enum QueryScreen: ScreenParts {
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         let line = layout.info.split(top: lines(model)).top
         model.query?.isTyping = line.contains(point)
-        if let query = model.query, let answer = query.answer,
-            let header = QueryView.table(model).layout(in: layout.list).headerColumn(at: point)
-        {
-            let columns = query.view.columns(of: answer)
-            let place = header - (QueryView.hasSigns(answer) ? 1 : 0)
-            if columns.indices.contains(place) { sort(&model, byColumn: columns[place]) }
-            return []
-        }
-        return moveToRow(at: point, &model, layout)
+        return clickTable(&model, point, layout)
+    }
+
+    static func sort(_ model: inout Model, byHeader header: Int) -> [Effect]? {
+        guard let query = model.query, let answer = query.answer else { return nil }
+        let columns = query.view.columns(of: answer)
+        let place = header - (QueryView.hasSigns(answer) ? 1 : 0)
+        if columns.indices.contains(place) { sort(&model, byColumn: columns[place]) }
+        return []
     }
 }

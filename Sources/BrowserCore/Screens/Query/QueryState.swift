@@ -27,7 +27,6 @@ struct QueryState: Sendable {
     var marks = Marks()
     var marking: Int?
     var view = QueryRows()
-    /// The error of the last query, in one line.
     var problem: String?
     /// The query that may read a server's values although that counts as accesses.
     var allowsAccesses: String?
@@ -64,7 +63,6 @@ struct QueryState: Sendable {
         var query: [QueryState]
     }
 
-    /// Intervals of the automatic refresh, in seconds.
     static let paces: [Double?] = [nil, 1, 5, 30]
 
     /// Maximum visible completions, and lines of the query.

@@ -55,7 +55,6 @@ enum QueryView {
     private static func columns(
         of answer: QueryAnswer, _ shown: [Int], _ view: QueryRows, _ model: Model
     ) -> [Table.Column] {
-        // In ASCII mode escapes widen cells.
         let look = model.look
         let widths = shown.map { index in
             let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []
@@ -250,7 +249,6 @@ enum QueryView {
                 ? query.marked.first?.description(in: query.field.text) : query.answer.flatMap(warnings))
     }
 
-    /// The remarks, wrapped to lines of that width.
     private static func flow(_ remarks: [Remark], columns: Int) -> [[Remark]] {
         var lines: [[Remark]] = []
         var room = 0
@@ -310,8 +308,7 @@ enum QueryView {
             frame.fill(line, style: isSelected ? style : look[.dialog])
             frame.write(
                 " "
-                    + TextWidth.truncate(
-                        completion.text, to: columns - 2, cutting: .middle, ellipsis: look.glyphs.ellipsis),
+                    + look.cut(completion.text, to: columns - 2, .middle),
                 at: line.origin, style: style, within: line)
         }
     }

@@ -12,10 +12,10 @@ enum StoresScreen: ScreenParts {
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
     static func command(_ model: Model) -> CommandLine.Words {
         guard let store = model.stores.selected else { return .init("browse") }
-        var words = CommandLine.Words("browse", options: ["--store", store.path])
         let key = Browser.keyName(model, .back)
-        words.remark = "Opens that store; \(key) goes back to the list of stores."
-        return words
+        return .init(
+            "browse", options: ["--store", store.path],
+            remark: "Opens that store; \(key) goes back to the list of stores.")
     }
 
     // MARK: View
@@ -115,8 +115,7 @@ enum StoresScreen: ScreenParts {
         model.prompt = Prompt(
             label: "open: ",
             field: TextField(placeholder: "a store's folder, a ring file, or valkey://host:port"),
-            keys: [("enter", "Open"), ("esc", "Cancel")])
-        model.prompt?.purpose = .store
+            keys: [("enter", "Open"), ("esc", "Cancel")], purpose: .store)
     }
 
     /// Shows a store beside the open ones, if these are stores, too. Otherwise, the browser starts again with it, after it could be
@@ -129,8 +128,7 @@ enum StoresScreen: ScreenParts {
         let isBeside = isStore && !isOfServer(model) && !model.isOfRingFile
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
-        let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: title, since: model.now, leadsToQuestion: true))
+        let ticket = model.begin(title, leadsToQuestion: true)
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
             do {
                 if isServer {
@@ -156,7 +154,6 @@ enum StoresScreen: ScreenParts {
         }
     }
 
-    /// Records that a store was opened. Errors are shown only when a favourite is set.
     static func remember(_ path: String) -> Effect {
         .ask("remember store \(path)") { (context) throws(SourceError) in
             try context.source.noteOpened(store: path, at: context.clock())
@@ -186,8 +183,7 @@ enum StoresScreen: ScreenParts {
             try context.source.setFavourite(isFavourite, store: store.path)
         } then: { model, result in
             if case .failure(let error) = result {
-                model.say("Not saved: \(error.description)", role: .error)
-                return []
+                return model.reply("Not saved: \(error.description)", role: .error)
             }
             model.say(
                 isFavourite
@@ -218,8 +214,7 @@ enum StoresScreen: ScreenParts {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
-        model.say("This is the first screen; \(Browser.keyName(model, .quit)) quits.")
-        return []
+        return model.reply("This is the first screen; \(Browser.keyName(model, .quit)) quits.")
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The stores of a folder, or an introduction to an empty one.
 enum StoresView {
     static func table(_ model: Model) -> Table {
         let stores = model.stores.rows
@@ -80,9 +79,8 @@ enum StoresView {
         if StoresScreen.isOfServer(model) {
             others = "; \(Browser.keyName(model, .clear)) returns to it" + others
         }
-        let folder = TextWidth.truncate(
-            model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)),
-            cutting: .start, ellipsis: look.glyphs.ellipsis)
+        let folder = look.cut(
+            model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)), .start)
         var words = count + folder + others
         if !model.stores.filter.isEmpty {
             let all = Figures.count(stores.count, "store", "stores")
@@ -129,5 +127,43 @@ enum StoresView {
         for (row, span) in shown.prefix(box.rows).enumerated() {
             frame.write([span], at: box.line(row).origin, within: box)
         }
+    }
+}
+
+struct StoresState: Sendable {
+    var stores: [StoreSummary]?
+    var problem: String?
+    /// Why favourites couldn't be read.
+    var unremembered: String?
+    private(set) var histories: [ExactText: ArchiveHistory] = [:]
+    var filter = ""
+    var cursor = 0
+    /// The store that was left, until it is selected.
+    var left: String?
+    var top = 0
+    var isPending = false
+    var loaded: Timestamp?
+
+    /// Seconds between refreshes, which open every store in the folder.
+    static let interval = 1.0
+
+    mutating func note(_ stores: [StoreSummary], at moment: Timestamp) {
+        var noted: [ExactText: ArchiveHistory] = [:]
+        for store in stores where store.problem == nil {
+            var history = histories[ExactText(store.path)] ?? ArchiveHistory()
+            history.add(store.activity, at: moment)
+            noted[ExactText(store.path)] = history
+        }
+        histories = noted
+    }
+
+    var rows: [StoreSummary] {
+        guard let pattern = SearchText(filter) else { return stores ?? [] }
+        return (stores ?? []).filter { pattern.matches($0.name) || pattern.matches($0.path) }
+    }
+
+    var selected: StoreSummary? {
+        let rows = rows
+        return rows.indices.contains(cursor) ? rows[cursor] : nil
     }
 }

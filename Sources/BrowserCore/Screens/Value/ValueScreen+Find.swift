@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Searching a whole value, which is read in windows off the drawing thread.
 extension ValueScreen {
     /// The matches, and whether the value was unchanged when the search ended.
     private struct Outcome: Sendable {
@@ -67,7 +66,6 @@ extension ValueScreen {
         return stopping + [search]
     }
 
-    /// Stops the search and removes its matches.
     static func stopFinding(_ model: inout Model) -> [Effect] {
         let ticket = model.value?.find.ticket
         model.value?.find.forget()
@@ -138,8 +136,7 @@ extension ValueScreen {
     static func findNext(_ model: inout Model, forward: Bool) -> [Effect] {
         guard let value = model.value else { return [] }
         guard !value.find.text.isEmpty else {
-            model.say("No search yet; \(Browser.keyName(model, .find)) starts one.", seconds: 3)
-            return []
+            return model.reply("No search yet; \(Browser.keyName(model, .find)) starts one.", seconds: 3)
         }
         guard let found = value.find.found else {
             guard value.find.ticket == nil else { return [] }
@@ -204,7 +201,6 @@ extension ValueState {
 }
 
 extension ValueTree {
-    /// The nodes whose name or value contains a text; nil if stopped.
     func find(_ pattern: SearchText, _ progress: (Double) -> Bool) -> FoundPlaces? {
         var found = FoundPlaces()
         for index in nodes.indices {
@@ -226,5 +222,35 @@ extension EntryMetadata {
     /// Whether both are the same value. Entries of different archives of one name may share a sequence number.
     func isSameValue(_ other: EntryMetadata) -> Bool {
         sequence == other.sequence && created == other.created
+    }
+}
+
+struct ValueFind: Sendable {
+    var text = ""
+    /// The byte or node where the search began. The first match is the first behind it.
+    var start = 0
+    var ticket: Int?
+    /// Nil until the search ends.
+    var found: FoundPlaces?
+    var current: Int?
+    var isOfOther = false
+
+    mutating func forget() {
+        (ticket, found, current, isOfOther) = (nil, nil, nil, false)
+    }
+
+    /// The selected match, in bytes or nodes.
+    var match: Range<Int>? { current.flatMap { found?.places[$0] } }
+
+    var note: String {
+        guard !text.isEmpty else { return "" }
+        guard let found else { return ticket == nil ? "not searched" : "searching" }
+        if isOfOther { return "the value changed during the search" }
+        if found.count == 0 { return "no match" }
+        let count = Figures.count(found.count)
+        let all =
+            found.count > found.places.count
+            ? "\(count), the first \(Figures.count(found.places.count)) kept" : count
+        return current.map { "\(Figures.count($0 + 1)) of \(all)" } ?? "\(all) matches"
     }
 }

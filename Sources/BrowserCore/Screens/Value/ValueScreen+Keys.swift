@@ -63,8 +63,7 @@ extension ValueScreen {
             return []
         }
         guard let part = OpenedPart(tree, node) else {
-            model.say("The row shows the whole value.", seconds: 3)
-            return []
+            return model.reply("The row shows the whole value.", seconds: 3)
         }
         return turn(&model) { value in
             value.part = part

@@ -64,13 +64,10 @@ enum ValueScreen: ScreenParts {
         if !value.find.note.isEmpty {
             right = "\"\(value.find.text)\" \(value.find.note)  \(right)"
         }
-        right = TextWidth.truncate(
-            right, to: max(0, model.size.columns * 2 / 3), cutting: .start,
-            ellipsis: model.look.glyphs.ellipsis)
+        right = model.look.cut(right, to: max(0, model.size.columns * 2 / 3), .start)
         return .line(notes(value, model), right: right)
     }
 
-    /// The place of the selected match if it is visible, else of the first visible byte or node.
     private static func position(_ value: ValueState, _ page: Int) -> String {
         guard value.mode == .tree else {
             let match = value.find.match.flatMap {
@@ -83,7 +80,6 @@ enum ValueScreen: ScreenParts {
         return "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))"
     }
 
-    /// Notes about the view, the most important first.
     private static func notes(_ value: ValueState, _ model: Model) -> [Span] {
         let look = model.look
         guard let content = value.load?.content else { return [] }

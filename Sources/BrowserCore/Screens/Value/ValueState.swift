@@ -10,14 +10,12 @@ struct ValueState: Sendable {
 
     let archive: ArchiveAddress
     let key: String
-    let origin: Screen
+    var origin = Screen.entries
     var load: ValueLoad?
     var mode = Mode.hex
     var folded: Set<Int> = []
-    /// The nodes that aren't inside a folded one.
     private(set) var visible: [Int] = []
     var cursor = 0
-    /// The first visible row of the tree and of bytes.
     var top = 0
     var bytesPerRow = 1
     var text = TextPlace()
@@ -33,12 +31,6 @@ struct ValueState: Sendable {
     var seen: Timestamp?
     var history: KeyHistory?
     var isHistoryPending = false
-
-    init(archive: ArchiveAddress, key: String, origin: Screen = .entries) {
-        self.origin = origin
-        self.archive = archive
-        self.key = key
-    }
 
     private var created: Timestamp { load?.entry.created ?? Timestamp(microseconds: .min) }
 
@@ -171,7 +163,6 @@ struct TextPlace: Sendable {
         var rowsAbove = 0
     }
 
-    /// The first visible byte.
     var top = 0
     var goal: Goal?
     /// The width and character set of the layout.
@@ -179,7 +170,6 @@ struct TextPlace: Sendable {
     var isASCII = false
 }
 
-/// The chunks of a value that were read.
 struct StoredBytes: Sendable {
     static let chunk = TextWindow.block
     private static let most = 128

@@ -99,7 +99,6 @@ enum ValueView {
         }
     }
 
-    /// The last events that fit whole.
     private static func drawHistory(_ parts: [String], into frame: inout Frame, in line: Rect, _ look: Look) {
         var text = parts.last ?? ""
         for part in parts.dropLast().reversed() {
