@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Removes an archive and its contents.",

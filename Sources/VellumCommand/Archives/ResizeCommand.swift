@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct ResizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resize", abstract: "Changes the limits of an archive.",

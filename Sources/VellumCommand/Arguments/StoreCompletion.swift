@@ -1,7 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
-import StorageEngine
-import StoreInspection
 
 /// Completions from the contents of the store; none if it can't be read.
 extension CompletionKind {

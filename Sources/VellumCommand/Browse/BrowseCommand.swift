@@ -1,8 +1,5 @@
-import ArgumentParser
 import BrowserCore
 import ServerInspection
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 struct BrowseCommand: ParsableCommand {

@@ -1,7 +1,5 @@
 import BrowserCore
 import ServerInspection
-import StorageEngine
-import StoreInspection
 import TerminalCurses
 import TerminalKit
 

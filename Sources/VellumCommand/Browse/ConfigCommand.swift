@@ -1,7 +1,5 @@
 import ArchiveQuery
-import ArgumentParser
 import BrowserCore
-import StoreInspection
 import TerminalKit
 
 struct ConfigCommand: ParsableCommand {

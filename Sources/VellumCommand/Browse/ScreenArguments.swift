@@ -1,5 +1,3 @@
-import ArgumentParser
-import StoreInspection
 import TerminalKit
 
 /// A screen's size as `100x30`: columns and rows, 1 to 1,000 each.

@@ -1,6 +1,4 @@
 import ArchiveQuery
-import StorageEngine
-import StoreInspection
 
 /// A change of selected entries: plan, confirmation, execution and the undo hint.
 struct PlannedChange: Sendable {

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct TouchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "touch", abstract: "Accesses entries: makes them the most recent, and counts a hit.",

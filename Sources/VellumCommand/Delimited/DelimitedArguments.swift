@@ -1,5 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
 
 struct DelimitedArguments: ParsableArguments {
     @Option(

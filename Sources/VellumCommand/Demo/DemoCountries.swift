@@ -1,5 +1,4 @@
 import CBOR
-import StorageEngine
 
 /// The countries of the cities. The workload doesn't change them, so deletions can be undone.
 struct DemoCountries: Sendable {

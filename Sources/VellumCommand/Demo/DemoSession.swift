@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// A store with a workload in a second process, until ``end()``. For one thread.
 final class DemoSession {
     let path: String

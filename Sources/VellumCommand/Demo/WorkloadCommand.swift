@@ -1,6 +1,3 @@
-import ArgumentParser
-import StorageEngine
-
 /// `vellum workload`: the second process of the demonstration; hidden.
 struct WorkloadCommand: ParsableCommand {
     static let name = "workload"

@@ -1,9 +1,6 @@
 import ArchiveQuery
-import ArgumentParser
 import ServerInspection
 import CBOR
-import StorageEngine
-import StoreInspection
 
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

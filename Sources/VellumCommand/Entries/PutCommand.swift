@@ -1,7 +1,4 @@
-import ArgumentParser
 import CBOR
-import StorageEngine
-import StoreInspection
 
 struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

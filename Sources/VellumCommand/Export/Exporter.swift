@@ -1,7 +1,5 @@
 import ArchiveQuery
 import CBOR
-import StorageEngine
-import StoreInspection
 
 /// Writes a snapshot of an archive, least recently used first, so that an import restores the order. For one thread.
 struct Exporter {

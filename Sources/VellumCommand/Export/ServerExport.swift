@@ -1,7 +1,6 @@
 import ArchiveQuery
 import CBOR
 import ServerInspection
-import StoreInspection
 
 /// Exports the keys of a server's database, each as it is at one moment. For one thread.
 struct ServerExport {

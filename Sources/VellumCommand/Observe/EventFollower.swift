@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// Follows the events of one archive or of all archives of a store, including new ones; without access records. For one thread.
 struct EventFollower {
     struct Finding {

@@ -1,5 +1,3 @@
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 /// A key's current entry and its history.

@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follows the events of one archive or of all, a line per event.",

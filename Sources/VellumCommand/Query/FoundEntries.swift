@@ -1,5 +1,4 @@
 import ArchiveQuery
-import StorageEngine
 
 struct FoundEntries {
     /// Least recently used first.

@@ -1,5 +1,3 @@
-import StoreInspection
-
 extension Narration {
     private static let mostNamed = 30
 

@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalKit
 
 /// Messages to the user on standard error, without control characters.

@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalCurses
 
 /// Settings of the C library's allocator.

@@ -1,6 +1,4 @@
 import ArchiveQuery
-import StorageEngine
-import StoreInspection
 
 /// Finds similar names.
 enum Suggestion {

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 extension Archive {
     /// Reports entries lost when the index was rebuilt, or with segments that can't be read. Returns whether there are any.
     func complainOfLoss(withSegments: Bool = false) throws(StorageError) -> Bool {
