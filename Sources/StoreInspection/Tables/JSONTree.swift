@@ -27,11 +27,6 @@ package indirect enum JSONTree: Sendable {
         .object(members.map { ($0.name, .cell($0.value)) })
     }
 
-    /// On one line.
-    func append(to output: inout [UInt8]) {
-        add(to: &output) { JSONTree.append($1, to: &$0) }
-    }
-
     private static func append(_ source: JSONSource, to output: inout [UInt8]) {
         if case .cbor(let item) = source, (try? JSONPrinter.print(item, into: &output)) != nil { return }
         var text: [UInt8] = []
@@ -78,7 +73,7 @@ package indirect enum JSONTree: Sendable {
     /// On one line, without a line end.
     package var text: String {
         var text: [UInt8] = []
-        append(to: &text)
+        add(to: &text) { JSONTree.append($1, to: &$0) }
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -108,5 +103,26 @@ package indirect enum JSONTree: Sendable {
         var output: [UInt8] = []
         append(text, to: &output)
         return String(decoding: output, as: UTF8.self)
+    }
+}
+
+/// Writes JSON records: one per line, or as one array.
+package struct JSONRecords {
+    let isArray: Bool
+    let output: OutputWriter
+    private var isEmpty = true
+
+    package init(isArray: Bool, output: OutputWriter) { (self.isArray, self.output) = (isArray, output) }
+
+    package mutating func write(_ record: JSONTree) throws(SourceError) {
+        guard isArray else { return try record.writeLine(to: output) }
+        try output.write(isEmpty ? "[\n" : ",\n")
+        isEmpty = false
+        try record.write(to: output)
+    }
+
+    /// Completes the array.
+    package func finish() throws(SourceError) {
+        if isArray { try output.write(isEmpty ? "[]\n" : "\n]\n") }
     }
 }
