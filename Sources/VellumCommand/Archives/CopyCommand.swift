@@ -102,7 +102,7 @@ struct CopyCommand: ParsableCommand {
             guard !present.isEmpty else { throw try failure(archive, isDamaged) }
             return (present, seen.count, isDamaged)
         }
-        let found = try FoundEntries(condition, in: archive).entries
+        let found = try archive.entries(meeting: condition)
         guard !found.isEmpty else {
             throw CommandFailure(
                 "\(archive.name) has no entry that meets the condition", status: try archive.statusOfAbsence()

@@ -105,7 +105,7 @@ struct PlannedChange: Sendable {
         let action = timedAction
         let plan: ChangePlan
         if let condition = selection.condition {
-            plan = ChangePlan(try FoundEntries(condition, in: archive).entries, action: action)
+            plan = ChangePlan(try archive.entries(meeting: condition), action: action)
         } else {
             let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
             plan = try ChangePlan(
