@@ -9,9 +9,9 @@ enum FolderRules {
 
     /// The modules that keep these rules.
     static let modules = [
-        "ArchiveQuery", "CBOR", "CacheAdvance", "Nest", "NestRemote", "StorageEngine", "StoreInspection",
-        "SystemC", "TerminalCurses", "TerminalKit", "ValkeyWire", "Vellum", "VellumCommand",
-        "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting", "VellumValkey",
+        "ArchiveQuery", "CBOR", "CacheAdvance", "Nest", "NestRemote", "ServerInspection", "StorageEngine",
+        "StoreInspection", "SystemC", "TerminalCurses", "TerminalKit", "ValkeyWire", "Vellum",
+        "VellumCommand", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting", "VellumValkey",
     ]
 
     private static let membersOfSwift: Set = [

@@ -160,7 +160,7 @@ private struct Restoration {
             do throws(SourceError) {
                 if try restoreOnce(copies) { continue }
             } catch {
-                guard ServerChanges.concernsKeys(error.refusal) else { throw error }
+                guard ServerConnection.concernsKeys(error.refusal) else { throw error }
                 if copies.count == 1 {
                     refuse(first.copy, error.description)
                     continue

@@ -28,7 +28,6 @@ struct UndoArchive {
         let run: String
         /// Number of copies that an undo has restored or skipped, and removed.
         var undone: UInt32 = 0
-        /// Whether the action is complete.
         var isOver = false
 
         var action: ReversibleAction {
