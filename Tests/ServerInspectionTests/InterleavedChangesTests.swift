@@ -255,7 +255,7 @@ struct InterleavedChangesTests {
         let carried = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
         #expect(carried.outcome.entries == 1)
         left.withLock { $0 = replies }
-        #expect(try undo(carried, by: changes).outcome.entries == 0)
+        #expect(try served.undo(carried, by: changes).outcome.entries == 0)
         let dump = try served.connection.dumped(Array("k".utf8), in: 0)
         left.withLock { $0 = replies }
         #expect(throws: SourceError.self) {
