@@ -65,7 +65,7 @@ final class DemoSession {
         defer { store.close() }
         try DemoArchive.requireFreeNames(in: store, data)
         let cities = try DemoArchive.cities.open(in: store, data)
-        try DemoCountries(data).record(in: try DemoArchive.countries.open(in: store, data))
+        try DemoCountries.record(data, in: try DemoArchive.countries.open(in: store, data))
         let log = try DemoArchive.journal.open(in: store, data)
         for place in data.keys.indices {
             try cities.put(

@@ -20,10 +20,6 @@ struct WorkloadCommand: ParsableCommand {
     @Flag(help: "Remove the store at the end, however the demonstration ended.")
     var removeStore = false
 
-    mutating func validate() throws {
-        if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
-    }
-
     func run() throws {
         Interruption.collect()
         let store = try store.openForWriting(creating: false, as: "vellum workload")
