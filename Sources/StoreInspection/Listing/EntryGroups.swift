@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// The property that entries are grouped by.
 package enum Grouping: Sendable, Hashable {
     /// The key's part behind the prefix `below`, up to and including the next separator.
     case prefix(below: String, separator: UInt8)
@@ -56,7 +55,6 @@ package struct EntryGroup: Sendable, Hashable {
     package var name: String { membership.name }
 }
 
-/// The columns of the table, in order.
 package enum GroupColumn: String, Sendable, Hashable, CaseIterable {
     case group, entries, bytes, hits, idle
 }
@@ -254,7 +252,9 @@ private struct LargestGroups {
     }
 
     var hashes: Set<UInt64> {
-        let byEntries = sums.sorted { ($1.value.entries, $0.value.first) < ($0.value.entries, $1.value.first) }
+        let byEntries = sums.sorted {
+            ($1.value.entries, $0.value.first) < ($0.value.entries, $1.value.first)
+        }
         let byBytes = sums.sorted { ($1.value.bytes, $0.value.first) < ($0.value.bytes, $1.value.first) }
         var (hashes, bytesOfNames): (Set<UInt64>, Int) = ([], 0)
         for (one, other) in zip(byEntries, byBytes) {

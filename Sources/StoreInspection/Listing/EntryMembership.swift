@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// The membership of a group.
 package indirect enum GroupMembership: Sendable, Hashable {
     case prefix(ExactText)
     /// Keys with the prefix `below` and no separator after it.

@@ -1,15 +1,12 @@
 import ArchiveQuery
 import CBOR
-import StorageEngine
 import TerminalKit
 
-/// Writes the rows of a query.
 package protocol QueryWriter {
     mutating func write(_ row: PassingRow) throws
     mutating func finish() throws
 }
 
-/// The file formats of a query's result.
 package enum QueryFormat: Sendable {
     /// One object per line: `{"key":…,"value":…}`, or the columns by name.
     case jsonLines

@@ -76,7 +76,6 @@ extension LogHistory {
 }
 
 extension EntryMetadata {
-    /// The metadata of an entry, in words.
     package func facts(now: Timestamp) -> [(name: String, value: String)] {
         let rank = rank.map { ", rank \(Figures.count($0))" } ?? ""
         let expiry = expires.map {

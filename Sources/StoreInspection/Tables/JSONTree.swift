@@ -1,7 +1,6 @@
 import CBOR
 import TerminalKit
 
-/// JSON output of commands.
 package indirect enum JSONTree: Sendable {
     case cell(Cell)
     case flag(Bool)

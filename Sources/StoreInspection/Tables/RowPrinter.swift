@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// A column of a command's output.
 package struct Column: Sendable {
     /// The name in JSON.
     package let name: String

@@ -1,4 +1,3 @@
-/// An archive of the store.
 struct ArchiveReference: ParsableArguments {
     @OptionGroup var store: StoreArguments
 

@@ -1,5 +1,3 @@
-import ArchiveQuery
-
 /// Completions from the contents of the store; none if it can't be read.
 extension CompletionKind {
     static var archives: CompletionKind {

@@ -67,10 +67,8 @@ struct PlannedChange: Sendable {
     }
 
     private func empty(_ log: Archive) throws {
-        let status = try log.status()
-        let amount = Figures.messages(status.entries, bytes: status.diskBytes)
         try Confirmation.ask(
-            "Delete all messages of \(log.name), now \(amount)? This can't be undone.",
+            "Delete all messages of \(log.name), now \(try log.amount())? This can't be undone.",
             unless: selection.yes, refusal: action.refusal)
         let removed = try log.deleteAllMessages()
         Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
@@ -126,9 +124,7 @@ struct PlannedChange: Sendable {
     private func printPlan() throws {
         let archive = try store.openForLooking().archive(named: selection.archive)
         if try isEmptying(archive) {
-            let status = try archive.status()
-            let amount = Figures.messages(status.entries, bytes: status.diskBytes)
-            return try OutputWriter.print("would delete \(amount)\n")
+            return try OutputWriter.print("would delete \(archive.amount())\n")
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)

@@ -1,5 +1,3 @@
-import ArchiveQuery
-
 struct DelimitedArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

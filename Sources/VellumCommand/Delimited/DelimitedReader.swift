@@ -1,4 +1,3 @@
-import ArchiveQuery
 import CBOR
 
 /// Reads CSV or TSV; each row is an object of the columns' names. For one thread.

@@ -1,6 +1,4 @@
 import ArchiveQuery
-import ServerInspection
-import CBOR
 
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,3 @@
-import ArchiveQuery
 import CBOR
 import ServerInspection
 

@@ -1,6 +1,5 @@
 import ArchiveQuery
 
-/// Finds similar names.
 enum Suggestion {
     /// An existing archive with a similar name, after the error that the archive doesn't exist.
     static func archive(for error: StorageError) -> String? {

@@ -23,6 +23,14 @@ extension Archive {
         }
     }
 
+    /// The number of entries or messages, and their bytes.
+    func amount() throws(StorageError) -> String {
+        let status = try status()
+        return status.configuration.kind == .log
+            ? Figures.messages(status.entries, bytes: status.diskBytes)
+            : Figures.amount(status.entries, bytes: status.diskBytes)
+    }
+
     /// The status for an absent entry or archive, after a report of lost entries.
     func statusOfAbsence() throws(StorageError) -> ExitStatus {
         try complainOfLoss() ? .storeFailure : .nothing
