@@ -131,7 +131,6 @@ private struct Restoration {
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
-    /// The next block of copies.
     private mutating func copies(from place: inout Int) throws(SourceError) -> [Numbered] {
         var (copies, bytes): ([Numbered], Int) = ([], 0)
         while place < numbers.count, copies.count < ServerChanges.block, bytes < ServerChanges.blockBytes {

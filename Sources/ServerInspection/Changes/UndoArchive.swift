@@ -183,7 +183,6 @@ struct UndoArchive {
         }
     }
 
-    /// Deletes copies that aren't needed.
     func deleteCopies(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }

@@ -98,7 +98,6 @@ package enum ProcessName {
     }
 }
 
-/// Names and values in two columns.
 package enum FactLines {
     package static func lines(_ facts: [(name: String, value: String)]) -> [String] {
         let width = facts.reduce(0) { max($0, $1.name.count) }

@@ -120,7 +120,6 @@ package struct JSONRecords {
         try record.write(to: output)
     }
 
-    /// Completes the array.
     package func finish() throws(SourceError) {
         if isArray { try output.write(isEmpty ? "[]\n" : "\n]\n") }
     }

@@ -77,7 +77,6 @@ package struct RowPrinter {
         alignments = columns.map { $0.isNumber ? .trailing : .leading }
     }
 
-    /// Prints a row with a cell for each column.
     package mutating func print(_ cells: [Cell]) throws(SourceError) {
         switch layout {
         case .table:
