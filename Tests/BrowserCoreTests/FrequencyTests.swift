@@ -136,7 +136,7 @@ struct FrequencyTests {
 
     /// Regression: with too many groups, a random part of the largest was dropped.
     @Test func keepsLargestGroups() throws {
-        // 1,000 groups of 4, spread among 900,000 of one entry: more than one pass can count.
+        // 1,000 groups of 4, spread among 900,000 of one entry.
         let (large, count) = (1_000, 904_000)
         let listing = MillionTests.Source(count: count) { place in
             let number = place * 7_919 % count

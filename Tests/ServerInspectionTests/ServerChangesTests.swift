@@ -508,7 +508,7 @@ struct ServerChangesTests {
             ("LOADING the keys to access a key", false), ("ASKED", false),
         ])
     func refusalsOfKeys(message: String, isOfKeys: Bool) {
-        #expect(ServerChanges.concernsKeys(message) == isOfKeys)
+        #expect(ServerConnection.concernsKeys(message) == isOfKeys)
     }
 
     @Test("an action is undone by one process at a time, without a false loss")

@@ -131,7 +131,6 @@ private struct Restoration {
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
-    /// The next block of copies.
     private mutating func copies(from place: inout Int) throws(SourceError) -> [Numbered] {
         var (copies, bytes): ([Numbered], Int) = ([], 0)
         while place < numbers.count, copies.count < ServerChanges.block, bytes < ServerChanges.blockBytes {
@@ -160,7 +159,7 @@ private struct Restoration {
             do throws(SourceError) {
                 if try restoreOnce(copies) { continue }
             } catch {
-                guard ServerChanges.concernsKeys(error.refusal) else { throw error }
+                guard ServerConnection.concernsKeys(error.refusal) else { throw error }
                 if copies.count == 1 {
                     refuse(first.copy, error.description)
                     continue

@@ -1,4 +1,3 @@
-import StorageEngine
 import StoreInspection
 import ValkeyWire
 
@@ -76,7 +75,7 @@ extension ServerChanges {
     }
 
     /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
-    /// - Throws: a refusal of keys (``concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
+    /// - Throws: a refusal of keys (``ServerConnection/concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
     func execute(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
         // If MULTI is refused, the following commands would be executed at once.
         let begin = [RESPCommand("MULTI")]
@@ -90,38 +89,5 @@ extension ServerChanges {
             throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
         }
         return results
-    }
-
-    /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
-    /// has no rights to them, or no node serves their slot. The server has executed nothing. For a missing right to keys, `NOPERM`
-    /// contains one of two phrases, which no name of a user or a command contains; its other forms concern the command for all
-    /// keys.
-    package static func concernsKeys(_ refusal: String?) -> Bool {
-        guard let refusal else { return false }
-        return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN ", "CLUSTERDOWN Hash slot not served"].contains(
-            where: refusal.hasPrefix)
-            || refusal.hasPrefix("NOPERM ")
-                && [" to access a key", " to access one of the keys"].contains { refusal.contains($0) }
-    }
-}
-
-extension Collection {
-    /// The first elements up to a number and a sum of bytes; at least one.
-    func prefix(_ most: Int, bytes limit: Int, _ size: (Element) -> Int) -> SubSequence {
-        var (count, bytes) = (0, 0)
-        return prefix {
-            (count, bytes) = (count + 1, bytes + size($0))
-            return count == 1 || count <= most && bytes <= limit
-        }
-    }
-}
-
-extension RESPValue {
-    /// The answer to `TIME` in milliseconds since 1970.
-    var milliseconds: Int64? {
-        guard let parts = elements, parts.count == 2, let seconds = parts[0].number,
-            let microseconds = parts[1].number, (0..<1 << 40).contains(seconds)
-        else { return nil }
-        return seconds * 1000 + microseconds / 1000
     }
 }

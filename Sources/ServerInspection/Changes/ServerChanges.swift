@@ -54,7 +54,6 @@ package struct ServerChanges {
             outcome.bytes += UInt64(copy.size)
         }
 
-        /// Counts the keys of a transaction by its results.
         mutating func note(_ copies: [UndoArchive.Copy], _ results: [RESPValue]) {
             number += copies.count
             for (place, copy) in copies.enumerated() {
@@ -171,7 +170,7 @@ package struct ServerChanges {
         var restorable: [UndoArchive.Copy] = []
         for (copy, answer) in zip(copies, answers) {
             guard let message = answer.error else { throw connection.invalidAnswer(to: "RESTORE") }
-            if ServerChanges.concernsKeys(message) {
+            if ServerConnection.concernsKeys(message) {
                 work.leave(copy.key, "an undo would fail: \(message)")
             } else if ServerChanges.errorsProvingRight.contains(where: message.hasPrefix) {
                 restorable.append(copy)
@@ -198,7 +197,7 @@ package struct ServerChanges {
                 done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
                 if done == nil { isAsPlanned = try changed(copies, work.action).count == copies.count }
             } catch {
-                guard ServerChanges.concernsKeys(error.refusal) else {
+                guard ServerConnection.concernsKeys(error.refusal) else {
                     throw copies.isEmpty ? error : readBack(copies, &work, after: error)
                 }
                 try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)

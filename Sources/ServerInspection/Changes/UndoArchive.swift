@@ -28,7 +28,6 @@ struct UndoArchive {
         let run: String
         /// Number of copies that an undo has restored or skipped, and removed.
         var undone: UInt32 = 0
-        /// Whether the action is complete.
         var isOver = false
 
         var action: ReversibleAction {
@@ -184,7 +183,6 @@ struct UndoArchive {
         }
     }
 
-    /// Deletes copies that aren't needed.
     func deleteCopies(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }

@@ -190,6 +190,18 @@ package final class ServerConnection: Sendable {
         return results
     }
 
+    /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
+    /// has no rights to them, or no node serves their slot. The server has executed nothing. For a missing right to keys, `NOPERM`
+    /// contains one of two phrases, which no name of a user or a command contains; its other forms concern the command for all
+    /// keys.
+    package static func concernsKeys(_ refusal: String?) -> Bool {
+        guard let refusal else { return false }
+        return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN ", "CLUSTERDOWN Hash slot not served"].contains(
+            where: refusal.hasPrefix)
+            || refusal.hasPrefix("NOPERM ")
+                && [" to access a key", " to access one of the keys"].contains { refusal.contains($0) }
+    }
+
     private func close() { state.withLock { $0.link = nil } }
 
     /// Closes the connection: its next answers may be wrong, too.
@@ -375,5 +387,34 @@ package struct ServerTraits: Sendable, Hashable {
         countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false
         evicts = info["maxmemory"] != "0" && info["maxmemory_policy"] != "noeviction"
         isClustered = (info["redis_mode"] ?? info["server_mode"]) == "cluster"
+    }
+}
+
+extension Collection {
+    /// The first elements up to a number and a sum of bytes; at least one.
+    func prefix(_ most: Int, bytes limit: Int, _ size: (Element) -> Int) -> SubSequence {
+        var (count, bytes) = (0, 0)
+        return prefix {
+            (count, bytes) = (count + 1, bytes + size($0))
+            return count == 1 || count <= most && bytes <= limit
+        }
+    }
+}
+
+extension RESPValue {
+    /// The answer to `TIME` in milliseconds since 1970.
+    var milliseconds: Int64? {
+        guard let parts = elements, parts.count == 2, let seconds = parts[0].number,
+            let microseconds = parts[1].number, (0..<1 << 40).contains(seconds)
+        else { return nil }
+        return seconds * 1000 + microseconds / 1000
+    }
+}
+
+extension Timestamp {
+    func adding(milliseconds: Int64) -> Timestamp {
+        let (microseconds, isTooFar) = milliseconds.multipliedReportingOverflow(by: 1000)
+        let (sum, overflows) = self.microseconds.addingReportingOverflow(microseconds)
+        return Timestamp(microseconds: isTooFar || overflows ? (milliseconds < 0 ? .min : .max) : sum)
     }
 }

@@ -59,7 +59,6 @@ package struct ServerFigures: Sendable, Hashable {
     }
 }
 
-/// A connection to a server.
 package struct ServerClient: Sendable, Hashable {
     package var id: UInt64
     package var address: String
@@ -77,7 +76,6 @@ package struct ServerClient: Sendable, Hashable {
     fileprivate static let ownNames = "vellum-"
 }
 
-/// An entry of the slow log.
 package struct SlowCommand: Sendable, Hashable {
     package var id: Int64
     package var time: Timestamp

@@ -58,7 +58,7 @@ extension ServerConnection {
         return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyFacts? in
             let answers = Array(all[place * 5..<place * 5 + 5])
             if let message = answers[0].error,
-                message.hasPrefix("NOPERM") || ServerChanges.concernsKeys(message)
+                message.hasPrefix("NOPERM") || ServerConnection.concernsKeys(message)
             {
                 return KeyFacts(type: KeyFacts.forbidden, memory: 0)
             }
@@ -76,13 +76,5 @@ extension ServerConnection {
             }
             return facts
         }
-    }
-}
-
-extension Timestamp {
-    func adding(milliseconds: Int64) -> Timestamp {
-        let (microseconds, isTooFar) = milliseconds.multipliedReportingOverflow(by: 1000)
-        let (sum, overflows) = self.microseconds.addingReportingOverflow(microseconds)
-        return Timestamp(microseconds: isTooFar || overflows ? (milliseconds < 0 ? .min : .max) : sum)
     }
 }

@@ -78,7 +78,6 @@ package final class PrivateFile: Sendable {
         _ = fchmod(lock, PrivateFile.permissions | mode_t(S_ISVTX))
     }
 
-    /// Whether the file still exists.
     package var isThere: Bool { access(path, F_OK) == 0 }
 
     /// Appends through a buffer, which must be flushed.

@@ -2,7 +2,6 @@ import CBOR
 import StorageEngine
 import SystemC
 
-/// An error, described in one line.
 package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether the file to be written exists and may be replaced.

@@ -85,7 +85,6 @@ package struct StateFile: Sendable, Hashable {
         }
     }
 
-    /// Removes the file if it exists.
     package func remove() throws(SourceError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw SourceError(path, errno: errno) }
     }

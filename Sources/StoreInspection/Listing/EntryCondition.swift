@@ -1,6 +1,5 @@
 import ArchiveQuery
 
-/// A condition for the entries of a list.
 package struct EntryCondition: Sendable, Hashable {
     package let text: String
     package let predicate: QueryPredicate
@@ -9,7 +8,6 @@ package struct EntryCondition: Sendable, Hashable {
         PipelineStage.find(predicate).properties.contains { !$0.isMetadata }
     }
 
-    /// An error of a condition.
     package struct Mistake: Error, Sendable, Hashable {
         /// The error in one line, with its place.
         package let words: String

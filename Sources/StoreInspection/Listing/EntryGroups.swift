@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// The property that entries are grouped by.
 package enum Grouping: Sendable, Hashable {
     /// The key's part behind the prefix `below`, up to and including the next separator.
     case prefix(below: String, separator: UInt8)
@@ -56,7 +55,6 @@ package struct EntryGroup: Sendable, Hashable {
     package var name: String { membership.name }
 }
 
-/// The columns of the table, in order.
 package enum GroupColumn: String, Sendable, Hashable, CaseIterable {
     case group, entries, bytes, hits, idle
 }
@@ -84,8 +82,7 @@ package struct EntryGroups: Sendable {
     /// - Parameters:
     ///   - keys: all keys of the list, if ``Grouping/needsKeys``.
     ///   - chosen: the entries to group; nil: all.
-    ///   - checkpoint: gets the share done, 0 to 1, and may throw to stop. The share restarts if there are too many groups:
-    ///     finding the largest takes one pass for each 700,000 groups.
+    ///   - checkpoint: gets the share done, 0 to 1, and may throw to stop. The share restarts if there are too many groups.
     package init<Stop: Error>(
         _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping, among chosen: Positions? = nil,
         now: Timestamp, checkpoint: (Double) throws(Stop) -> Void
@@ -99,18 +96,13 @@ package struct EntryGroups: Sendable {
         let rows = Rows(listing: listing, keys: keys, probe: probe, chosen: chosen)
         guard try collect(rows, checkpoint: checkpoint) == false else { return }
         var largest = LargestGroups()
-        repeat {
-            for row in 0..<rows.count {
-                if row % 64 == 0 {
-                    try checkpoint(0.8 * largest.share(ofPass: Double(row) / Double(rows.count)))
-                }
-                let index = rows.index(row)
-                guard let identity = identity(of: index, keys, probe) else { continue }
-                largest.add(
-                    identity.hashNumber, bytes: listing.figures(at: index).size, ofName: identity.bytes,
-                    row: row)
-            }
-        } while largest.endPass()
+        for row in 0..<rows.count {
+            if row % 64 == 0 { try checkpoint(0.8 * Double(row) / Double(rows.count)) }
+            let index = rows.index(row)
+            guard let identity = identity(of: index, keys, probe) else { continue }
+            largest.add(
+                identity.hashNumber, bytes: listing.figures(at: index).size, ofName: identity.bytes, row: row)
+        }
         _ = try collect(rows, largest.hashes) { share throws(Stop) in try checkpoint(0.8 + 0.2 * share) }
     }
 
@@ -243,99 +235,39 @@ package struct EntryGroups: Sendable {
     }
 }
 
-/// Finds the largest groups by sums per 64-bit hash, in several passes: a full table keeps the lower half of its hashes and
-/// leaves the others to the next pass. Takes about 32 MiB.
+/// Finds the largest groups by sums per 64-bit hash. Takes some 60 bytes for each group.
 private struct LargestGroups {
     private struct Sum {
-        var hash: UInt64 = 0
         var bytes: UInt64 = 0
-        /// 0: empty slot.
         var entries: UInt32 = 0
-        var first: UInt32 = 0
-        var bytesOfName: UInt32 = 0
+        let first: Int
+        let bytesOfName: Int
     }
 
-    private static let slots = 1 << 20
-    private static let mostSums = slots / 3 * 2
-
-    private var sums = [Sum](repeating: Sum(), count: slots)
-    private var count = 0
-    /// The hashes of this pass.
-    private var range: ClosedRange<UInt64> = 0...UInt64.max
-    /// The largest of all passes so far.
-    private var largest: [Sum] = []
-
-    /// The total share done, 0 to 1, at a share of this pass.
-    func share(ofPass share: Double) -> Double {
-        let width = Double(range.upperBound - range.lowerBound)
-        return (Double(range.lowerBound) + share * width) / Double(UInt64.max)
-    }
+    private var sums: [UInt64: Sum] = [:]
 
     mutating func add(_ hash: UInt64, bytes: UInt64, ofName bytesOfName: Int, row: Int) {
-        guard range.contains(hash) else { return }
-        var slot = place(of: hash)
-        if sums[slot].entries == 0 {
-            while count == LargestGroups.mostSums { halve() }
-            guard range.contains(hash) else { return }
-            slot = place(of: hash)
-            sums[slot] = Sum(
-                hash: hash, first: UInt32(clamping: row), bytesOfName: UInt32(clamping: bytesOfName))
-            count += 1
+        sums[hash, default: Sum(first: row, bytesOfName: bytesOfName)].entries += 1
+        sums[hash]?.bytes += bytes
+    }
+
+    var hashes: Set<UInt64> {
+        let byEntries = sums.sorted {
+            ($1.value.entries, $0.value.first) < ($0.value.entries, $1.value.first)
         }
-        sums[slot].entries += 1
-        sums[slot].bytes += bytes
-    }
-
-    /// The slot of a hash, or the empty one for it.
-    private func place(of hash: UInt64) -> Int {
-        var slot = Int(truncatingIfNeeded: hash) & (LargestGroups.slots - 1)
-        while sums[slot].entries != 0, sums[slot].hash != hash {
-            slot = (slot + 1) & (LargestGroups.slots - 1)
-        }
-        return slot
-    }
-
-    private mutating func halve() {
-        range = range.lowerBound...range.lowerBound + (range.upperBound - range.lowerBound) / 2
-        let kept = taken().filter { range.contains($0.hash) }
-        for sum in kept { sums[place(of: sum.hash)] = sum }
-        count = kept.count
-    }
-
-    private mutating func taken() -> [Sum] {
-        let taken = sums.filter { $0.entries != 0 }
-        for slot in sums.indices { sums[slot] = Sum() }
-        count = 0
-        return taken
-    }
-
-    /// Ends a pass. Returns whether another one is needed.
-    mutating func endPass() -> Bool {
-        largest = LargestGroups.largest(of: largest + taken())
-        let (width, last) = (range.upperBound - range.lowerBound, range.upperBound)
-        guard last < .max else { return false }
-        range = last + 1...(last > .max - 1 - width ? .max : last + 1 + width)
-        return true
-    }
-
-    private static func largest(of sums: [Sum]) -> [Sum] {
-        let byEntries = sums.sorted { ($1.entries, $0.first) < ($0.entries, $1.first) }
-        let byBytes = sums.sorted { ($1.bytes, $0.first) < ($0.bytes, $1.first) }
-        var (largest, bytesOfNames): ([Sum], Int) = ([], 0)
-        var hashes: Set<UInt64> = []
+        let byBytes = sums.sorted { ($1.value.bytes, $0.value.first) < ($0.value.bytes, $1.value.first) }
+        var (hashes, bytesOfNames): (Set<UInt64>, Int) = ([], 0)
         for (one, other) in zip(byEntries, byBytes) {
-            for sum in [one, other] where hashes.insert(sum.hash).inserted {
-                bytesOfNames += Int(sum.bytesOfName)
-                guard largest.count < EntryGroups.most, bytesOfNames <= EntryGroups.mostBytes else {
-                    return largest
+            for (hash, sum) in [one, other] where !hashes.contains(hash) {
+                bytesOfNames += sum.bytesOfName
+                guard hashes.count < EntryGroups.most, bytesOfNames <= EntryGroups.mostBytes else {
+                    return hashes
                 }
-                largest.append(sum)
+                hashes.insert(hash)
             }
         }
-        return largest
+        return hashes
     }
-
-    var hashes: Set<UInt64> { Set(largest.map(\.hash)) }
 }
 
 extension KeyIndex {

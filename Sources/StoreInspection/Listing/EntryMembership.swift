@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// The membership of a group.
 package indirect enum GroupMembership: Sendable, Hashable {
     case prefix(ExactText)
     /// Keys with the prefix `below` and no separator after it.
@@ -115,7 +114,6 @@ package struct EntryMembership {
 
     package var unreadable: Int { probe.unreadable + unreadableKeys }
     package var warnings: [String] { probe.warnings }
-    /// Number of entries for which the condition is unknown.
     package var undecided: Int { probe.undecided }
 
     package mutating func holds(at index: Int) -> Bool {

@@ -1,6 +1,5 @@
 import ArchiveQuery
 
-/// The columns of the list, in order.
 package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     // The names of `vellum keys --order`.
     case key, size, tier

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A cell of a property column.
 package enum ValueCell: Sendable, Hashable {
     case value(String, isNumber: Bool)
     case absent

@@ -1,4 +1,3 @@
-/// Sorting with progress that can be stopped.
 package enum StoppableSort {
     package static let run = 16_384
 

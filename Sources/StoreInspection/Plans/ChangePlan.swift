@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 
 /// The entries of a planned action, as they were when it was planned.
@@ -30,7 +31,11 @@ package struct ChangePlan: Sendable {
             var seen: Set<ExactText> = []
             for key in keys where seen.insert(ExactText(key)).inserted {
                 do throws(StorageError) {
-                    if let metadata = try archive.metadata(key) { add(metadata) } else { missing.append(key) }
+                    if let metadata = try archive.metadata(key) {
+                        add(metadata.target, metadata.accessed)
+                    } else {
+                        missing.append(key)
+                    }
                 } catch {
                     guard case .corrupted = error else { throw error }
                     // A damaged entry can be deleted, but not changed.
@@ -61,14 +66,19 @@ package struct ChangePlan: Sendable {
             if case .owner(let owner) = selection, metadata.owner.map(ExactText.init) != ExactText(owner) {
                 continue
             }
-            add(metadata)
+            add(metadata.target, metadata.accessed)
         }
     }
 
     /// A plan for found entries. Those that `action` doesn't apply to are left out.
-    package init(_ found: [EntryMetadata], action: PlannedAction) {
+    package init(_ found: [EntryFacts], action: PlannedAction) {
         self.action = action
-        for metadata in found { add(metadata) }
+        for facts in found {
+            let target = Target(
+                key: facts.key, sequence: facts.sequence, size: facts.valueBytes,
+                hasDeadline: facts.expires != nil)
+            add(target, facts.accessed)
+        }
     }
 
     private func isMeant(_ accessed: Timestamp) -> Bool {
@@ -76,15 +86,15 @@ package struct ChangePlan: Sendable {
     }
 
     /// Entries stored again during the search are checked again.
-    private mutating func add(_ metadata: EntryMetadata) {
-        guard isMeant(metadata.accessed) else { return }
-        guard action != .setLifetime(nil) || metadata.expires != nil else {
+    private mutating func add(_ target: Target, _ accessed: Timestamp) {
+        guard isMeant(accessed) else { return }
+        guard action != .setLifetime(nil) || target.hasDeadline else {
             unchanged += 1
             return
         }
         entries += 1
-        bytes += UInt64(metadata.valueBytes)
-        targets.append(metadata.target)
+        bytes += UInt64(target.size)
+        targets.append(target)
     }
 
     /// Performs the action with an undo record. Entries changed since the plan are skipped, unless the plan covers all entries.

@@ -3,19 +3,15 @@ import StorageEngine
 
 /// Texts of an action before and after it; `amount` is the number of entries.
 extension PlannedAction {
-    package var verb: String {
-        switch self {
-        case .delete: "delete"
-        case .expireNow, .expireIdle: "expire"
-        case .setLifetime: "change expiry times"
-        }
-    }
+    package var verb: String { words.verb }
+    package var refusal: String { words.refusal }
+    package var progress: String { words.progress }
 
-    package var refusal: String {
+    private var words: (verb: String, refusal: String, progress: String) {
         switch self {
-        case .delete: "nothing was deleted"
-        case .expireNow, .expireIdle: "nothing was expired"
-        case .setLifetime: "nothing was changed"
+        case .delete: ("delete", "nothing was deleted", "deleting")
+        case .expireNow, .expireIdle: ("expire", "nothing was expired", "expiring")
+        case .setLifetime: ("change expiry times", "nothing was changed", "changing expiry times of")
         }
     }
 
@@ -31,14 +27,6 @@ extension PlannedAction {
     package func question(_ amount: String, idle: Duration? = nil) -> String {
         let when = idle.map { " idle over \(DurationText.text($0))" } ?? (self == .expireNow ? " now" : "")
         return infinitive(amount).beginningLarge + when + "?"
-    }
-
-    package var progress: String {
-        switch self {
-        case .delete: "deleting"
-        case .expireNow, .expireIdle: "expiring"
-        case .setLifetime: "changing expiry times of"
-        }
     }
 
     private func past(_ amount: String) -> String {

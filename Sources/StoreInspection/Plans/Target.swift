@@ -20,7 +20,6 @@ extension EntryMetadata {
     }
 }
 
-/// The outcome of a change.
 package struct Carried<Outcome: Sendable & Hashable>: Sendable, Hashable {
     package var outcome: Outcome
     /// Seconds of the longest step, an upper bound of the time a lock was held.

@@ -44,7 +44,6 @@ package struct PropertySample: Sendable {
         add(value, behind: [])
     }
 
-    /// Number of read values with the property.
     package func occurrences(of property: QueryProperty) -> Int {
         occurrences[ExactText(property.description)] ?? 0
     }

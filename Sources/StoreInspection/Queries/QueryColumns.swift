@@ -126,7 +126,6 @@ package struct QueryColumns {
     /// A property whose parts are selected needs no column.
     private func isShownByParts(_ whole: QueryProperty) -> Bool { asked.contains { $0.isPart(of: whole) } }
 
-    /// Remembers the row's new properties.
     private mutating func noteOthers(_ row: QueryRow, _ value: CBORValue?) {
         if grows, QueryColumns.isOther(row), columns?.contains(.value) == false { add(.value) }
         for entry in value?.asMap ?? CBORMap() {

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import TerminalKit
 
-/// The plan and timing of a query, as text or JSON.
 package struct QueryExplanation: Sendable {
     private let plan: QueryPlan
     private let report: QueryReport

@@ -1,4 +1,3 @@
-/// The syntax of queries, with examples.
 package enum QuerySyntax {
     package static let examples: [(query: String, meaning: String)] = [
         ("find countrycode = \"ID\"", "entries whose property is that text"),

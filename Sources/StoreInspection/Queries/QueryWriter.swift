@@ -1,15 +1,12 @@
 import ArchiveQuery
 import CBOR
-import StorageEngine
 import TerminalKit
 
-/// Writes the rows of a query.
 package protocol QueryWriter {
     mutating func write(_ row: PassingRow) throws
     mutating func finish() throws
 }
 
-/// The file formats of a query's result.
 package enum QueryFormat: Sendable {
     /// One object per line: `{"key":…,"value":…}`, or the columns by name.
     case jsonLines
@@ -32,9 +29,14 @@ package enum QueryFormat: Sendable {
         _ plan: QueryPlan, _ output: OutputWriter, omitsAbsent: Bool = false, memoryLimit: Int,
         temporaryLimit: Int = QueryOptions().temporaryLimit
     ) -> any QueryWriter {
-        switch self {
-        case .jsonLines: QueryLines(columns: plan.columns, omitsAbsent: omitsAbsent, output: output)
-        case .jsonArray: QueryArray(columns: plan.columns, omitsAbsent: omitsAbsent, output: output)
+        func records(isArray: Bool) -> QueryRecords {
+            QueryRecords(
+                columns: plan.columns, omitsAbsent: omitsAbsent, output: output,
+                records: JSONRecords(isArray: isArray, output: output))
+        }
+        return switch self {
+        case .jsonLines: records(isArray: false)
+        case .jsonArray: records(isArray: true)
         case .delimited(let text):
             QueryDelimited(
                 text, plan, output, RowSpool(memoryLimit: memoryLimit, temporaryLimit: temporaryLimit))
@@ -42,16 +44,18 @@ package enum QueryFormat: Sendable {
     }
 }
 
-private struct QueryLines: QueryWriter {
+private struct QueryRecords: QueryWriter {
     let columns: [String]?
     let omitsAbsent: Bool
     let output: OutputWriter
+    var records: JSONRecords
 
-    func write(_ row: PassingRow) throws {
-        try row.json(columns, omitsAbsent).writeLine(to: output)
+    mutating func write(_ row: PassingRow) throws { try records.write(row.json(columns, omitsAbsent)) }
+
+    func finish() throws {
+        try records.finish()
+        try output.flush()
     }
-
-    func finish() throws { try output.flush() }
 }
 
 extension PassingRow {
@@ -71,29 +75,6 @@ extension QueryRow {
         .cells(
             names.map { zip($0, columns).map { ($0, Cell(item: $1)) } }
                 ?? [("key", .text(entry?.spelledKey ?? "")), ("value", Cell(item: value))])
-    }
-}
-
-/// One JSON array with an item per row.
-private struct QueryArray: QueryWriter {
-    let columns: [String]?
-    let omitsAbsent: Bool
-    let output: OutputWriter
-    private var isEmpty = true
-
-    init(columns: [String]?, omitsAbsent: Bool, output: OutputWriter) {
-        (self.columns, self.omitsAbsent, self.output) = (columns, omitsAbsent, output)
-    }
-
-    mutating func write(_ row: PassingRow) throws {
-        try output.write(isEmpty ? "[\n" : ",\n")
-        isEmpty = false
-        try row.json(columns, omitsAbsent).write(to: output)
-    }
-
-    func finish() throws {
-        try output.write(isEmpty ? "[]\n" : "\n]\n")
-        try output.flush()
     }
 }
 

@@ -1,5 +1,3 @@
-import StorageEngine
-
 extension ArchiveSample {
     /// The counters and the disk usage in words.
     package var facts: [(name: String, value: String)] {

@@ -95,7 +95,6 @@ extension AttachedProcess {
     /// Hits of its accesses, 0 to 1; nil before the first.
     package var hitRatio: Double? { Ratio.of(hits, misses) }
 
-    /// What there is to say of it, with the names of JSON.
     package var members: [(name: String, value: Cell)] {
         [
             ("pid", .count(UInt64(clamping: pid))), ("name", .text(name)), ("attached", .time(attached)),

@@ -76,7 +76,6 @@ extension LogHistory {
 }
 
 extension EntryMetadata {
-    /// The metadata of an entry, in words.
     package func facts(now: Timestamp) -> [(name: String, value: String)] {
         let rank = rank.map { ", rank \(Figures.count($0))" } ?? ""
         let expiry = expires.map {
@@ -99,7 +98,6 @@ package enum ProcessName {
     }
 }
 
-/// Names and values in two columns.
 package enum FactLines {
     package static func lines(_ facts: [(name: String, value: String)]) -> [String] {
         let width = facts.reduce(0) { max($0, $1.name.count) }

@@ -1,6 +1,5 @@
 import ArchiveQuery
 import CBOR
-import StorageEngine
 
 extension Cell {
     /// Maximum compared characters.

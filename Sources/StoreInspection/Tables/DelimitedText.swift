@@ -33,7 +33,6 @@ package struct DelimitedText: Sendable {
             + "choose properties (query … | select name, …), or write JSON"
     }
 
-    /// The row of names.
     package func header(_ names: [String]) -> [UInt8] {
         var output: [UInt8] = []
         for (index, name) in names.enumerated() {

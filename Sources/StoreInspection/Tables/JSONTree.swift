@@ -1,7 +1,6 @@
 import CBOR
 import TerminalKit
 
-/// JSON output of commands.
 package indirect enum JSONTree: Sendable {
     case cell(Cell)
     case flag(Bool)
@@ -25,11 +24,6 @@ package indirect enum JSONTree: Sendable {
     }
     package static func cells(_ members: [(name: String, value: Cell)]) -> JSONTree {
         .object(members.map { ($0.name, .cell($0.value)) })
-    }
-
-    /// On one line.
-    func append(to output: inout [UInt8]) {
-        add(to: &output) { JSONTree.append($1, to: &$0) }
     }
 
     private static func append(_ source: JSONSource, to output: inout [UInt8]) {
@@ -78,7 +72,7 @@ package indirect enum JSONTree: Sendable {
     /// On one line, without a line end.
     package var text: String {
         var text: [UInt8] = []
-        append(to: &text)
+        add(to: &text) { JSONTree.append($1, to: &$0) }
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -108,5 +102,25 @@ package indirect enum JSONTree: Sendable {
         var output: [UInt8] = []
         append(text, to: &output)
         return String(decoding: output, as: UTF8.self)
+    }
+}
+
+/// Writes JSON records: one per line, or as one array.
+package struct JSONRecords {
+    let isArray: Bool
+    let output: OutputWriter
+    private var isEmpty = true
+
+    package init(isArray: Bool, output: OutputWriter) { (self.isArray, self.output) = (isArray, output) }
+
+    package mutating func write(_ record: JSONTree) throws(SourceError) {
+        guard isArray else { return try record.writeLine(to: output) }
+        try output.write(isEmpty ? "[\n" : ",\n")
+        isEmpty = false
+        try record.write(to: output)
+    }
+
+    package func finish() throws(SourceError) {
+        if isArray { try output.write(isEmpty ? "[]\n" : "\n]\n") }
     }
 }

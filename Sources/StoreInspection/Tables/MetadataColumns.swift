@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// An entry's metadata as columns.
 package enum MetadataColumns {
     package static let columns = [
         Column("key", title: "KEY"), Column("size", title: "SIZE"), Column("tier", title: "TIER", dropped: 4),

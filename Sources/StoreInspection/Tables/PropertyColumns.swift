@@ -94,7 +94,6 @@ package struct PropertyColumns {
     }
 }
 
-/// Objects as rows of a table.
 package struct PropertyTable: Sendable {
     package let names: [String]
     /// The columns with texts and other scalars.

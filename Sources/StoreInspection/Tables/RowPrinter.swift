@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// A column of a command's output.
 package struct Column: Sendable {
     /// The name in JSON.
     package let name: String
@@ -51,7 +50,7 @@ package struct RowPrinter {
     private var hidden: Set<Int> = []
     /// A reused buffer for the row of a pipe.
     private var line: [UInt8] = []
-    private var count = 0
+    private var records: JSONRecords
     private let indent: String
     /// Maximum width of a column of a live table.
     private static let widestLive = 40
@@ -61,6 +60,7 @@ package struct RowPrinter {
         self.columns = columns
         self.layout = layout
         self.output = output
+        records = JSONRecords(isArray: layout == .jsonArray, output: output)
         self.indent = indent
         isLive = false
     }
@@ -70,15 +70,14 @@ package struct RowPrinter {
         self.columns = columns
         self.layout = layout
         self.output = output
+        records = JSONRecords(isArray: layout == .jsonArray, output: output)
         indent = ""
         isLive = true
         widths = columns.map { max($0.width, TextWidth.width(of: $0.title ?? "")) }
         alignments = columns.map { $0.isNumber ? .trailing : .leading }
     }
 
-    /// Prints a row with a cell for each column.
     package mutating func print(_ cells: [Cell]) throws(SourceError) {
-        count += 1
         switch layout {
         case .table:
             if widths.isEmpty {
@@ -96,23 +95,15 @@ package struct RowPrinter {
             line[line.count - 1] = UInt8(ascii: "\n")
             try output.write(line)
         case .jsonLines, .jsonArray:
-            try printJSON(cells)
+            try records.write(.cells(zip(columns, cells).map { ($0.name, $1) }))
         }
     }
 
     /// Prints waiting rows and flushes the output.
     package mutating func finish() throws(SourceError) {
-        if layout == .table, widths.isEmpty, count > 0 { try printWaiting() }
-        if layout == .jsonArray { try output.write(count == 0 ? "[]\n" : "\n]\n") }
+        if !waiting.isEmpty { try printWaiting() }
+        try records.finish()
         try output.flush()
-    }
-
-    private func printJSON(_ cells: [Cell]) throws(SourceError) {
-        var line: [UInt8] = []
-        if layout == .jsonArray { line.append(contentsOf: (count == 1 ? "[\n" : ",\n").utf8) }
-        JSONTree.cells(zip(columns, cells).map { ($0.name, $1) }).append(to: &line)
-        if layout == .jsonLines { line.append(UInt8(ascii: "\n")) }
-        try TerminalSafe.write(line, to: output)
     }
 
     /// Titles of columns without room.

@@ -44,22 +44,18 @@ package struct ValueTree: Sendable {
             return
         }
         let index = nodes.count
+        var (shown, inner) = (ValueTree.describe(value), value)
         if case .tagged(let number, let content) = value {
-            if let (text, kind) = ValueTree.scalar(tag: number, value, content) {
-                nodes.append(
-                    Node(
-                        depth: depth, name: name, value: tag + text, kind: kind, end: index + 1,
-                        parent: parent, content: ValueTree.content(content)))
-                return
+            guard let scalar = ValueTree.scalar(tag: number, value, content) else {
+                return append(
+                    content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
             }
-            append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
-            return
+            (shown, inner) = (scalar, content)
         }
-        let (text, kind) = ValueTree.describe(value)
         nodes.append(
             Node(
-                depth: depth, name: name, value: tag + text, kind: kind, end: index + 1, parent: parent,
-                content: ValueTree.content(value)))
+                depth: depth, name: name, value: tag + shown.text, kind: shown.kind, end: index + 1,
+                parent: parent, content: ValueTree.content(inner)))
         switch value {
         case .array(let items):
             for (position, item) in items.enumerated() {

@@ -19,7 +19,6 @@ package struct EditableValue: Sendable {
     package let encoding: ValueEncoding
     private let endsLine: Bool
 
-    /// Maximum size of an editable value.
     package static let mostBytes = ValueContent.decodingLimit
 
     /// - Throws: why the value can't be edited, in one line.

@@ -1,4 +1,3 @@
-/// The text of a message, if it is valid UTF-8.
 package enum MessageText {
     /// - Parameter isCut: whether the bytes may end within a character.
     package static func text(_ bytes: some Sequence<UInt8>, isCut: Bool = false) -> String? {

@@ -2,7 +2,6 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// The decoded content of a value.
 package struct ValueContent: Sendable {
     /// The format: `CBOR`, `JSON`, `text`, `PNG image`, `bytes`.
     package let name: String

@@ -2,53 +2,47 @@ import StorageEngine
 
 extension EventKind {
     /// In JSON and in columns of a pipe.
-    package var word: String { words.word }
-    /// On screen, at most nine columns.
-    package var label: String { words.label }
+    package var word: String { "\(self)" }
 
-    private var words: (word: String, label: String) {
+    /// On screen, at most nine columns.
+    package var label: String {
         switch self {
-        case .record: ("record", "recorded")
-        case .update: ("update", "updated")
-        case .promotion: ("promotion", "promoted")
-        case .eviction: ("eviction", "evicted")
-        case .expiry: ("expiry", "expired")
-        case .delete: ("delete", "deleted")
-        case .rejection: ("rejection", "rejected")
-        case .deadline: ("deadline", "TTL set")
-        case .restore: ("restore", "restored")
-        case .append: ("append", "appended")
-        case .resize: ("resize", "resized")
+        case .record: "recorded"
+        case .update: "updated"
+        case .promotion: "promoted"
+        case .eviction: "evicted"
+        case .expiry: "expired"
+        case .delete: "deleted"
+        case .rejection: "rejected"
+        case .deadline: "TTL set"
+        case .restore: "restored"
+        case .append: "appended"
+        case .resize: "resized"
         }
     }
 }
 
 extension EventCause {
     /// In JSON and in columns of a pipe.
-    package var word: String? { words?.word }
+    package var word: String? { self == .none ? nil : "\(self)" }
 
-    /// The JSON word, a label of at most 14 columns, and a longer reason.
-    private var words: (word: String, label: String?, reason: String?)? {
+    /// A label of at most 14 columns, and a longer reason.
+    private var words: (label: String?, reason: String?) {
         switch self {
-        case .none: nil
-        case .request: ("request", nil, nil)
-        case .limit: ("limit", "disk limit", "disk limit reached")
-        case .deadline: ("deadline", "TTL expired", "TTL expired")
-        case .idle: ("idle", "idle", "idle for longer than requested")
-        case .owner: ("owner", "with its owner", "with all entries of its owner")
-        case .person: ("person", "by a user", nil)
-        case .tooLarge: ("tooLarge", "over the limit", "larger than the limit")
-        case .damage: ("damage", "damaged", "its bytes could not be read")
-        case .processEnded:
-            ("processEnded", "process ended", "the only process that held it in memory ended")
-        case .undo: ("undo", "undo", "an action was undone")
-        case .unencodable: ("unencodable", "not encodable", "the object could not be encoded")
+        case .none, .request: (nil, nil)
+        case .limit: ("disk limit", "disk limit reached")
+        case .deadline: ("TTL expired", "TTL expired")
+        case .idle: ("idle", "idle for longer than requested")
+        case .owner: ("with its owner", "with all entries of its owner")
+        case .person: ("by a user", nil)
+        case .tooLarge: ("over the limit", "larger than the limit")
+        case .damage: ("damaged", "its bytes could not be read")
+        case .processEnded: ("process ended", "the only process that held it in memory ended")
+        case .undo: ("undo", "an action was undone")
+        case .unencodable: ("not encodable", "the object could not be encoded")
         case .undecodable:
-            (
-                "undecodable", "not decodable",
-                "its value could not be decoded as the requested type; it stays on disk"
-            )
-        case .noSpace: ("noSpace", "disk full", "the disk is full")
+            ("not decodable", "its value could not be decoded as the requested type; it stays on disk")
+        case .noSpace: ("disk full", "the disk is full")
         }
     }
 
@@ -57,11 +51,11 @@ extension EventCause {
         switch (self, kind) {
         case (.deadline, let kind) where kind != .expiry: nil
         case (.undo, .restore): nil
-        default: words?.label
+        default: words.label
         }
     }
 
-    package var reason: String? { words?.reason }
+    package var reason: String? { words.reason }
 }
 
 extension ArchiveEvent {
@@ -92,13 +86,7 @@ extension ArchiveEvent {
 }
 
 extension ReversibleAction.Kind {
-    package var word: String {
-        switch self {
-        case .delete: "delete"
-        case .expire: "expire"
-        case .deadline: "deadline"
-        }
-    }
+    package var word: String { "\(self)" }
 
     package var participle: String {
         switch self {

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Numbers and times on screen.
 package enum Figures {
     /// `6,204`
     package static func count(_ number: some BinaryInteger) -> String {
@@ -55,14 +54,11 @@ package enum Figures {
 
     /// A decimal number without zeros at its end.
     package static func decimal(_ value: Double, digits: Int) -> String {
-        let scale = [1, 10, 100, 1000][min(3, max(0, digits))]
-        guard abs(value) < 1e15 else { return String(value) }
-        let scaled = Int((abs(value) * Double(scale)).rounded())
-        var fraction = String(scaled % scale)
-        fraction = String(repeating: "0", count: max(0, digits - fraction.count)) + fraction
-        while fraction.last == "0" { fraction.removeLast() }
-        let whole = (value < 0 && scaled > 0 ? "-" : "") + String(scaled / scale)
-        return digits == 0 || fraction.isEmpty ? whole : "\(whole).\(fraction)"
+        guard abs(value) < 1e12 else { return String(value) }
+        var text = fixed(value, digits: digits)
+        while text.last == "0" { text.removeLast() }
+        if text.last == "." { text.removeLast() }
+        return text
     }
 
     package static func fixed(_ number: Double, digits: Int) -> String {
@@ -74,8 +70,7 @@ package enum Figures {
         let fraction = String(units % Int(scale))
         let sign = scaled < 0 ? "-" : ""
         return sign + String(units / Int(scale)) + "."
-            + String(repeating: "0", count: digits - fraction.count)
-            + fraction
+            + String(repeating: "0", count: max(0, digits - fraction.count)) + fraction
     }
 
     /// A rate per second: `0`, `0.4`, `12.5`, `1,204`, `12.3k`.

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact", abstract: "Frees the space of deleted entries now.",

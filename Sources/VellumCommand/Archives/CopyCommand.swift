@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy", abstract: "Copies an archive or some of its entries.",
@@ -106,7 +102,7 @@ struct CopyCommand: ParsableCommand {
             guard !present.isEmpty else { throw try failure(archive, isDamaged) }
             return (present, seen.count, isDamaged)
         }
-        let found = try FoundEntries(condition, in: archive).entries
+        let found = try archive.entries(meeting: condition)
         guard !found.isEmpty else {
             throw CommandFailure(
                 "\(archive.name) has no entry that meets the condition", status: try archive.statusOfAbsence()

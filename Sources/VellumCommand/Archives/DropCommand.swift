@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Removes an archive and its contents.",
@@ -13,10 +9,7 @@ struct DropCommand: ParsableCommand {
             Example: vellum drop City --dry-run
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Flag(help: "Remove it even while other processes have it open.")
     var force = false
@@ -31,38 +24,32 @@ struct DropCommand: ParsableCommand {
         try look()
         if dryRun { return }
         try Confirmation.require(unless: yes)
-        let store = try store.openForWriting(creating: false)
+        let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
-        let opened = try store.archive(named: archive)
+        let opened = try store.archive(named: reference.archive)
         // Read after opening for writing, which may rebuild the index of a copied store.
-        let (seen, version) = (try Self.amount(of: opened), try opened.version())
+        let (seen, version) = (try opened.amount(), try opened.version())
         try Confirmation.ask(
-            "Remove archive \(archive) with \(seen)? This can't be undone.", unless: yes,
+            "Remove archive \(reference.archive) with \(seen)? This can't be undone.", unless: yes,
             refusal: "nothing was removed")
         // Another process may have opened it during the question.
         if !force { try opened.requireUnused(advice: "pass --force") }
-        guard try store.removeArchive(named: archive, ifStill: force ? nil : version) else {
+        guard try store.removeArchive(named: reference.archive, ifStill: force ? nil : version) else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(archive)) has changed since; nothing was removed", status: .nothing)
+                "\(TerminalSafe.quoted(reference.archive)) has changed since; nothing was removed",
+                status: .nothing)
         }
-        Narration.say("removed archive \(archive) with \(seen)")
+        Narration.say("removed archive \(reference.archive) with \(seen)")
     }
 
     /// Prints the plan with --dry-run, and refuses an archive in use.
     private func look() throws {
-        let archive = try store.openForLooking().archive(named: archive)
+        let archive = try reference.store.openForLooking().archive(named: reference.archive)
         if dryRun {
-            let amount = try Self.amount(of: archive)
+            let amount = try archive.amount()
             try OutputWriter.print(
                 "would remove archive \(TerminalSafe.column(archive.name)) with \(amount)\n")
         }
         if !force { try archive.requireUnused(advice: "pass --force") }
-    }
-
-    private static func amount(of archive: Archive) throws -> String {
-        let status = try archive.status()
-        return status.configuration.kind == .log
-            ? Figures.messages(status.entries, bytes: status.diskBytes)
-            : Figures.amount(status.entries, bytes: status.diskBytes)
     }
 }

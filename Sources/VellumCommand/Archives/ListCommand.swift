@@ -1,7 +1,4 @@
-import ArgumentParser
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

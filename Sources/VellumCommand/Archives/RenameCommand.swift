@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct RenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Renames an archive.",
@@ -13,21 +9,19 @@ struct RenameCommand: ParsableCommand {
             Example: vellum rename City Town
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "Its new name.")
     var name: String
 
     func run() throws {
         Interruption.collect()
-        let store = try store.openForWriting(creating: false)
+        let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
-        try store.archive(named: archive).requireUnused(advice: "use vellum copy")
-        try ArchiveCopying.copy(archive, of: store, as: name, to: store, removesSource: true) { copied in
-            "renamed \(archive) to \(name), with \(copied)"
+        try store.archive(named: reference.archive).requireUnused(advice: "use vellum copy")
+        try ArchiveCopying.copy(reference.archive, of: store, as: name, to: store, removesSource: true) {
+            copied in
+            "renamed \(reference.archive) to \(name), with \(copied)"
         }
     }
 }

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct ResizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resize", abstract: "Changes the limits of an archive.",
@@ -12,10 +8,7 @@ struct ResizeCommand: ParsableCommand {
             Example: vellum resize City --disk 20MB
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Option(help: ArgumentHelp("Limit of value bytes on disk, such as 20MB or 64KiB.", valueName: "size"))
     var disk: ByteCount?
@@ -28,9 +21,9 @@ struct ResizeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let store = try store.openForWriting(creating: false)
+        let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
-        let archive = try store.archive(named: archive)
+        let archive = try store.archive(named: reference.archive)
         let old = try archive.configuration()
         let before = try archive.status()
         try archive.setLimits(disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)

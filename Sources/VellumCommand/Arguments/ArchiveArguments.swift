@@ -1,6 +1,3 @@
-import ArgumentParser
-import StorageEngine
-
 struct ArchiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,5 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
 
 /// A size in bytes: `20MB`, `64KiB`, `1.5GB`, `4096`; not 0.
 struct ByteCount: Sendable, Hashable, ExpressibleByArgument {

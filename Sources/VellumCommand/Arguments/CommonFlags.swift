@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 struct JSONLines: ParsableArguments {
     @Flag(help: "Print one JSON object per line.")
     var json = false

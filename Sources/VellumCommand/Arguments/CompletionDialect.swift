@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 /// How a shell's completion script passes words to the program and reads the offered words.
 struct CompletionDialect: Sendable {
     private let shell: CompletionShell?

@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// Advice for keys and names that begin with a dash and may have been read as options.
 enum DashHint {
     /// After help or the version was printed: the dash may have been meant as a key.

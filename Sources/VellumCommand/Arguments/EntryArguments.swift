@@ -1,6 +1,3 @@
-import ArgumentParser
-import StorageEngine
-
 struct EntryArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,5 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
 
 enum Interval {
     @Sendable static func parse(_ text: String) throws -> Duration {

@@ -1,5 +1,3 @@
-import ArgumentParser
-
 enum OwnerName {
     @Sendable static func parse(_ text: String) throws -> String {
         guard (1...255).contains(text.utf8.count) else {

@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 /// The arguments of the process. `CommandLine.arguments` replaces bytes that aren't UTF-8, which would merge different keys.
 enum ProgramArguments {
     /// Replaces the later words by one placeholder, because the parser takes quadratic time; ``WordList`` expands it.

@@ -1,6 +1,4 @@
 import CacheAdvance
-import StorageEngine
-import StoreInspection
 
 /// The path of a ring file, given in place of a log's name.
 struct RingFilePath: Sendable {

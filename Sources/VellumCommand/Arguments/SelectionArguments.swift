@@ -1,5 +1,3 @@
-import ArgumentParser
-
 struct SelectionArguments: ParsableArguments {
     @OptionGroup var store: StoreArguments
 

@@ -1,8 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
-/// An archive of the store.
 struct ArchiveReference: ParsableArguments {
     @OptionGroup var store: StoreArguments
 

@@ -1,8 +1,3 @@
-import ArchiveQuery
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 /// Completions from the contents of the store; none if it can't be read.
 extension CompletionKind {
     static var archives: CompletionKind {

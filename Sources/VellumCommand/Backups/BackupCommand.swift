@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copies a whole store that is in use.",

@@ -1,6 +1,4 @@
 import CBOR
-import StorageEngine
-import StoreInspection
 
 /// The files of a store as a sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with `path`,
 /// `crc32c` and `bytes` for each file, and a map with `end`, which detects truncation. Indexes are rebuilt from the logs.

@@ -1,8 +1,5 @@
-import ArgumentParser
 import BrowserCore
 import ServerInspection
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 struct BrowseCommand: ParsableCommand {
@@ -40,7 +37,7 @@ struct BrowseCommand: ParsableCommand {
     var theme: Theme.Name?
 
     @Option(help: ArgumentHelp("Print a screen of this size instead.", valueName: "colsxrows"))
-    var size: ScreenSize?
+    var size: Size?
 
     @Option(
         help: ArgumentHelp("With --size: the keys to press.", valueName: "keys"),
@@ -139,7 +136,7 @@ struct BrowseCommand: ParsableCommand {
     private func show(_ session: BrowserSession) throws {
         if let size {
             ConfigurationReport.complain()
-            let frame = session.frame(size: size.size, keys: keys ?? [])
+            let frame = session.frame(size: size, keys: keys ?? [])
             return try (format ?? .text).print(frame, session.theme)
         }
         let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)

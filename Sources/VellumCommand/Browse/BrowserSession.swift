@@ -1,7 +1,5 @@
 import BrowserCore
 import ServerInspection
-import StorageEngine
-import StoreInspection
 import TerminalCurses
 import TerminalKit
 
@@ -156,7 +154,6 @@ extension CursesScreen {
 
     func send(_ bytes: [UInt8]) { terminal.send(bytes) }
 
-    /// Runs a script and returns its exit status.
     func start(_ script: String, _ arguments: [String]) throws(SourceError) -> Int32 {
         do throws(TerminalError) {
             return try terminal.run(script: script, arguments: arguments)

@@ -1,7 +1,5 @@
 import ArchiveQuery
-import ArgumentParser
 import BrowserCore
-import StoreInspection
 import TerminalKit
 
 struct ConfigCommand: ParsableCommand {
@@ -118,19 +116,8 @@ struct ConfigCommand: ParsableCommand {
         return lines
     }
 
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\\(scalar)"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
+    /// Strings of JSON are basic strings of TOML, too.
+    private static func quoted(_ text: String) -> String { JSONTree.text(text).text }
 }
 
 enum ConfigurationReport {

@@ -1,6 +1,4 @@
-import ArgumentParser
 import BrowserCore
-import StoreInspection
 import TerminalKit
 
 struct DemoCommand: ParsableCommand {

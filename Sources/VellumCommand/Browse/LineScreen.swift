@@ -1,5 +1,4 @@
 import BrowserCore
-import StoreInspection
 import TerminalCurses
 import TerminalKit
 

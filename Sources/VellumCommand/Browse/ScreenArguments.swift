@@ -1,15 +1,8 @@
-import ArgumentParser
-import StoreInspection
 import TerminalKit
 
 /// A screen's size as `100x30`: columns and rows, 1 to 1,000 each.
-struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
-    let size: Size
-
-    init?(argument: String) {
-        guard let size = Size(spelled: argument) else { return nil }
-        self.size = size
-    }
+extension Size: ExpressibleByArgument {
+    package init?(argument: String) { self.init(spelled: argument) }
 }
 
 enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {

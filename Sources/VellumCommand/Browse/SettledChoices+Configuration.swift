@@ -1,6 +1,5 @@
 import ArchiveQuery
 import BrowserCore
-import StoreInspection
 
 extension SettledChoices {
     /// Columns and queries of the file. Appends a line to `problems` for each unusable one.

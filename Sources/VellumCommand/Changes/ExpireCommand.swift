@@ -1,6 +1,3 @@
-import ArgumentParser
-import StorageEngine
-
 struct ExpireCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "expire", abstract: "Sets or removes expiry times, or expires entries now.",

@@ -1,6 +1,4 @@
 import ArchiveQuery
-import StorageEngine
-import StoreInspection
 
 /// A change of selected entries: plan, confirmation, execution and the undo hint.
 struct PlannedChange: Sendable {
@@ -69,10 +67,8 @@ struct PlannedChange: Sendable {
     }
 
     private func empty(_ log: Archive) throws {
-        let status = try log.status()
-        let amount = Figures.messages(status.entries, bytes: status.diskBytes)
         try Confirmation.ask(
-            "Delete all messages of \(log.name), now \(amount)? This can't be undone.",
+            "Delete all messages of \(log.name), now \(try log.amount())? This can't be undone.",
             unless: selection.yes, refusal: action.refusal)
         let removed = try log.deleteAllMessages()
         Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
@@ -107,7 +103,7 @@ struct PlannedChange: Sendable {
         let action = timedAction
         let plan: ChangePlan
         if let condition = selection.condition {
-            plan = ChangePlan(try FoundEntries(condition, in: archive).entries, action: action)
+            plan = ChangePlan(try archive.entries(meeting: condition), action: action)
         } else {
             let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
             plan = try ChangePlan(
@@ -128,9 +124,7 @@ struct PlannedChange: Sendable {
     private func printPlan() throws {
         let archive = try store.openForLooking().archive(named: selection.archive)
         if try isEmptying(archive) {
-            let status = try archive.status()
-            let amount = Figures.messages(status.entries, bytes: status.diskBytes)
-            return try OutputWriter.print("would delete \(amount)\n")
+            return try OutputWriter.print("would delete \(archive.amount())\n")
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)

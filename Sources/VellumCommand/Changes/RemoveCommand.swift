@@ -1,5 +1,3 @@
-import ArgumentParser
-
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Deletes entries.",

@@ -1,7 +1,5 @@
 import ArchiveQuery
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 /// A change of keys of a server: plan, confirmation, execution and the undo hint.
 struct ServerChange {

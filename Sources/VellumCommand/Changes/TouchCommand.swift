@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct TouchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "touch", abstract: "Accesses entries: makes them the most recent, and counts a hit.",
@@ -12,10 +8,7 @@ struct TouchCommand: ParsableCommand {
             Example: vellum touch Session abc123 --in 30m
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The keys.", completion: .keys)
     var keys: [WordList]
@@ -26,9 +19,9 @@ struct TouchCommand: ParsableCommand {
     var lifetime: Duration?
 
     func run() throws {
-        let store = try store.openForWriting(creating: false)
+        let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
-        let archive = try store.archive(named: archive)
+        let archive = try store.archive(named: reference.archive)
         try archive.requireEntries()
         var isAnyMissing = false
         for key in keys.words {

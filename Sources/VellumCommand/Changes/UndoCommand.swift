@@ -1,7 +1,4 @@
-import ArgumentParser
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

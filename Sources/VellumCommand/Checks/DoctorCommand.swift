@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

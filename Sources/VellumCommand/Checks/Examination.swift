@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// Checks the program, its terminal and its stores without changing anything.
 enum Examination {
     struct Finding: Sendable {

@@ -1,7 +1,5 @@
 import ArchiveQuery
 import Foundation
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 import Foundation
-import StoreInspection
 import TOMLKit
 
 /// A parsed settings file: assignments with line numbers, and problems.

@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// Reads all rows to find the type of each column: number only if all fields are. Quoted fields are texts. For one thread.
 struct ColumnSurvey {
     struct Example {

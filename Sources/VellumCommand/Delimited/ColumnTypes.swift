@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// The value of `--types`: column kinds by name.
 struct ColumnTypes: Sendable, ExpressibleByArgument {
     private static let names: [String: ColumnKind] = ["text": .text, "number": .number, "boolean": .boolean]

@@ -1,6 +1,3 @@
-import ArchiveQuery
-import ArgumentParser
-
 struct DelimitedArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,5 +1,3 @@
-import StoreInspection
-
 struct DelimitedDialect: Sendable {
     /// The options of a command; nil: detect.
     struct Options: Sendable {

@@ -1,7 +1,4 @@
-import ArchiveQuery
 import CBOR
-import StorageEngine
-import StoreInspection
 
 /// Reads CSV or TSV; each row is an object of the columns' names. For one thread.
 struct DelimitedReader: RecordReader {

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// Detects the delimiter and quotes of a file from its first mebibyte. The delimiter must produce the required column names or,
 /// without a header, rows of equal length; ambiguity is refused. For one thread.
 struct DialectDetection {

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measures a store on this machine, in about ten seconds.",
@@ -86,39 +82,34 @@ private struct Measurement {
     }
 
     func run() throws -> [Result] {
-        var entries = 0
-        var results = [
-            try measure("put, new keys", most: Self.mostEntries) { number throws(StorageError) in
-                try archive.put(value, forKey: Self.key(number))
-                entries = number + 1
-            }
-        ]
-        guard entries > 0 else { return results }
-        var random = SeededGenerator(seed: 1)
-        results.append(
-            try measure("put, existing keys") { _ throws(StorageError) in
-                try archive.put(value, forKey: Self.key(Int(random.next() >> 1) % entries))
-            })
-        results.append(
-            try measure("access, random keys") { _ throws(StorageError) in
-                _ = try archive.withAccess(Self.key(Int(random.next() >> 1) % entries)) { $0.count }
-            })
+        let puts = try measure("put, new keys", most: Self.mostEntries) { number throws(StorageError) in
+            try archive.put(value, forKey: Self.key(number))
+        }
+        let entries = puts.count
+        guard entries > 0 else { return [puts] }
         let durable = try store.archive(
             named: "Durable",
             orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, durability: .full))
-        results.append(
+        var random = SeededGenerator(seed: 1)
+        func randomKey() -> String { Self.key(Int(random.next() >> 1) % entries) }
+        return [
+            puts,
+            try measure("put, existing keys") { _ throws(StorageError) in
+                try archive.put(value, forKey: randomKey())
+            },
+            try measure("access, random keys") { _ throws(StorageError) in
+                _ = try archive.withAccess(randomKey()) { $0.count }
+            },
             try measure("put, synced") { number throws(StorageError) in
                 try durable.put(value, forKey: Self.key(number))
-            })
-        results.append(
-            try measure("list entries, per entry", of: entries) { () throws(StorageError) in
+            },
+            try measure("list entries, per entry", each: entries) { _ throws(StorageError) in
                 _ = try archive.entries().count
-            })
-        results.append(
-            try measure("verify all, per entry", of: entries) { () throws(StorageError) in
+            },
+            try measure("verify all, per entry", each: entries) { _ throws(StorageError) in
                 _ = try archive.check()
-            })
-        return results
+            },
+        ]
     }
 
     private static func key(_ number: Int) -> String {
@@ -127,7 +118,7 @@ private struct Measurement {
     }
 
     private func measure(
-        _ work: String, most: Int = .max, _ body: (Int) throws(StorageError) -> Void
+        _ work: String, most: Int = .max, each factor: Int = 1, _ body: (Int) throws(StorageError) -> Void
     ) throws(StorageError) -> Result {
         let start = MonotonicClock.seconds()
         var now = start
@@ -140,13 +131,6 @@ private struct Measurement {
             }
             now = MonotonicClock.seconds()
         }
-        return Result(work: work, count: count, seconds: now - start)
-    }
-
-    private func measure(
-        _ work: String, of entries: Int, _ body: () throws(StorageError) -> Void
-    ) throws(StorageError) -> Result {
-        let rounds = try measure(work) { _ throws(StorageError) in try body() }
-        return Result(work: work, count: rounds.count * entries, seconds: rounds.seconds)
+        return Result(work: work, count: count * factor, seconds: now - start)
     }
 }

@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// The archives of the demonstration, as a map server would keep them.
 enum DemoArchive: String, CaseIterable, Sendable {
     /// A cache with space for half of the cities.

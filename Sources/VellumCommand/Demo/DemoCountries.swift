@@ -1,46 +1,20 @@
 import CBOR
-import StorageEngine
 
 /// The countries of the cities. The workload doesn't change them, so deletions can be undone.
-struct DemoCountries: Sendable {
-    private struct Country {
-        var cities: UInt64 = 0
-        var population: UInt64 = 0
-        var largest = ""
-        var largestPopulation: UInt64 = 0
-        var timezones: [String] = []
-    }
-
-    private var countries: [String: Country] = [:]
-
-    init(_ data: DemoData) {
-        for value in data.values {
-            guard let city = (try? CBORReader.decode(value))?.asMap,
-                let code = city[key: "countrycode"]?.asString
-            else { continue }
-            let population = city[key: "population"]?.asUInt64 ?? 0
-            var country = countries[code] ?? Country()
-            country.cities += 1
-            country.population += population
-            if population >= country.largestPopulation {
-                country.largest = city[key: "name"]?.asString ?? ""
-                country.largestPopulation = population
-            }
-            if let zone = city[key: "timezone"]?.asString, !country.timezones.contains(zone) {
-                country.timezones.append(zone)
-            }
-            countries[code] = country
-        }
-    }
-
-    func record(in archive: Archive) throws(StorageError) {
-        for (code, country) in countries.sorted(by: { $0.key < $1.key }) {
+enum DemoCountries {
+    static func record(_ data: DemoData, in archive: Archive) throws(StorageError) {
+        func population(_ city: CBORMap) -> UInt64 { city[key: "population"]?.asUInt64 ?? 0 }
+        let cities = data.values.compactMap { (try? CBORReader.decode($0))?.asMap }
+        let countries = Dictionary(grouping: cities) { $0[key: "countrycode"]?.asString ?? "" }
+        for (code, cities) in countries.sorted(by: { $0.key < $1.key }) where !code.isEmpty {
+            let largest = cities.max { population($0) < population($1) }
+            let timezones = Set(cities.compactMap { $0[key: "timezone"]?.asString }).sorted()
             let value = CBORMap([
                 .init(key: "countrycode", value: .text(code)),
-                .init(key: "cities", value: .unsigned(country.cities)),
-                .init(key: "population", value: .unsigned(country.population)),
-                .init(key: "largest", value: .text(country.largest)),
-                .init(key: "timezones", value: .array(country.timezones.sorted().map { .text($0) })),
+                .init(key: "cities", value: .unsigned(UInt64(cities.count))),
+                .init(key: "population", value: .unsigned(cities.reduce(0) { $0 + population($1) })),
+                .init(key: "largest", value: largest?[key: "name"] ?? .text("")),
+                .init(key: "timezones", value: .array(timezones.map { .text($0) })),
             ])
             try archive.put(CBORValue.map(value).encoded, forKey: "country:\(code)", encoding: .cbor)
         }

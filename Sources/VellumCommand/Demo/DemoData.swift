@@ -1,6 +1,5 @@
 import CBOR
 import CDemoData
-import StorageEngine
 
 struct DemoData: Sendable {
     /// `city:ID:Jakarta`; a repeated name within a country gets a number.

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// The counters of a workload between two moments, and the state at the second.
 struct DemoFigures: Sendable {
     let seconds: Double

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// The demonstration's log: a few messages a second about recent operations, and periodic figures. For one thread.
 struct DemoJournal {
     enum Deed: Int, CaseIterable {

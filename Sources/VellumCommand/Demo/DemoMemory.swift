@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// Values of an archive that this process holds in memory, first in, first out. For one thread.
 struct DemoMemory {
     private let archive: Archive

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// A store with a workload in a second process, until ``end()``. For one thread.
 final class DemoSession {
     let path: String
@@ -68,7 +65,7 @@ final class DemoSession {
         defer { store.close() }
         try DemoArchive.requireFreeNames(in: store, data)
         let cities = try DemoArchive.cities.open(in: store, data)
-        try DemoCountries(data).record(in: try DemoArchive.countries.open(in: store, data))
+        try DemoCountries.record(data, in: try DemoArchive.countries.open(in: store, data))
         let log = try DemoArchive.journal.open(in: store, data)
         for place in data.keys.indices {
             try cities.put(

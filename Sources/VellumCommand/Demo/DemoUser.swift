@@ -1,5 +1,4 @@
 import CBOR
-import StorageEngine
 
 /// Sessions of the users: each is its user's only one, and expires when idle.
 enum DemoUser {

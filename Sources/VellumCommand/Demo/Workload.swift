@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// Uses archives like caches: skewed look-ups, stores after misses, some updates and deletions. For one thread.
 struct Workload {
     private static let tick = 0.005

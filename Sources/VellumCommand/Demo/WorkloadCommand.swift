@@ -1,6 +1,3 @@
-import ArgumentParser
-import StorageEngine
-
 /// `vellum workload`: the second process of the demonstration; hidden.
 struct WorkloadCommand: ParsableCommand {
     static let name = "workload"
@@ -22,10 +19,6 @@ struct WorkloadCommand: ParsableCommand {
 
     @Flag(help: "Remove the store at the end, however the demonstration ended.")
     var removeStore = false
-
-    mutating func validate() throws {
-        if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
-    }
 
     func run() throws {
         Interruption.collect()

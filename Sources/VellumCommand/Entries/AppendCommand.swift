@@ -1,6 +1,4 @@
-import ArgumentParser
 import CacheAdvance
-import StorageEngine
 
 struct AppendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exists", abstract: "Checks whether entries exist, by its exit code.",

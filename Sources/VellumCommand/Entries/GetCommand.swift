@@ -1,9 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
-import ServerInspection
-import CBOR
-import StorageEngine
-import StoreInspection
 
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

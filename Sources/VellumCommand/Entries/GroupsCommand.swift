@@ -1,7 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
-import StorageEngine
-import StoreInspection
 
 struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,4 @@
-import ArgumentParser
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,4 @@
-import ArgumentParser
 import CBOR
-import StorageEngine
-import StoreInspection
 
 struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,10 +13,7 @@ struct PutCommand: ParsableCommand {
             Example: echo '{"name":"Bogor"}' | vellum put City b --disk 2MB --expires 5m --owner demo
             """)
 
-    @OptionGroup var store: StoreArguments
-
-    @Argument(help: "The archive's name.", completion: .archives)
-    var archive: String
+    @OptionGroup var reference: ArchiveReference
 
     @Argument(help: "The entry's key, 1 to 1,024 bytes.")
     var key: String
@@ -43,17 +37,19 @@ struct PutCommand: ParsableCommand {
 
     func run() throws {
         let (bytes, encoding) = try content()
-        let store = try store.openForWriting(creating: true)
+        let store = try reference.store.openForWriting(creating: true)
         defer { store.close() }
         let names = try store.archiveNames()
-        try settings.withArchive(named: archive, in: store) { archive in
+        try settings.withArchive(named: reference.archive, in: store) { archive in
             try archive.requireEntries()
             try archive.put(bytes, forKey: key, encoding: encoding, attributes: entry.attributes)
         }
         // A newly created archive may be a mistyped name.
-        if !names.contains(archive), let other = Suggestion.nearest(to: archive, among: names) {
+        if !names.contains(reference.archive),
+            let other = Suggestion.nearest(to: reference.archive, among: names)
+        {
             Narration.say(
-                "created archive \(TerminalSafe.quoted(archive)); there is also \(TerminalSafe.quoted(other))"
+                "created archive \(TerminalSafe.quoted(reference.archive)); there is also \(TerminalSafe.quoted(other))"
             )
         }
     }

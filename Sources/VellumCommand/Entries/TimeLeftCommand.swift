@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct TimeLeftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ttl", abstract: "Prints the remaining TTL of an entry.",

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -68,7 +64,7 @@ struct ExportCommand: ParsableCommand {
         }
         let archive = try reference.openEntries()
         try write("entry", "entries") { format, output in
-            let chosen = try condition.map { Set(try FoundEntries($0, in: archive).entries.map(\.sequence)) }
+            let chosen = try condition.map { Set(try archive.entries(meeting: $0).map(\.sequence)) }
             let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys, only: chosen)
             switch format {
             case .ndjson, .json: return try exporter.writeJSON(isArray: format == .json)

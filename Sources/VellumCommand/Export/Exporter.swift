@@ -1,7 +1,5 @@
 import ArchiveQuery
 import CBOR
-import StorageEngine
-import StoreInspection
 
 /// Writes a snapshot of an archive, least recently used first, so that an import restores the order. For one thread.
 struct Exporter {
@@ -43,17 +41,13 @@ struct Exporter {
 
     func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
-        if isArray { try output.write("[") }
+        var records = JSONRecords(isArray: isArray, output: output)
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
-            try value.withSource { source in
-                let json = json(key, source)
-                try isArray ? json.write(to: output) : json.writeLine(to: output)
-            }
+            try value.withSource { try records.write(json(key, $0)) }
             outcome.exported += 1
             return nil
         }
-        if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
+        try records.finish()
         return outcome
     }
 

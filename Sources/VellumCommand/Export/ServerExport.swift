@@ -1,7 +1,6 @@
 import ArchiveQuery
 import CBOR
 import ServerInspection
-import StoreInspection
 
 /// Exports the keys of a server's database, each as it is at one moment. For one thread.
 struct ServerExport {
@@ -21,7 +20,7 @@ struct ServerExport {
         let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
         var outcome = Exporter.Outcome()
         var losses: Losses = (0, 0)
-        if isArray { try output.write("[") }
+        var records = JSONRecords(isArray: isArray, output: output)
         var options = QueryOptions()
         options.progress = { _ in !Interruption.isRequested }
         do {
@@ -29,8 +28,7 @@ struct ServerExport {
                 guard let key = row.entry?.key else { return true }
                 do {
                     guard let record = try record(of: key, &losses) else { return true }
-                    if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
-                    try isArray ? record.write(to: output) : record.writeLine(to: output)
+                    try records.write(record)
                     outcome.exported += 1
                 } catch let error as SourceError {
                     // Other keys may be readable; if the connection is lost, the scan ends with an error.
@@ -44,7 +42,7 @@ struct ServerExport {
         } catch QueryError.cancelled {
             throw CommandFailure.interrupted
         }
-        if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
+        try records.finish()
         Exporter.complain(ofChanged: losses.changed, keptBy: "export --lossless keeps")
         Exporter.complain(ofRepeating: losses.repeating, keptBy: "export --lossless keeps")
         return outcome

@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// Reports the first bad records of each reason with their lines, and the number of others. For one thread.
 struct BadRecords {
     private static let named = 10

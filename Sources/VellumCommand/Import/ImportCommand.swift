@@ -1,8 +1,5 @@
-import ArgumentParser
 import CBOR
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 extension FileFormat: ExpressibleByArgument {}
 
 extension FileFormat {

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 extension Importer.Outcome {
     /// The final report. `before` and `after` distinguish new entries from overwritten ones.
     func summary(

@@ -1,7 +1,4 @@
-import ArgumentParser
 import CBOR
-import StorageEngine
-import StoreInspection
 
 /// Property names of an importable file, for completion; silent about errors.
 enum ImportedProperties {

@@ -1,5 +1,4 @@
 import CBOR
-import StorageEngine
 
 /// Imports the records of a reader. For one thread.
 struct Importer {

@@ -1,7 +1,5 @@
-import ArchiveQuery
 import CBOR
 import ServerInspection
-import StoreInspection
 
 /// Stores records as keys of a server's database, each in one step. For one thread.
 final class ServerImport {

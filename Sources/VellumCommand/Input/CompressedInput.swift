@@ -1,5 +1,3 @@
-import StoreInspection
-
 enum CompressedInput {
     private static let known: [(begins: [UInt8], name: String, unpacker: String, ending: String)] = [
         ([0x1f, 0x8b], "gzip", "zcat", ".gz"), ([0x28, 0xb5, 0x2f, 0xfd], "zstd", "zstdcat", ".zst"),

@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// A window of a file, up to 2 GiB for long records. Pointers into it are valid until the next ``fill()``. For one thread.
 final class InputBuffer {
     static let chunkBytes = 1 << 20

@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// Follows the events of one archive or of all archives of a store, including new ones; without access records. For one thread.
 struct EventFollower {
     struct Finding {
@@ -18,8 +16,6 @@ struct EventFollower {
     private let name: String?
     private var positions: [ExactText: Position] = [:]
     private var unreadable: Set<ExactText> = []
-    /// Events that occurred during the latest read.
-    private var held: [Finding] = []
 
     /// `fromStart`: begins with the oldest event in the rings, else with the next one.
     /// - Throws: also `noSuchArchive` for `name`.
@@ -35,31 +31,8 @@ struct EventFollower {
         for name in try store.archiveNames() { open(name, from: fromStart ? .rest : .now) }
     }
 
-    /// New events by archive. An unreadable archive is reported once and skipped until it can be read. Keeps events that occur
-    /// during the read for the next one, which preserves their order, unless `isLast`.
-    mutating func look(isLast: Bool) throws(StorageError) -> [Finding] {
-        let begin = Timestamp(microseconds: Timestamp.now().microseconds - EventFollower.clockTolerance)
-        let found = try newFindings()
-        guard name == nil, !isLast else { return held + found }
-        var ready = held
-        held = []
-        for finding in found {
-            var (earlier, later) = (finding.batch, finding.batch)
-            earlier.events = Array(finding.batch.events.prefix { $0.time < begin })
-            later.events.removeFirst(earlier.events.count)
-            later.lost = 0
-            if !earlier.events.isEmpty || earlier.lost > 0 {
-                ready.append(Finding(archive: finding.archive, batch: earlier))
-            }
-            if !later.events.isEmpty { held.append(Finding(archive: finding.archive, batch: later)) }
-        }
-        return ready
-    }
-
-    /// Microseconds by which an event's time may be behind the clock, which is read in ticks.
-    private static let clockTolerance: Int64 = 10_000
-
-    private mutating func newFindings() throws(StorageError) -> [Finding] {
+    /// New events by archive. An unreadable archive is reported once and skipped until it can be read.
+    mutating func look() throws(StorageError) -> [Finding] {
         let names = if let name { [name] } else { try store.archiveNames() }
         for name in names where positions[ExactText(name)] == nil {
             // All events of a new archive are new.

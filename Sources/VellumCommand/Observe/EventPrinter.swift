@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 struct EventPrinter {
     private let layout: RowLayout
     private let output: OutputWriter

@@ -1,8 +1,5 @@
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
-/// A key's current entry and its history.
 struct KeyStory: Sendable {
     let archive: String
     let key: String
@@ -91,15 +88,14 @@ struct KeyStory: Sendable {
         for holder in standing?.holders ?? [] {
             text += "heldBy\t\(holder.pid)\t\(TerminalSafe.column(holder.name))\n"
         }
-        text += "\n"
-        for event in history.events {
-            text += cells(of: event).map { $0.value.plain }.joined(separator: "\t") + "\n"
+        func add(_ cells: [(name: String, value: StoreInspection.Cell)]) {
+            text += cells.map(\.value.plain).joined(separator: "\t") + "\n"
         }
+        text += "\n"
+        for event in history.events { add(cells(of: event)) }
         if let log, !log.changes.isEmpty {
             text += "\n"
-            for change in log.changes {
-                text += cells(of: change).map { $0.value.plain }.joined(separator: "\t") + "\n"
-            }
+            for change in log.changes { add(cells(of: change)) }
         }
         return text
     }

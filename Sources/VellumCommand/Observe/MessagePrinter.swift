@@ -1,5 +1,3 @@
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 struct MessagePrinter {

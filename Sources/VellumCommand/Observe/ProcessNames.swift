@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// Names of an archive's processes; remembers those that ended. For one thread.
 struct ProcessNames {
     private var names: [Int32: String] = [:]

@@ -1,6 +1,4 @@
 import CacheAdvance
-import StorageEngine
-import StoreInspection
 
 struct RingFileFollower {
     let ring: RingFile

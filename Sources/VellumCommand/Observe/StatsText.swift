@@ -1,5 +1,3 @@
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 enum StatsText {
@@ -59,19 +57,11 @@ enum StatsText {
     }
 
     static func plain(_ sample: ArchiveSample) -> String {
+        let rows =
+            sample.members.dropFirst().map { [$0.name, $0.value.plain] }
+            + sample.living.map { ["process"] + $0.members.map(\.value.plain) }
+            + (sample.owners ?? []).map { ["owner"] + $0.members.map(\.value.plain) }
         let name = TerminalSafe.column(sample.status.name)
-        var text = ""
-        for member in sample.members.dropFirst() {
-            text += "\(name)\t\(member.name)\t\(member.value.plain)\n"
-        }
-        for process in sample.living {
-            let cells = process.members.map(\.value.plain)
-            text += "\(name)\tprocess\t" + cells.joined(separator: "\t") + "\n"
-        }
-        for owner in sample.owners ?? [] {
-            let cells = owner.members.map(\.value.plain)
-            text += "\(name)\towner\t" + cells.joined(separator: "\t") + "\n"
-        }
-        return text
+        return rows.map { ([name] + $0).joined(separator: "\t") + "\n" }.joined()
     }
 }

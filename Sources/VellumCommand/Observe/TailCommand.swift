@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct TailCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Prints the last messages of a log; --follow prints new ones too.",

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 struct TimedSample: Sendable {
     let time: Timestamp
     /// Seconds of the monotonic clock.

@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follows the events of one archive or of all, a line per event.",
@@ -61,7 +58,7 @@ struct WatchCommand: ParsableCommand {
         while left > 0 {
             // The last read starts after the end, so it sees all earlier events.
             let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
-            let findings = try follower.look(isLast: isLast)
+            let findings = try follower.look()
             try printer.print(findings, most: &left)
             try output.flush()
             if output.isAbandoned || left == 0 || isLast { return }

@@ -1,7 +1,3 @@
-import ArgumentParser
-import StorageEngine
-import StoreInspection
-
 struct WhyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why", abstract: "Shows the history of a key.",

@@ -1,8 +1,5 @@
-import ArgumentParser
 import CBOR
 import CacheAdvance
-import StorageEngine
-import StoreInspection
 
 enum FailureReport {
     static func report(_ error: any Error) -> ExitStatus {

@@ -1,5 +1,4 @@
 import ArchiveQuery
-import StoreInspection
 import TerminalCurses
 import TerminalKit
 

@@ -1,7 +1,5 @@
 import ArchiveQuery
 import Foundation
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 /// Runs the lines of `vellum shell`, each in the system's shell, which handles interrupts, quotes and pipes. For one thread.

@@ -1,4 +1,3 @@
-import ArgumentParser
 import TerminalKit
 
 struct ShellCommand: ParsableCommand {

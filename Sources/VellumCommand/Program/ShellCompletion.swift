@@ -1,6 +1,5 @@
 import ArchiveQuery
 import Foundation
-import StoreInspection
 import TerminalKit
 
 struct ShellCompletion: Sendable {

@@ -1,5 +1,4 @@
 import Foundation
-import StoreInspection
 
 struct PastLine: Sendable, Codable {
     let line: String

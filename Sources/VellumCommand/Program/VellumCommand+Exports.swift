@@ -1,4 +1,7 @@
-// The system's library and FoundationEssentials for all files of the program.
+// The modules that most files of the program use.
+@_exported import ArgumentParser
+@_exported import StorageEngine
+@_exported import StoreInspection
 @_exported import SystemC
 
 #if canImport(FoundationEssentials)

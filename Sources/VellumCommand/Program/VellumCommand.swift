@@ -1,6 +1,4 @@
 import ArchiveQuery
-import ArgumentParser
-import StorageEngine
 
 #if ValkeyTLS
 import ServerInspection

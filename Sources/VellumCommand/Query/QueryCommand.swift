@@ -1,8 +1,5 @@
 import ArchiveQuery
-import ArgumentParser
 import CBOR
-import StorageEngine
-import StoreInspection
 
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,3 @@
-import ArgumentParser
-import StoreInspection
-
 struct QueryOutput: ParsableArguments {
     enum Format: String, CaseIterable, Sendable, ExpressibleByArgument {
         case table, json, ndjson, csv, tsv

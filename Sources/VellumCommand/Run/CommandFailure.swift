@@ -1,6 +1,4 @@
 import CacheAdvance
-import StorageEngine
-import StoreInspection
 
 /// The reason why a command ends early: a line for the user and an exit status.
 struct CommandFailure: Error, Sendable {

@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// A yes or no question on the terminal.
 enum Confirmation {
     /// Whether stdin and stderr are a terminal.
     static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 /// Reports of `backup`, `dump`, `copy` and `rename`.
 extension BackupReport {
     var amount: String {

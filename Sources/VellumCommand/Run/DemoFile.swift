@@ -1,4 +1,3 @@
-/// Locations of the demonstration's data and of this program.
 enum DemoFile {
     /// A file of cities in `$VELLUM_ASSETS` to use instead of the embedded one; nil if that isn't set.
     static func path() throws(CommandFailure) -> String? {

@@ -1,4 +1,3 @@
-import StoreInspection
 import Synchronization
 
 /// Handles SIGINT, SIGTERM and SIGHUP. They end the program at once, unless a command called ``collect()``; then it checks

@@ -1,9 +1,6 @@
-import StoreInspection
-
 extension Narration {
     private static let mostNamed = 30
 
-    /// Reports the columns that didn't fit.
     static func sayLeftOut(_ titles: [String]) {
         guard !titles.isEmpty else { return }
         let columns = titles.count == 1 ? "1 column" : "\(titles.count) columns"
@@ -20,7 +17,6 @@ extension OutputWriter {
         try output.flush()
     }
 
-    /// Writes a name and a value on each line.
     func write(_ members: [(name: String, value: Cell)]) throws(SourceError) {
         for (name, cell) in members { try write("\(name)\t\(isTerminal ? cell.human : cell.plain)\n") }
     }

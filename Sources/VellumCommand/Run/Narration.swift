@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalKit
 
 /// Messages to the user on standard error, without control characters.
@@ -23,7 +22,8 @@ enum Narration {
         text.withUTF8 { content in
             var rest = UnsafeRawBufferPointer(content)
             while !rest.isEmpty {
-                let written = writeSome(rest)
+                let written = SystemC.write(STDERR_FILENO, rest.baseAddress, rest.count)
+                if written < 0, errno == EINTR { continue }
                 // An error of standard error can't be reported.
                 guard written > 0 else { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
@@ -36,13 +36,5 @@ enum Narration {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { TerminalText.sanitized(String($0)) }
             .joined(separator: "\n")
-    }
-}
-
-/// Returns the number of written bytes, or -1.
-private func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int {
-    while true {
-        let written = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-        if written >= 0 || errno != EINTR { return written }
     }
 }

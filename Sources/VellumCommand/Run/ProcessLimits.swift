@@ -1,4 +1,3 @@
-/// Resource limits of this process.
 enum ProcessLimits {
     #if canImport(Glibc)
     private static let openFiles = Int32(RLIMIT_NOFILE.rawValue)

@@ -1,7 +1,5 @@
-import StoreInspection
 import TerminalCurses
 
-/// Settings of the C library's allocator.
 enum ProcessMemory {
     /// Ends the program with a message and a status when an allocation fails.
     static func endsWhenExhausted() {

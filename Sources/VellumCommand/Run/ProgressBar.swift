@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalKit
 
 /// A progress line on the terminal of standard error; silent elsewhere and in the first tenth of a second. Overwrites itself

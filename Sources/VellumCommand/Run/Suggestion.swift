@@ -1,8 +1,5 @@
 import ArchiveQuery
-import StorageEngine
-import StoreInspection
 
-/// Finds similar names.
 enum Suggestion {
     /// An existing archive with a similar name, after the error that the archive doesn't exist.
     static func archive(for error: StorageError) -> String? {

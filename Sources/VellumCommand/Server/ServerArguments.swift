@@ -1,5 +1,4 @@
 import ServerInspection
-import StoreInspection
 
 extension StoreArguments {
     func server() throws(CommandFailure) -> ServerAddress? { try Self.server(named) }

@@ -1,7 +1,5 @@
 import ArchiveQuery
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 /// A database of a server, in place of an archive. For one thread.
 struct ServerDatabase {

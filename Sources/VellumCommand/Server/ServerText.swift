@@ -1,6 +1,4 @@
 import ServerInspection
-import StorageEngine
-import StoreInspection
 
 enum ServerText {
     private static func members(_ figures: ServerFigures) -> [(name: String, value: Cell)] {

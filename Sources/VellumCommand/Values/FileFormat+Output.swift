@@ -1,5 +1,3 @@
-import StoreInspection
-
 extension FileFormat {
     /// The format by the file's name; NDJSON for standard output, devices and pipes.
     static func toWrite(_ fileName: String) throws(CommandFailure) -> FileFormat {

@@ -1,5 +1,3 @@
-import StoreInspection
-
 enum HexText {
     private static let bytesPerLine = 16
     private static let digits = Array("0123456789abcdef".utf8)

@@ -1,5 +1,3 @@
-import StorageEngine
-
 extension Archive {
     /// - Throws: the commands for logs, if this is a log.
     func requireEntries() throws {

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 extension Archive {
     /// Reports entries lost when the index was rebuilt, or with segments that can't be read. Returns whether there are any.
     func complainOfLoss(withSegments: Bool = false) throws(StorageError) -> Bool {
@@ -24,6 +21,14 @@ extension Archive {
             Narration.complainOfDamage(key)
             return nil
         }
+    }
+
+    /// The number of entries or messages, and their bytes.
+    func amount() throws(StorageError) -> String {
+        let status = try status()
+        return status.configuration.kind == .log
+            ? Figures.messages(status.entries, bytes: status.diskBytes)
+            : Figures.amount(status.entries, bytes: status.diskBytes)
     }
 
     /// The status for an absent entry or archive, after a report of lost entries.

@@ -1,6 +1,3 @@
-import StorageEngine
-import StoreInspection
-
 extension Store {
     /// Compares bytes. Costs a read of the store's folder.
     func hasArchive(named name: String) throws(StorageError) -> Bool {

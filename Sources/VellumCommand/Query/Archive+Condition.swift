@@ -1,35 +1,24 @@
 import ArchiveQuery
-import StorageEngine
 
-struct FoundEntries {
-    /// Least recently used first.
-    private(set) var entries: [EntryMetadata] = []
-
-    /// Reads the metadata of all entries, without access records.
+extension Archive {
+    /// The entries that meet a condition, least recently used first. Reads the metadata of all entries, without access records.
     /// - Throws: also if a value can't be read, or if the condition probably has a mistake (`nmae != "x"`) and selects entries.
-    init(_ condition: String, in archive: Archive) throws {
-        let plan = QueryPlan(try QueryProblem.condition(condition))
-        let report = try plan.choose(from: archive) { facts in
-            if entries.count == entries.capacity {
-                // Doubling the list needs three times its size, and the copy made of it as much again.
-                let room = 4 * entries.count
-                let bytes = MemoryLayout<EntryMetadata>.stride
-                guard AddressPressure.bearable(room, least: 0, bytesEach: bytes) == room else {
-                    throw AddressPressure.lack("keep more than \(entries.count) entries of", archive.name)
-                }
-            }
-            entries.append(EntryMetadata(facts))
+    func entries(meeting condition: String) throws -> [EntryFacts] {
+        var entries: [EntryFacts] = []
+        let report = try QueryPlan(try QueryProblem.condition(condition)).choose(from: self) {
+            entries.append($0)
         }
         try Interruption.check()
         guard report.damaged == 0 else {
             throw CommandFailure(
-                "\(archive.name): the condition could not be evaluated for all entries, because some are damaged; "
+                "\(name): the condition could not be evaluated for all entries, because some are damaged; "
                     + "run vellum check, or name keys", status: .storeFailure)
         }
         guard entries.isEmpty || !report.isDoubtful else {
             throw CommandFailure("no entry was chosen, because the condition may be mistaken", status: .usage)
         }
         entries.sort { $0.recency < $1.recency }
+        return entries
     }
 }
 
@@ -56,20 +45,5 @@ extension QueryPlan {
         for date in report.dates { Narration.say(date) }
         for warning in report.warnings { Narration.complain(warning) }
         return report
-    }
-}
-
-extension EntryMetadata {
-    fileprivate init(_ facts: EntryFacts) {
-        self.init(
-            key: facts.key, valueBytes: facts.valueBytes, recorded: facts.created, sequence: facts.sequence)
-        encoding = facts.encoding
-        accessed = facts.accessed
-        expires = facts.expires
-        hits = facts.hits
-        owner = facts.owner
-        rank = facts.rank
-        recency = facts.recency
-        tier = facts.tier
     }
 }

@@ -13,7 +13,6 @@ package final class ListingScan: Sendable {
         state = Guarded((ServerScan(connection, database: database, matching: pattern), KeyTable()))
     }
 
-    /// Number of keys found so far.
     package var count: Int { state.withLock { $0.keys.count } }
 
     fileprivate var found: (keys: KeyTable, isAtEnd: Bool) {
