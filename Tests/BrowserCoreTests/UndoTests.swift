@@ -180,8 +180,8 @@ struct UndoTests {
             state.undoable["City"]?[0].action.entries = 1_204
         }
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "ju")
-        test.press(.character("y"), expecting: ["undo 8 of City"])
-        let undo = try #require(test.effects.first)
+        let undo = try #require(test.press(.character("y"), source, settling: false).last)
+        #expect(undo.description == "undo 8 of City")
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         func status() -> String { Browser.frame(test.model).lines[22] }
         #expect(status().hasSuffix(" undoing 1,204\(end)"), "\(status())")
