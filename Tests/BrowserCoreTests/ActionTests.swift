@@ -87,10 +87,14 @@ struct ActionTests {
                 "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."
             ),
             ("jj<enter>z", "z (Groups) works only on: archives, entries. ? lists the keys."),
-            ("w", "w (Write) works only on: entries, value, query, messages. ? lists the keys."),
+            (
+                "w",
+                "w (Write) works only on: entries, groups, value, query, messages, events, processes, graphs. "
+                    + "? lists the keys."
+            ),
         ]) func unassignedKeysAreExplained(keys: String, said: String) throws
     {
-        let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
+        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)
         #expect(browser.lines[22] == said)
     }
 

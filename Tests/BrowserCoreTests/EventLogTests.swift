@@ -35,7 +35,7 @@ struct EventLogTests {
             }
             clock.advance(0.2, refreshing: &browser)
         }
-        let all = try #require(browser.text.firstMatch(of: /([\d,]+) of ([\d,]+) events/))
+        let all = try #require(browser.text.firstMatch(of: /([\d,]+) of latest ([\d,]+) events/))
         let kept = try #require(Int(all.output.2.filter { $0 != "," }))
         // Beside the last 20,000 to 25,000, the two older events of the other archive are kept.
         #expect((20_000...25_002).contains(kept))
@@ -56,7 +56,7 @@ struct EventLogTests {
             }
             clock.advance(0.2, refreshing: &browser)
         }
-        #expect(browser.text.contains("11 of 20,"), "\(browser.text)")
+        #expect(browser.text.contains("11 of latest 20,"), "\(browser.text)")
         #expect(browser.lines[22] == row, "the cursor moved")
     }
 

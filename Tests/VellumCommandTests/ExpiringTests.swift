@@ -187,7 +187,7 @@ struct ExpiringTests {
         let outcome = try store.done("undo", "A", "--json")
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"expire\",\"entries\":3,\"bytes\":6,\"skipped\":[],"
-                + "\"skippedCount\":0,\"expired\":0,\"displaced\":0,\"evicted\":0}\n")
+                + "\"skippedCount\":0,\"expired\":0,\"displaced\":0,\"damaged\":0,\"evicted\":0}\n")
         #expect(outcome.errors.hasPrefix("restored 3 entries, 6 B (expired "))
         let after = try entries()
         #expect(after.count == 3)
@@ -314,7 +314,7 @@ struct ExpiringTests {
         let outcome = try store.done("undo", "A", "--json")
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"delete\",\"entries\":1,\"bytes\":2,\"skipped\":[\"a\"],"
-                + "\"skippedCount\":1,\"expired\":0,\"displaced\":0,\"evicted\":0}\n")
+                + "\"skippedCount\":1,\"expired\":0,\"displaced\":0,\"damaged\":0,\"evicted\":0}\n")
         #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded, changed or evicted since"))
         #expect(try store.done("get", "A", "a", "--json").text == "[2]\n")
         #expect(try store.keys("A") == ["a", "b"])

@@ -194,7 +194,7 @@ package enum ActionTable {
     private static let choosingStores: [BrowserAction] =
         [
             action(.demo, "Demo", "Open a demo store under load.", ["d"], [.stores], .footer),
-            action(.openStore, "Open store", "Open another store, ring file or server.", ["O"], all),
+            action(.openStore, "Open store", "Open another store or server.", ["O"], all),
             action(
                 .favourite, "Favourite", "Add to or remove from the favourites.", ["f"], [.stores], .footer),
             action(.closeStore, "Close", "Close an open store.", ["X"], [.stores]),

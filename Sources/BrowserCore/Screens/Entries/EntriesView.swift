@@ -112,9 +112,8 @@ enum EntriesView {
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
         let names = (entries?.properties ?? []).map(\.columnName)
-        // Long keys have priority over all metadata but the size, and take half of the columns beside properties.
-        let list = model.layout.list.columns
-        let widestKey = names.isEmpty ? list - 12 : list / 2
+        // The line below has the selected key in full.
+        let widestKey = model.layout.list.columns / 2
         let pattern = SearchText(entries?.arrangement?.filter ?? "")
         return Table(
             columns: shown.enumerated().map { place, index in
@@ -132,7 +131,6 @@ enum EntriesView {
                 }
                 var priority = column.priority
                 switch column.basis {
-                // The line below has the selected key in full.
                 case .column(.key): width = .minimum(max(12, min(seen.keyColumns, widestKey)), weight: 4)
                 // Columns with equal values in all rows are dropped first.
                 case .column(.tier) where seen.tiers.count < 2: priority += 10
