@@ -56,7 +56,7 @@ public final class Archive: Sendable, FollowedArchive {
             let engine = try opening.openForWriting()
             // Completes syncs, removals and compaction of crashed processes.
             SpaceBudget(engine).scheduleReclaimIfNeeded()
-            try StorageError.cleaning(up: { ArchiveClosing(engine).close() }) { () throws(StorageError) in
+            try StorageError.rethrowing(after: { ArchiveClosing(engine).close() }) { () throws(StorageError) in
                 try engine.finishChange()
             }
             engine.startMaintenancePolling()
