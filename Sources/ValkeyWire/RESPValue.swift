@@ -79,7 +79,8 @@ package struct ScanCursors: Sendable {
 
     package var count: Int { idle.count }
 
-    /// Adds the next cursor, of a reply with `new` new elements. Returns false if the scan makes no progress: no server repeats a cursor.
+    /// Adds the next cursor, from a reply with `new` new elements. Returns false if it was there already: correct servers repeat no
+    /// cursor.
     package mutating func isAdvanced(to cursor: [UInt8], new: Int) -> Bool {
         if new > 0 { idle = [] }
         return idle.insert(cursor).inserted

@@ -178,7 +178,7 @@ struct GraphTests {
         for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
         #expect(try row("City", browser).contains(" ! cache "), "\(browser.text)")
         #expect(browser.text.contains("ALARM      hit ratio < 80%"), "\(browser.text)")
-        #expect(browser.text.contains(" of keys had been evicted"), "\(browser.text)")
+        #expect(browser.text.contains("too small  "), "\(browser.text)")
     }
 
     @Test("an alarm names its archive in the row and in the header")

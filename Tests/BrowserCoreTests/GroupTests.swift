@@ -103,7 +103,7 @@ struct GroupTests {
     /// Regression: a group of a number above `Int64.max` had no condition.
     @Test func conditionsNameAnyNumber() {
         for number: Int128 in [5, 18_446_744_073_709_551_615, 100_000_000_000_000_000_000] {
-            let group = GroupMembership.value(.named("n"), .integer(number), shown: "\(number)")
+            let group = GroupMembership.value(.named("n"), .number(.integer(number)), shown: "\(number)")
             #expect(group.predicate?.description == "n = \(number)")
         }
     }

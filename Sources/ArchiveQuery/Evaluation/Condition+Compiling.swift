@@ -118,7 +118,7 @@ extension QueryPredicate {
     }
 
     private func searching(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
-        /// `inKey`: the search in a key's bytes; nil if keys are searched as texts. `inText`: nil if it was given up.
+        /// `inKey`: the search in a key's bytes; nil if keys are searched as texts. `inText` returns nil if it gave up.
         func search(
             _ property: QueryProperty, inKey: ((UnsafeRawBufferPointer) -> Bool)? = nil,
             _ inText: @escaping (UnsafeRawBufferPointer) -> Bool?

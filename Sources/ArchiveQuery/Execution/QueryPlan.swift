@@ -50,13 +50,13 @@ public struct QueryPlan: Sendable {
         return nil
     }
 
-    /// Whether the value of every entry is read: no metadata and no limit exclude any.
+    /// Whether the value of every entry is read, because neither conditions on metadata nor limits exclude one.
     package var readsEveryValue: Bool {
         readsValues
             && pipeline.stages.allSatisfy { stage in
                 switch stage {
                 case .limit, .skip: false
-                case .find: !stage.properties.contains { if case .metadata = $0 { true } else { false } }
+                case .find: !stage.properties.contains(where: \.isMetadata)
                 case .sort, .select, .distinct, .aggregate, .group: true
                 }
             }

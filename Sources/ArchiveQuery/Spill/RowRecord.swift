@@ -29,14 +29,14 @@ struct RowRecord {
         var hasFacts = row.facts != nil
         coder.code(trivial: &hasFacts)
         guard hasFacts else { return }
-        var facts = row.facts ?? .none
+        var facts = row.facts ?? .empty
         coder.code(&facts)
         row.facts = facts
     }
 }
 
 extension EntryFacts {
-    fileprivate static let none = EntryFacts(
+    fileprivate static let empty = EntryFacts(
         key: "", valueBytes: 0, created: Timestamp(microseconds: 0), accessed: Timestamp(microseconds: 0),
         hits: 0, tier: .disk, recency: 0, encoding: .unknown, sequence: 0)
 }

@@ -52,7 +52,7 @@ public indirect enum QueryProperty: Sendable, Hashable {
         }
     }
 
-    var isMetadata: Bool { if case .metadata = self { true } else { false } }
+    package var isMetadata: Bool { if case .metadata = self { true } else { false } }
 }
 
 /// One side of a calculation.

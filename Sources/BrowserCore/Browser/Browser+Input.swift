@@ -316,7 +316,7 @@ extension Browser {
 
     /// Shows a part of the monitor; from the list of stores, that of the selected store.
     private static func showMonitor(_ model: inout Model, _ part: MonitorState.Part) -> [Effect] {
-        if model.screen == .monitor { return MonitorScreen.show(part, in: &model) }
+        if model.screen == .monitor { return MonitorScreen.showPart(part, &model) }
         let effects = model.screen == .stores ? StoresScreen.open(&model) : []
         return model.screen == .stores ? effects : effects + MonitorScreen.show(part, &model)
     }

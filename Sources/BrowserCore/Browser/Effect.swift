@@ -4,7 +4,7 @@ import TerminalKit
 
 package enum Effect: Sendable {
     case question(Question)
-    /// Stops the request with that ticket; its response is dropped.
+    /// Ends the work on the request with that ticket early. Its response is still sent, and may be partial.
     case stop(ticket: Int)
     case end(BrowserExit)
     /// Sends an escape sequence that sets the terminal's clipboard.

@@ -157,7 +157,7 @@ package struct Model: Sendable {
         return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
     }
 
-    /// The archives of the current store that changes with many events are in.
+    /// The archives of the current store in which a change with many events is running.
     var changing: Set<ArchiveAddress> {
         Set(jobs.filter { $0.workspace == workspace }.compactMap(\.eventful))
     }

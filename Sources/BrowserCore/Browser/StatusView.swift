@@ -30,7 +30,7 @@ struct StatusView {
         } else if let notice = model.notice {
             content = .message(Span(notice.text, look[notice.role]))
         } else if model.size.rows >= 9 {
-            // The position on the screen isn't that in a list over it.
+            // An open list hides the position of the cursor below it.
             content = model.overlay?.isList == true ? nil : model.parts.place(model)
         } else {
             content = nil

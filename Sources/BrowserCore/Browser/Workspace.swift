@@ -59,7 +59,7 @@ extension Model {
 
     var isOfServer: Bool { archives.figures?.server != nil }
 
-    /// Seconds since a request that the store or server hasn't answered; nil below two.
+    /// Seconds since the request for figures that the store or server hasn't answered; nil below two.
     package var silence: Double? {
         archives.pendingSince.map { now.seconds(since: $0) }.flatMap { $0 < 2 ? nil : $0 }
     }

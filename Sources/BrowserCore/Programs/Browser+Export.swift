@@ -85,7 +85,7 @@ extension CBORValue {
 }
 
 extension Model {
-    /// The archive whose rows are written; a name for those of several.
+    /// The archive whose rows are written; for rows of several archives, an address with the screen's name.
     fileprivate var exported: ArchiveAddress? { archiveInView ?? address(screenName) }
 }
 

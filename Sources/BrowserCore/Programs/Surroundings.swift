@@ -14,7 +14,7 @@ package struct Surroundings: Sendable, Hashable {
     package var hintsFile: StateFile?
     package var showsHints = false
     package var capturesMouse = true
-    /// For servers whose address has none.
+    /// The password of servers whose address has none.
     package var serverPassword: String?
     /// Why the demo can't start; one line.
     package var demoProblem: String?

@@ -8,9 +8,9 @@ import Synchronization
 package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
-    /// Segments that can't be read, by archive, and when they were looked for.
+    /// Segments that can't be read, by archive, and the time of the search for them.
     private let lost = Mutex<[ArchiveAddress: (segment: String?, at: ContinuousClock.Instant)]>([:])
-    /// Seconds between two looks for lost segments, which read all segments' headers.
+    /// Seconds between two searches for lost segments, which read the headers of all segments.
     private static let lossInterval = 5
 
     private let state: StateFolder?
@@ -177,7 +177,7 @@ package final class EngineSource: StoreSource {
         return figures
     }
 
-    /// Looks again after some seconds.
+    /// Describes a lost segment. Searches again after ``lossInterval``.
     private func lostSegment(of archive: Archive, at address: ArchiveAddress) -> String? {
         let now = ContinuousClock.now
         if let known = lost.withLock({ $0[address] }),
@@ -185,7 +185,7 @@ package final class EngineSource: StoreSource {
         {
             return known.segment
         }
-        // A segment that can't be looked at now is looked at again.
+        // An error of the search counts as no loss until the next one.
         let found = (try? archive.lostSegment())?.description
         lost.withLock { $0[address] = (found, now) }
         return found

@@ -57,7 +57,7 @@ package struct StoreFigures: Sendable, Hashable {
     package var server: ServerFigures?
     /// Metadata that the source can't report.
     package var unreported: Set<QueryMetadata> = []
-    /// Why values aren't read without being asked for; nil: reading them counts as no access.
+    /// Why values are read only on request; nil if a read doesn't count as an access.
     package var objectionToReading: String?
     package var whole: ArchiveSample?
     /// Whether this user may only read it.

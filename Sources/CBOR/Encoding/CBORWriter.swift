@@ -92,6 +92,7 @@ public struct CBORWriter: Sendable {
     package mutating func write(encoded item: some Collection<UInt8>) { bytes.append(contentsOf: item) }
 
     // MARK: Simple values
+
     /// Writes `false` or `true`.
     public mutating func write(_ flag: Bool) {
         bytes.append(flag ? SimpleByte.true : SimpleByte.false)

@@ -235,7 +235,9 @@ package struct ServerChanges {
         }
     }
 
-    /// Counts the keys that a transaction with an unknown result has changed, and keeps the copies unless the server refused it.
+    /// Counts the keys that a transaction with an unknown result has changed. Keeps their copies, unless the server refused it and
+    /// no key is changed.
+    /// - Returns: the failure, or one that states that the result is unknown.
     private func readBack(
         _ copies: [UndoArchive.Copy], _ work: inout Work, after failure: SourceError
     ) -> SourceError {
@@ -254,7 +256,7 @@ package struct ServerChanges {
         }
     }
 
-    /// Returns the copies of the keys that are as the action leaves them, perhaps because of another client.
+    /// Returns the copies of the keys that have the state after the action, perhaps because of another client.
     private func changed(
         _ copies: [UndoArchive.Copy], _ action: PlannedAction
     ) throws(SourceError) -> [UndoArchive.Copy] {

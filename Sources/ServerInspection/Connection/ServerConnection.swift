@@ -18,7 +18,7 @@ package final class ServerConnection: Sendable {
         var link: Link?
         /// Nil until the first connection.
         var traits: ServerTraits?
-        /// About the server's seconds for all answers: the time of each beyond the shortest, which is the network's.
+        /// Estimated seconds of the server for all answers: the time of each without ``shortest``, which is that of the network.
         var served = 0.0
         var shortest = Double.infinity
         var links = 0
@@ -50,13 +50,13 @@ package final class ServerConnection: Sendable {
         let (known, run) = state.withLock { ($0.load, $0.traits?.run ?? "") }
         if let known, now - known.moment < .milliseconds(250) { return known.isBusy }
         let own = OwnLookups.commands(in: run)
-        // A new connection would lose the watched keys. The server's rate includes the commands of this one.
+        // A new connection would lose the watched keys.
         let answer = try? exchange(
             [RESPCommand("INFO", "stats")], in: nil, isRepeatable: false, isContinued: true)
         let info = answer.map { RESPFields(lines: $0[0]) }
         let total = info?.number("total_commands_processed") ?? 0
         var rate = info?.number("instantaneous_ops_per_sec").map { Double($0) }
-        // The server's rate still includes own commands of the last seconds, which the difference of totals doesn't.
+        // The server's rate includes own commands of the last seconds; the difference of totals doesn't.
         if let known, now - known.moment < .seconds(10), total >= known.total, rate != nil {
             let others = Double(total - known.total) - (Double(own) - Double(known.own))
             rate = others / ((now - known.moment) / .seconds(1))

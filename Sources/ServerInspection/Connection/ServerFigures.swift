@@ -71,9 +71,9 @@ package struct ServerClient: Sendable, Hashable {
     /// Bytes.
     package var memory: UInt64
 
-    /// Whether it is a browser or command of this program, by its name.
-    package var isOwn: Bool { name.hasPrefix(ServerClient.ownNames) }
-    fileprivate static let ownNames = "vellum-"
+    /// Whether the name is one of this program's connections.
+    package var isOwn: Bool { name.hasPrefix(ServerClient.ownNamePrefix) }
+    fileprivate static let ownNamePrefix = "vellum-"
 }
 
 package struct SlowCommand: Sendable, Hashable {
@@ -157,7 +157,7 @@ extension ServerConnection {
                     milliseconds: min(max(0, seconds), 1 << 40) * 1000 + offset),
                 microseconds: microseconds, words: words,
                 client: parts.count > 4 ? parts[4].shownText : "",
-                isOwn: parts.count > 5 && parts[5].shownText.hasPrefix(ServerClient.ownNames))
+                isOwn: parts.count > 5 && parts[5].shownText.hasPrefix(ServerClient.ownNamePrefix))
         } ?? []
     }
 }

@@ -42,7 +42,8 @@ package final class ServerListing: EntryListing {
         var asked = Timestamp.now()
         /// Nil before ``learnFigures(of:_:)``.
         var learnt: Learnt?
-        var learned = Timestamp(microseconds: .min)
+        /// When metadata was last added to ``learnt``.
+        var learntAt = Timestamp(microseconds: .min)
     }
 
     /// Facts of keys in little memory.
@@ -94,7 +95,7 @@ package final class ServerListing: EntryListing {
     private static let mostRecent = 4096
     /// Seconds for which cached facts are valid.
     private static let fresh = 1.0
-    /// The same for the metadata of all keys.
+    /// Seconds for which the metadata of ``learnFigures(of:_:)`` is valid.
     private static let freshLearnt = 10.0
 
     /// Scans a database; nil: stopped.
@@ -210,7 +211,7 @@ package final class ServerListing: EntryListing {
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
-            guard now.seconds(since: state.learned) < ServerListing.freshLearnt,
+            guard now.seconds(since: state.learntAt) < ServerListing.freshLearnt,
                 let facts = state.learnt?.facts(at: index)
             else { return nil }
             return facts.type.isEmpty ? .some(nil) : facts
@@ -248,7 +249,7 @@ package final class ServerListing: EntryListing {
         }
         state.withLock { state in
             state.learnt = learnt
-            if !unknown.isEmpty { state.learned = .now() }
+            if !unknown.isEmpty { state.learntAt = .now() }
         }
         return true
     }

@@ -87,14 +87,13 @@ extension ServerConnection {
         return try refusal(of: replaces ? command + "REPLACE" : command, in: database)
     }
 
-    /// Throws if a server's time, in milliseconds since 1970, differs by more than a day from an expected one, by default this machine's:
-    /// an expiry time that was calculated from a false time could delete a key at once.
+    /// Throws if a server's time, in milliseconds since 1970, differs by more than a day from an expected one, by default this
+    /// machine's. An expiry time calculated from a false time could delete a key at once.
     func requireClock(_ now: Int64, near time: Int64 = Timestamp.now().microseconds / 1000)
         throws(SourceError)
     {
         guard now.distance(to: time).magnitude > 86_400_000 else { return }
-        throw SourceError(
-            "the clock of \(address) is wrong by more than a day, so expiry times would be wrong")
+        throw SourceError("the clock of \(address) is more than a day off, so expiry times would be wrong")
     }
 
     /// Stores a string with one command. Returns why it was refused; nil: stored.

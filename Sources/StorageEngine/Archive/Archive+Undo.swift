@@ -31,7 +31,7 @@ extension Archive {
             do throws(StorageError) {
                 return try PlanRunner(engine).deleteAllReversibly(progress: progress)
             } catch {
-                guard case .noSpace = error else { throw error }
+                guard error.isNoSpace else { throw error }
                 _ = try EntryRemover(engine).deleteAll()
                 var outcome = PlanOutcome()
                 (outcome.entries, outcome.bytes, outcome.isFinal) = (before.entries, before.bytes, true)
@@ -57,8 +57,9 @@ extension Archive {
     /// If the restored entries would exceed the limit, restores and evicts nothing. Raise the limit then.
     ///
     /// Deleted or expired entries are restored in one step for every process, even after a crash; this step can't be stopped.
-    /// Evictions precede it, and so does reading all bytes of the entries, to count damaged ones. The lock is never held for longer than some hundred entries take. Expiry times are restored some
-    /// hundred at a time: `progress` gets the fraction done, 0 to 1; return `false` to stop.
+    /// Before it, all bytes of the entries are read, to count damaged ones, and others are evicted. The lock is never held for
+    /// longer than some hundred entries take. Expiry times are restored some hundred at a time: `progress` gets the fraction
+    /// done, 0 to 1; return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.
     public func undo(

@@ -64,7 +64,7 @@ extension ArchiveEngine {
             numbers += try log.missing(among: numbers).map(\.lowerBound)
         }
         for number in numbers.sorted() {
-            let header = try StorageError.ignoring({ $0.isMissing || $0.isOfUnknownHeader }) {
+            let header = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
                 () throws(StorageError) in try log.checkHeader(of: number)
             }
             if header == nil, number >= index.oldestSegment { return log.unreadable(number) }
@@ -215,7 +215,7 @@ private struct CheckPass {
     private static let heldWeight = 3
     private var listed: [Listed]
     /// Keys of damaged ranges; the log may have older entries of them.
-    private var reported: Set<UInt64> = []
+    private var damagedKeys: Set<UInt64> = []
     private var inMemory: [UInt32] = []
     private var next = 0
     private let begin: Location
@@ -353,7 +353,7 @@ private struct CheckPass {
         }
     }
 
-    /// Notes the listed entries of a damaged range, which is one finding, and its keys, if these can be read.
+    /// Marks the listed entries of a damaged range as reported, and records its readable keys. The range is one finding.
     private mutating func markReported(_ range: Range<Int>, of reader: FrameSearch) throws(StorageError) {
         let first = Location(segment: reader.segment, offset: range.lowerBound)
         let end = Location(segment: reader.segment, offset: range.upperBound)
@@ -362,7 +362,7 @@ private struct CheckPass {
             listed[place].isReported = true
         }
         _ = try reader.visitDamaged(in: range) { (frame, location) throws(StorageError) in
-            if frame.keyBytes > 0 { reported.insert(account.key(of: frame, at: location)) }
+            if frame.keyBytes > 0 { damagedKeys.insert(account.key(of: frame, at: location)) }
         }
     }
 
@@ -387,7 +387,7 @@ private struct CheckPass {
                 return nil
             } catch {
                 if error.isMissing { return nil }
-                guard error.isOfUnknownHeader else { throw error }
+                guard error.isUnreadableHeader else { throw error }
                 problem = error.finding
             }
             // The segment is being created, or its creator was killed before storing anything.
@@ -451,7 +451,7 @@ private struct CheckPass {
             return
                 "the index lists the entry at \(location), and a look-up finds the one at \(entry.location)"
         } catch {
-            guard case .corrupted = error else { throw error }
+            guard error.isCorrupted else { throw error }
             return "the entry at \(location) can't be looked up: \(error.finding)"
         }
     }
@@ -505,7 +505,7 @@ private struct CheckPass {
         for (key, word) in words
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
             findings.report.unlisted += 1
-            guard !reported.contains(key) else { continue }
+            guard !damagedKeys.contains(key) else { continue }
             findings.add("the index does not have the entry at \(word.location)")
         }
     }
@@ -514,7 +514,7 @@ private struct CheckPass {
 extension ArchiveEngine {
     fileprivate func misnaming() throws(StorageError) -> String? {
         // Problems of the descriptor itself are reported elsewhere.
-        let other = try StorageError.ignoring({ $0.isMissing || $0.isOfUnknownHeader }) {
+        let other = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
             () throws(StorageError) in try ArchiveOpening(folder: folder, options: StoreOptions()).otherName
         }
         return (other ?? nil).map { ArchiveOpening.nameProblem($0, in: folder) }

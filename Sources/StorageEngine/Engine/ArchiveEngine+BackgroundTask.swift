@@ -30,7 +30,7 @@ extension ArchiveEngine {
             if let ticket = state.ticket {
                 return BackgroundThread.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
-            try StorageError.cleaning(up: { maintenanceDue.store(.max, ordering: .relaxed) }) {
+            try StorageError.rethrowing(after: { maintenanceDue.store(.max, ordering: .relaxed) }) {
                 () throws(StorageError) in
                 try registerMaintenance(&state, after: ArchiveEngine.shortestPause)
             }

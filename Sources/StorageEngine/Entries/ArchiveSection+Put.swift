@@ -14,7 +14,7 @@ extension ArchiveEngine {
         do throws(StorageError) {
             return try put(request, key: key, tag: tag)
         } catch {
-            guard case .noSpace = error else { throw error }
+            guard error.isNoSpace else { throw error }
             let bytes = Frame.bytes(
                 key: key.count, extension: request.traits.bytes, value: request.value.count)
             return try FullDisk(self).retryAfterDropping(for: bytes, refusal: error) {

@@ -20,7 +20,7 @@ extension ArchiveSection {
             do throws(StorageError) {
                 try fitPartly(into: limit)
             } catch {
-                guard case .noSpace = error, try dropOldestSegment() else { throw error }
+                guard error.isNoSpace, try dropOldestSegment() else { throw error }
             }
         }
     }
@@ -29,7 +29,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try fit(into: limit)
         } catch {
-            guard case .noSpace = error else { throw error }
+            guard error.isNoSpace else { throw error }
             try fit(into: max(limit, index.valueBytes - min(index.valueBytes, bytesOfNextVictims())))
             try dropDeadSegments()
         }

@@ -9,7 +9,7 @@ struct FullDisk: ArchiveOperation {
         do throws(StorageError) {
             return try change()
         } catch {
-            guard case .noSpace = error else { throw error }
+            guard error.isNoSpace else { throw error }
             return try retryAfterDropping(for: bytes, refusal: error, change)
         }
     }
@@ -27,7 +27,7 @@ struct FullDisk: ArchiveOperation {
             do throws(StorageError) {
                 return try change()
             } catch {
-                guard case .noSpace = error else { throw error }
+                guard error.isNoSpace else { throw error }
                 refusal = error
             }
         }

@@ -212,12 +212,12 @@ public struct EntryList: Sendable, RandomAccessCollection {
             guard let sequence, try isListed(sequence, reference) else { return false }
             // After a renumbering, the slot may be that of another entry whose key has the same hash.
             return engine.index.renumberings == renumberings || line.slot.recency == reference.recency
-                || line.bytes == reference.valueBytes && isOnlyOne(line)
+                || line.bytes == reference.valueBytes && isOnlyEntryOfTag(line)
         }
     }
 
     /// Whether no other entry, listed or not, has the tag of this one.
-    private func isOnlyOne(_ line: EntryLine) -> Bool {
+    private func isOnlyEntryOfTag(_ line: EntryLine) -> Bool {
         engine.index.table.liveEntries(ofTag: line.tag) == [line.number]
             && !sharedTags.contains(line.tag, of: references)
     }
@@ -236,7 +236,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let reference = references[index]
         return try firstLine(of: reference) { line in
             line.number == reference.number && engine.index.renumberings == renumberings
-                || isOnlyOne(line)
+                || isOnlyEntryOfTag(line)
         }
     }
 

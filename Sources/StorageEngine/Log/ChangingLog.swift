@@ -52,7 +52,7 @@ struct ChangingLog {
             }
         }
         let file = try log.folder.newFile(named: name)
-        try StorageError.cleaning(up: { try? log.folder.unlink(name) }) { () throws(StorageError) in
+        try StorageError.rethrowing(after: { try? log.folder.unlink(name) }) { () throws(StorageError) in
             try file.extend(from: 0, to: bytes)
             crashPoint(.segmentBegun)
             try writeHeader(file, number, oldest: oldest)

@@ -48,7 +48,7 @@ extension SegmentLog {
     private func isStray(_ number: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(number)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        return try StorageError.ignoring(\.isOfUnknownHeader) { () throws(StorageError) in
+        return try StorageError.ignoring(\.isUnreadableHeader) { () throws(StorageError) in
             try !header(of: file, number).isWithinReach
         } ?? false
     }
@@ -119,7 +119,7 @@ extension SegmentLog {
         do throws(StorageError) {
             _ = try header(of: file, segment)
         } catch {
-            guard case .corrupted = error, try holdsFrames(file, segment) else { throw error }
+            guard error.isCorrupted, try holdsFrames(file, segment) else { throw error }
         }
     }
 

@@ -78,7 +78,7 @@ final class SegmentLog: Sendable {
         // Each failed round mapped the segment, but it was released for lack of addresses before it could be pinned.
         for _ in 0..<100 {
             if let pin = pinIfMapped(segment) { return pin }
-            let mapped: Void? = try StorageError.ignoring({ $0.isMissing || $0.isOfUnknownHeader }) {
+            let mapped: Void? = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
                 () throws(StorageError) in try map(segment)
             }
             if mapped == nil { return nil }
@@ -116,7 +116,7 @@ final class SegmentLog: Sendable {
     /// Like ``frameIfPresent(_:at:)`` with its segment pinned; the caller unpins it.
     func pinnedFrame(at location: Location) throws(StorageError) -> (Pin, Frame)? {
         guard let pin = try pinIfPresent(location.segment) else { return nil }
-        let frame = try StorageError.cleaning(up: { unpin(pin) }) { () throws(StorageError) in
+        let frame = try StorageError.rethrowing(after: { unpin(pin) }) { () throws(StorageError) in
             try frameIfPresent(pin, at: location.offset)
         }
         if let frame { return (pin, frame) }

@@ -14,7 +14,7 @@ extension ArchiveEngine {
     ) throws(StorageError) -> FoundEntry? {
         var entry = entry
         for _ in 0..<ArchiveEngine.batchPatience {
-            let resolution = try StorageError.cleaning(up: { unpin(entry) }) { () throws(StorageError) in
+            let resolution = try StorageError.rethrowing(after: { unpin(entry) }) { () throws(StorageError) in
                 try self.resolution(of: entry)
             }
             if case .found(let found) = resolution { return found }

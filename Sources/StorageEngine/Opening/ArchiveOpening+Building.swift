@@ -17,7 +17,7 @@ extension ArchiveOpening {
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: true), true)
         } catch {
-            guard case .noSpace = error else { throw error }
+            guard error.isNoSpace else { throw error }
             if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
                 return (index, true)
             }
@@ -124,7 +124,7 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// Removes what the index that a repair replaces did not list. A copy removes it only from its own index.
+    /// Removes entries that the replaced index did not list, after a repair. A copy changes only its own index.
     private func removeOutdated(
         _ section: borrowing ArchiveSection, _ evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
@@ -135,7 +135,7 @@ extension ArchiveOpening {
             for number in outdated { section.remove(number) }
             return
         }
-        // The frames that record the removal hide how far the log was cut off.
+        // The removal appends frames, after which the new end of the log would hide the loss.
         try evidence.markReplaced(in: folder, section.index.loss)
         try section.removeBatch(outdated, .eviction, .damage)
     }
@@ -182,7 +182,7 @@ extension FileDescriptor {
     ) throws(StorageError) -> FileDescriptor {
         try unlink(ArchiveFile.newIndex)
         let file = try newFile(named: ArchiveFile.newIndex)
-        try StorageError.cleaning(up: { try? unlink(ArchiveFile.newIndex) }) { () throws(StorageError) in
+        try StorageError.rethrowing(after: { try? unlink(ArchiveFile.newIndex) }) { () throws(StorageError) in
             try file.extend(from: 0, to: bytes)
             try fill(file)
             crashPoint(.indexBuilt)

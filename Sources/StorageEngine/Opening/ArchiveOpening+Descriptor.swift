@@ -59,7 +59,7 @@ private struct NextDescriptor {
             try NextDescriptor.write(bytes, in: folder)
             name = NextDescriptor.newName
         } catch {
-            guard case .noSpace = error, try NextDescriptor.useSpare(for: bytes, in: folder) else {
+            guard error.isNoSpace, try NextDescriptor.useSpare(for: bytes, in: folder) else {
                 throw error
             }
             name = Descriptor.spareName
@@ -72,7 +72,7 @@ private struct NextDescriptor {
         _ body: (_ publish: () throws(StorageError) -> Void) throws(StorageError) -> Void
     ) throws(StorageError) {
         let discard = { if name != Descriptor.spareName { try? folder.unlink(name) } }
-        try StorageError.cleaning(up: discard) { () throws(StorageError) in
+        try StorageError.rethrowing(after: discard) { () throws(StorageError) in
             try body { () throws(StorageError) in
                 try folder.rename(name, to: Descriptor.fileName)
                 crashPoint(.descriptorRenamed)
@@ -93,7 +93,7 @@ private struct NextDescriptor {
     private static func write(_ bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) {
         try folder.unlink(newName)
         let file = try folder.newFile(named: newName)
-        try StorageError.cleaning(up: { try? folder.unlink(newName) }) { () throws(StorageError) in
+        try StorageError.rethrowing(after: { try? folder.unlink(newName) }) { () throws(StorageError) in
             try file.write(bytes)
             try file.synchronize()
             crashPoint(.descriptorWritten)

@@ -23,14 +23,14 @@ extension ArchiveOpening {
         crashPoint(.archiveFolderMade)
         // Fails if the folder isn't empty, which is intended.
         let removeNew = { if isNew { try? store.unlink(folderName, isFolder: true) } }
-        return try StorageError.cleaning(up: removeNew) { () throws(StorageError) in
+        return try StorageError.rethrowing(after: removeNew) { () throws(StorageError) in
             let folder = try store.folder(named: folderName)
             // Another process is creating the archive. If both fail, the last one removes the folder.
             if !isNew { isNew = try folder.hasEntry(named: OpenLock.fileName) }
             let openLock = try OpenLock.take(in: folder, archive: name)
             defer { openLock.release() }
             if try folder.hasEntry(named: Descriptor.fileName) { return .existed }
-            try StorageError.cleaning(up: { removeUnused(folder) }) { () throws(StorageError) in
+            try StorageError.rethrowing(after: { removeUnused(folder) }) { () throws(StorageError) in
                 try describe(folder, name, configuration)
             }
             return .made(inNewFolder: isNew)

@@ -13,7 +13,7 @@ struct PriorIndexEvidence {
     private let isTrustworthy: Bool
     /// Whether a repair that kept this index was interrupted.
     private(set) var isReplaced = false
-    /// Whether a repair has found damage. Only then, or after a loss, is an entry outdated that the index doesn't name.
+    /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
     /// For a repair, or after an interrupted one: the locations that the index names, if it is of this boot; sorted.
     private var listed: [Location]?
@@ -62,7 +62,7 @@ struct PriorIndexEvidence {
         listed = (0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location }.sorted()
     }
 
-    /// Keeps the index only as evidence, with a loss, for the case that a repair is interrupted: no process trusts it then.
+    /// Marks the index as evidence, with `loss`, for a repeated repair. No process trusts it from then on.
     func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
         guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)
         else { return }
@@ -72,23 +72,23 @@ struct PriorIndexEvidence {
         index.cleanMark.remove()
         if index.state == .ready { index.state = .replaced }
         index.loss = loss
-        // For a copied file, which is evidence only with its mark.
+        // A copy of the file is evidence only with the mark.
         try? index.cleanMark.set()
     }
 
-    /// Numbers of the entries of a damaged cache's new index that this one should name, but doesn't.
+    /// Numbers of the new index's entries that this index doesn't name, although they are older than its end. For a damaged cache.
     func outdated(in index: IndexView) -> [UInt32] {
         guard let listed, isDamaged || isReplaced || index.loss != nil else { return [] }
         return (0..<index.usedEntries).map { $0 + 1 }.filter {
             guard let location = index.entry($0)?.location else { return false }
-            let isListed = listed.names(location, before: location.advanced(by: 8))
+            let isListed = listed.hasLocation(from: location, before: location.advanced(by: 8))
             return location != .none && location < end && !isListed
         }
     }
 
     /// Batches of which the index names no frame; others were complete once.
     func unknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
-        batches.filter { listed?.names($0.first, before: $0.end) != true }
+        batches.filter { listed?.hasLocation(from: $0.first, before: $0.end) != true }
     }
 
     /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.
@@ -112,7 +112,7 @@ struct PriorIndexEvidence {
 
 extension [Location] {
     /// Whether one of these sorted locations is in a range.
-    fileprivate func names(_ first: Location, before end: Location) -> Bool {
+    fileprivate func hasLocation(from first: Location, before end: Location) -> Bool {
         let place = count(before: { $0 < first })
         return place < count && self[place] < end
     }

@@ -242,7 +242,7 @@ extension ArchiveSection {
             return move(frame, number, slot, kept: nil) ? .moved : .noRoom
         } catch {
             // A frame that can't be read now is moved later; a damaged one is lost.
-            guard case .corrupted = error else { return .noRoom }
+            guard error.isCorrupted else { return .noRoom }
             return .gone
         }
     }
@@ -307,7 +307,7 @@ extension ArchiveSection {
         // Stored before the file is removed: readers that miss the file then see that it is no longer part of the log.
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
-        let bytes = try StorageError.cleaning(up: { index.oldestSegment = segment }) {
+        let bytes = try StorageError.rethrowing(after: { index.oldestSegment = segment }) {
             () throws(StorageError) in
             try segments.removeFile(of: segment)
         }

@@ -63,12 +63,12 @@ extension ArchiveRepair {
         }
     }
 
-    /// Creates a file, without a trace if that fails.
+    /// Creates and syncs a file; removes it if that fails.
     func newFile(
         _ name: String, _ write: (FileDescriptor) throws(StorageError) -> Void
     ) throws(StorageError) {
         let file = try folder.newFile(named: name)
-        try StorageError.cleaning(up: { try? folder.unlink(name) }) { () throws(StorageError) in
+        try StorageError.rethrowing(after: { try? folder.unlink(name) }) { () throws(StorageError) in
             try write(file)
             try file.synchronize()
         }
@@ -90,7 +90,7 @@ extension ArchiveRepair {
                 (item) throws(StorageError) in
                 if case .frame(let frame, _) = item { frameBytes += frame.bytes }
             }
-            let header = try StorageError.ignoring(\.isOfUnknownHeader) { () throws(StorageError) in
+            let header = try StorageError.ignoring(\.isUnreadableHeader) { () throws(StorageError) in
                 try log.checkHeader(of: number)
             }
             oldest = max(oldest, header?.oldest ?? 0)

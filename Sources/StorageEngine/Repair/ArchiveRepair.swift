@@ -67,7 +67,7 @@ struct ArchiveRepair {
         do throws(StorageError) {
             try step(&self)
         } catch {
-            guard case .noSpace = error, try folder.hasEntry(named: ArchiveFile.index) else { throw error }
+            guard error.isNoSpace, try folder.hasEntry(named: ArchiveFile.index) else { throw error }
             try folder.unlink(ArchiveFile.index)
             try step(&self)
         }
@@ -173,7 +173,7 @@ struct ArchiveIdentities {
                 let header = try SegmentHeader.decode(bytes, path: file.path)
                 if header.segment == number { votes[header.archive, default: 0] += 1 }
             } catch {
-                guard case .corrupted = error else { throw error }
+                guard error.isCorrupted else { throw error }
                 if bytes.count == SegmentHeader.bytes { guesses.insert(Array(bytes[16..<32])) }
             }
             unsure.append(number)

@@ -106,7 +106,7 @@ extension StorageError {
     /// Whether there is no usable file of a name: none, another item, or one with content of another kind.
     var isMissingOrCorrupted: Bool { isMissing || isCorrupted }
     /// Whether a segment's header isn't one that this version reads.
-    var isOfUnknownHeader: Bool { if case .unsupportedVersion = self { true } else { isCorrupted } }
+    var isUnreadableHeader: Bool { if case .unsupportedVersion = self { true } else { isCorrupted } }
 
     /// Calls `body` up to `most` times, until it throws no error for which `isTransient` is true.
     static func retrying<Result>(
@@ -123,7 +123,7 @@ extension StorageError {
         return try body()
     }
 
-    /// Calls `body`; `nil` if it throws an error with this property.
+    /// Calls `body`; returns `nil` if it throws an error for which `isIgnored` is true.
     @inline(__always) static func ignoring<Result>(
         _ isIgnored: (StorageError) -> Bool, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result? {
@@ -135,8 +135,9 @@ extension StorageError {
         }
     }
 
-    @inline(__always) static func cleaning<Result>(
-        up cleanUp: () -> Void, after body: () throws(StorageError) -> Result
+    /// Calls `body`. If it throws, calls `cleanUp`, and throws the same error.
+    @inline(__always) static func rethrowing<Result>(
+        after cleanUp: () -> Void, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try body()

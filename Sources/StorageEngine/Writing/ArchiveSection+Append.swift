@@ -113,7 +113,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.extend(pin, to: bytes)
         } catch {
-            guard case .noSpace = error, index.removalReserve?.release() == true else { throw error }
+            guard error.isNoSpace, index.removalReserve?.release() == true else { throw error }
             try segments.extend(pin, to: bytes)
         }
     }
@@ -167,7 +167,7 @@ extension ArchiveSection {
                 .corrupted(
                     path: log.path(of: place.segment), offset: 0, reason: "the newest segment is missing"))
         }
-        try StorageError.cleaning(up: { log.unpin(pin) }) { () throws(StorageError) in
+        try StorageError.rethrowing(after: { log.unpin(pin) }) { () throws(StorageError) in
             if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
                 _ = try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
             }

@@ -103,7 +103,3 @@ package final class ListingProbe {
         }
     }
 }
-
-extension QueryProperty {
-    package var isMetadata: Bool { if case .metadata = self { true } else { false } }
-}

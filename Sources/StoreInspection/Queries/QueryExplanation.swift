@@ -132,7 +132,7 @@ package struct QueryExplanation: Sendable {
     private var order: String {
         let isOfBoth = plan.pipeline.stages.contains { stage in
             guard case .find = stage else { return false }
-            let areMetadata = stage.properties.map { if case .metadata = $0 { true } else { false } }
+            let areMetadata = stage.properties.map(\.isMetadata)
             return areMetadata.contains(true) && areMetadata.contains(false)
         }
         return isOfBoth ? ", after metadata have been tested" : ""

@@ -232,7 +232,7 @@ package struct QueryTable: QueryWriter {
         }
         func shown(_ item: UnsafeRawBufferPointer?) -> [UInt8]? {
             guard let item, item.count > QueryTable.longest else { return item.map { Array($0) } }
-            return CBORValue.text(Cell.excess(ofBytes: item.count)).encoded
+            return CBORValue.text(Cell.tooLong(bytes: item.count)).encoded
         }
         var head = row
         (head.value, head.columns) = (nil, [])

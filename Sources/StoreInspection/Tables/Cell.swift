@@ -55,7 +55,7 @@ package enum Cell: Sendable {
     /// Maximum bytes of an item on screen.
     private static let longestShown = 1 << 20
 
-    static func excess(ofBytes count: Int) -> String {
+    static func tooLong(bytes count: Int) -> String {
         "\(Figures.bytes(UInt64(count))), too long for a cell"
     }
 
@@ -65,7 +65,7 @@ package enum Cell: Sendable {
     private static func shown(_ item: [UInt8]) -> String {
         // Longer items would take seconds.
         guard item.count <= longestShown else {
-            return excess(ofBytes: item.count)
+            return tooLong(bytes: item.count)
         }
         let isContainer = item.first.map { (0x80..<0xc0).contains($0) } ?? true
         let node = isContainer ? nil : (try? CBORReader.decode(item)).flatMap { ValueTree($0).nodes.first }

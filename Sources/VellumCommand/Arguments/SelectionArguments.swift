@@ -31,7 +31,7 @@ struct SelectionArguments: ParsableArguments {
 
     @OptionGroup var reading: ValueReading
 
-    func require() throws {
+    func requireAny() throws {
         if isEmpty { throw ValidationError("select entries: keys, --owner NAME, --where CONDITION or --all") }
     }
 

@@ -36,7 +36,7 @@ struct ExpireCommand: ParsableCommand {
         guard ways == 1 else {
             throw ValidationError("pass one of --in, --now, --never and --idle-longer-than")
         }
-        if idleLongerThan == nil { try selection.require() }
+        if idleLongerThan == nil { try selection.requireAny() }
     }
 
     func run() throws { try PlannedChange(selection: selection, idle: idleLongerThan, action: action).run() }

@@ -17,7 +17,7 @@ struct RemoveCommand: ParsableCommand {
 
     @OptionGroup var selection: SelectionArguments
 
-    mutating func validate() throws { try selection.require() }
+    mutating func validate() throws { try selection.requireAny() }
 
     func run() throws { try PlannedChange(selection: selection, action: .delete).run() }
 }

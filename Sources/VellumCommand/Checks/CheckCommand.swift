@@ -15,8 +15,8 @@ struct CheckCommand: ParsableCommand {
             if the folder has an archive. An archive's folder without any file is removed.
 
             If newer records are damaged, a repair may make older values current: in a collection the value before a damaged \
-            one, or a deleted entry whose deletion is damaged; in a cache only those that an index rebuilt after the damage \
-            lists already. The check reports such archives, and --repair then asks on a terminal; elsewhere --yes is required.
+            one, or a deleted entry whose deletion is damaged; in a cache only those that the index lists already, because it \
+            was rebuilt after the damage. The check reports such archives, and --repair then asks on a terminal; elsewhere --yes is required.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -167,7 +167,7 @@ struct CheckCommand: ParsableCommand {
         var problems: [String] = []
         var remarks: [String] = []
         var isMended = false
-        /// Why a repair makes values current that are older than damaged ones, or leaves them current.
+        /// A warning that a repair makes values current, or leaves them current, that are older than damaged ones.
         var revival: String?
         /// False: nothing is known about damage.
         var isRead = true
@@ -191,7 +191,7 @@ struct CheckCommand: ParsableCommand {
             return Finding(name: name, damaged: 1, problems: [problem])
         }
 
-        /// Remarks what becomes of values older than damaged ones. `unlisted`: their number, as far as the index shows them.
+        /// Adds a remark on the repair of values that are older than damaged ones. `unlisted`: number of values that the index lacks.
         mutating func predictRepair(of archive: Archive, unlisted: Int) throws(StorageError) {
             let kind = try archive.configuration().kind
             guard !clean, kind != .log else { return }

@@ -5,7 +5,7 @@ extension Store {
         return try archiveNames().contains { ExactText($0) == name }
     }
 
-    /// Reports space that isn't freed yet; nil if there is none.
+    /// A remark on disk space that removed archives and unfinished copies still use; nil if all is freed.
     func removalRemark() throws(StorageError) -> String? {
         let bytes = try bytesOfRemovedArchives()
         return bytes == 0

@@ -66,9 +66,10 @@ struct ArchivePane {
         var rows = server.map(DatabasesView.facts) ?? archive.facts
         if let uncertainty { rows.insert(uncertainty, at: 0) }
         rows.insert(contentsOf: warnings.map { ($0.name, $0.words) }, at: 0)
+        // If there is space, an empty line follows the gauges of an archive.
+        let gauges = server == nil ? (rect.rows >= rows.count + 3 ? 3 : 2) : hasMemory ? 1 : 0
         for (index, row) in rows.enumerated() {
-            let isSpaced = server == nil && rect.rows >= rows.count + 3
-            let line = rect.line(index + (isSpaced ? 3 : server == nil ? 2 : hasMemory ? 1 : 0))
+            let line = rect.line(gauges + index)
             let role = index < warnings.count ? warnings[index].role : nil
             frame.write(row.name, at: line.origin, style: look[role ?? .dim], within: line)
             let value = line.split(left: 11).rest

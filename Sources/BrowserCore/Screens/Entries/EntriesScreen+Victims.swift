@@ -11,13 +11,13 @@ extension EntriesScreen {
             .sorted { index($0) > index($1) }
         let isVictim = entries.isVictim(row: entries.cursor)
         let hidden =
-            !arrangement.isFiltered
-            ? 0
-            : arrangement.victims.count
+            arrangement.isFiltered
+            ? arrangement.victims.count
                 - (0..<entries.count).count { arrangement.victims.contains(index($0)) }
+            : 0
         if hidden > 0 {
             let victims = "\(Figures.count(hidden)) of the next victims"
-            model.say(hider(entries, model, hides: victims), seconds: 6)
+            model.say(hidingText(entries, model, hides: victims), seconds: 6)
         } else if rows.isEmpty {
             model.say(
                 arrangement.victims.isEmpty
@@ -28,7 +28,8 @@ extension EntriesScreen {
         return (later ?? rows.first).map { move(&model, to: $0) } ?? []
     }
 
-    private static func hider(_ entries: EntriesState, _ model: Model, hides what: String) -> String {
+    /// A message: the filter, condition or group that hides some entries, and the key that clears it.
+    private static func hidingText(_ entries: EntriesState, _ model: Model, hides what: String) -> String {
         let key = Browser.keyName(model, .clear)
         if !entries.filter.isEmpty { return "The filter hides \(what); \(key) clears it." }
         return entries.condition == nil
@@ -37,8 +38,8 @@ extension EntriesScreen {
 
     /// Lists the keys of a server in the order of its policy, or moves to the next one. Nil: it isn't a server, or has no such order.
     static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
-        guard let server = model.archives.figures?.server, let order = server.evictionOrder?.keys,
-            let first = server.evictionOrder?.first, let entries = model.entries
+        guard let server = model.archives.figures?.server, let (order, first) = server.evictionOrder,
+            let entries = model.entries
         else { return nil }
         let own = entries.condition == entries.victims?.condition ? nil : entries.condition
         let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : nil
@@ -46,7 +47,7 @@ extension EntriesScreen {
         let isNew = model.pausedSince != nil || isOlder(entries, EntriesState.oldList.victims, model)
         var said = "\(server.policy) evicts the \(first) of some sampled keys, likely the first rows."
         if !entries.filter.isEmpty || (condition == nil && own != nil) || entries.group != nil {
-            said = hider(entries, model, hides: "other keys, which may be evicted first")
+            said = hidingText(entries, model, hides: "other keys, which may be evicted first")
         }
         model.say(said, seconds: 10)
         if isShown, !isNew { return Browser.move(&model, by: 1) }

@@ -49,13 +49,13 @@ struct EntriesState: Sendable {
     var ticket: Int?
     /// The request after which the cursor moves to the next victim.
     var victimTicket: Int?
-    /// The order and the condition in which a server's likely victims are listed.
+    /// The order and the condition of a server's list of likely victims.
     var victims: (order: EntryOrder, condition: EntryCondition?)?
     /// Whether the metadata of all keys may be read from a server without a question.
     var allowsMetadata = false
     /// Whether the cursor was moved since the list was opened or sorted.
     var isMoved = false
-    /// The request of a filter for keys of an older list of a server.
+    /// The request of a filter on a server, after which an old list is read again.
     var filterTicket: Int?
     /// Whether a listing with another filter or condition is being loaded.
     var isReplaced: Bool { ticket != nil && arrangement != nil && !showsWhatIsAsked }

@@ -17,7 +17,8 @@ struct LogState: Sendable {
     /// Columns of the messages that are scrolled out at the left.
     var firstColumn = 0
     var follows = true
-    /// The selected message, and ``follows``, when the prompt of a search opened; nil without one, and after a cancelled one.
+    /// The selected message, and ``follows``, when the prompt of a filter or search opened. Nil after a cancelled search, and
+    /// without the prompt of a filter.
     var searchStart: (number: Int, follows: Bool)?
     var archiveProblem: String?
     var readProblem: String?

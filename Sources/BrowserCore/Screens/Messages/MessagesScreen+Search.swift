@@ -56,7 +56,7 @@ extension MessagesScreen {
         guard let log = model.log, log[purpose].text != text else { return [] }
         let effects = stopSearching(&model, purpose)
         model.log?[purpose].text = text
-        // The nearest match is selected, not the one nearest to a match of the text before.
+        // Selects the match nearest to the start, not to a match of the former text.
         if purpose == .filter, let start = log.searchStart {
             model.log?.select(start.number, follows: start.follows)
         }

@@ -122,7 +122,7 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return [] }
         switch id {
         case .monitorPart:
-            return show(MonitorState.Part.allCases.next(after: monitor.part), in: &model)
+            return showPart(MonitorState.Part.allCases.next(after: monitor.part), &model)
         case .span where monitor.part == .graphs:
             let span = GraphsView.spans.next(after: monitor.span)
             model.monitor?.span = span
@@ -162,8 +162,8 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// Shows another part, in its own order.
-    static func show(_ part: MonitorState.Part, in model: inout Model) -> [Effect] {
+    /// Shows another part of the open monitor, in its own order.
+    static func showPart(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
         model.monitor?.part = part
         model.monitor?.sorted = (0, false)
         model.monitor?.processRow = part == .events ? .max : 0

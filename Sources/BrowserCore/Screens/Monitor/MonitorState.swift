@@ -33,7 +33,7 @@ struct MonitorState: Sendable {
     var activityRead: Timestamp?
     var activityProblem: String?
     var isActivityPending = false
-    /// The column that sorts the slow log or the clients, and whether in its reverse order.
+    /// The column that sorts the slow log or the clients, and whether its order is reversed.
     var sorted = (column: 0, isReversed: false)
     /// Whether the slow log and the clients leave out those of this program.
     var hidesOwn = false

@@ -43,18 +43,14 @@ enum ServerTables {
         .init("client", .minimum(15, weight: 1), .leading, 3, { $0.client }, .dim) { $0.client },
     ]
 
-    static func clients(_ monitor: MonitorState) -> [ServerClient] {
-        let found = (monitor.activity?.clients ?? []).filter {
+    private static func clients(_ monitor: MonitorState) -> [ServerClient] {
+        (monitor.activity?.clients ?? []).filter {
             monitor.shows([$0.address, $0.name, $0.command], isOwn: $0.isOwn)
         }
-        return sorted(found, by: clientColumns, monitor)
     }
 
-    static func slow(_ monitor: MonitorState) -> [SlowCommand] {
-        let found = (monitor.activity?.slow ?? []).filter {
-            monitor.shows([$0.text, $0.client], isOwn: $0.isOwn)
-        }
-        return sorted(found, by: slowColumns, monitor)
+    private static func slow(_ monitor: MonitorState) -> [SlowCommand] {
+        (monitor.activity?.slow ?? []).filter { monitor.shows([$0.text, $0.client], isOwn: $0.isOwn) }
     }
 
     private static func sorted<Row>(
@@ -74,6 +70,7 @@ enum ServerTables {
         _ rows: [Row], _ columns: [ServerColumn<Row>], _ model: Model, _ monitor: MonitorState
     ) -> Table {
         let (place, isReversed) = monitor.sorted
+        let rows = sorted(rows, by: columns, monitor)
         return Table(
             columns: columns.map(\.column).marked(
                 place, isDescending: columns[place].isDescending != isReversed),
@@ -124,26 +121,23 @@ enum ServerTables {
 
     static func message(_ monitor: MonitorState) -> MessageBox? {
         switch monitor.part {
-        case .events:
-            slow(monitor).dropFirst(monitor.processRow).first.map {
-                message("Slow command \($0.id)", $0, slowColumns)
-            }
-        case .processes:
-            clients(monitor).dropFirst(monitor.processRow).first.map {
-                message("Client \($0.id)", $0, clientColumns)
-            }
+        case .events: message(slow(monitor), slowColumns, monitor) { "Slow command \($0.id)" }
+        case .processes: message(clients(monitor), clientColumns, monitor) { "Client \($0.id)" }
         case .graphs: nil
         }
     }
 
+    /// All columns of the selected row.
     private static func message<Row>(
-        _ title: String, _ row: Row, _ columns: [ServerColumn<Row>]
-    ) -> MessageBox {
-        MessageBox(
-            title,
-            columns.map {
-                TextWidth.pad($0.column.title, to: 8) + " " + TerminalText.sanitized($0.cell(row).text)
-            })
+        _ rows: [Row], _ columns: [ServerColumn<Row>], _ monitor: MonitorState, title: (Row) -> String
+    ) -> MessageBox? {
+        sorted(rows, by: columns, monitor).dropFirst(monitor.processRow).first.map { row in
+            MessageBox(
+                title(row),
+                columns.map {
+                    TextWidth.pad($0.column.title, to: 8) + " " + TerminalText.sanitized($0.cell(row).text)
+                })
+        }
     }
 
     /// Requests clients and slow log, at most once a second and only while they are shown: they cost the server more than figures.

@@ -118,8 +118,8 @@ enum StoresScreen: ScreenParts {
             keys: [("enter", "Open"), ("esc", "Cancel")], purpose: .store)
     }
 
-    /// Shows a store beside the open ones, if these are stores, too. Otherwise, the browser starts again with it, after it could be
-    /// opened.
+    /// Opens a store, ring file or server. A store is shown beside other open stores. For anything else the browser starts again,
+    /// if it can be opened.
     static func openOther(_ typed: String, _ model: inout Model) -> [Effect] {
         guard !typed.isEmpty else { return [] }
         let isServer = ServerAddress.isURL(typed)
@@ -147,7 +147,7 @@ enum StoresScreen: ScreenParts {
             case .failure(let error): model.say("Not opened: \(error.description)", role: .error)
             case .success where isBeside: return show(path, &model)
             case .success where model.job?.isChange == true:
-                model.say("A change is running; open it again when it ends.", role: .warning)
+                model.say("A change is running; try again when it has ended.", role: .warning)
             case .success: return [.end(.open(path))]
             }
             return []

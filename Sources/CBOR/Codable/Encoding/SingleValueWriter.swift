@@ -18,7 +18,7 @@ extension SingleValueWriter: SingleValueEncodingContainer {
         }
     }
 
-    // Here, because the protocol has implementations of these two.
+    // Not in ItemWriter: for these two, the container's protocol has implementations, too.
     mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
     mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
 }
