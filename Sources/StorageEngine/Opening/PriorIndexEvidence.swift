@@ -13,10 +13,14 @@ struct PriorIndexEvidence {
     private let isTrustworthy: Bool
     /// Whether a repair that kept this index was interrupted.
     private(set) var isReplaced = false
+    /// Whether the index was built from a damaged log: then it may name outdated entries.
+    private(set) var isOfDamagedLog = false
     /// Whether a repair has found damage. Only then, or after a loss, is an entry outdated that the index doesn't name.
     var isDamaged = false
     /// For a repair, or after an interrupted one: the locations that the index names, if it is of this boot; sorted.
     private var listed: [Location]?
+    /// Those of entries that the index has as deleted, though an undo could restore them; sorted.
+    private var deleted: [Location] = []
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, sorts the entries' locations.
     init?(
@@ -59,7 +63,16 @@ struct PriorIndexEvidence {
         }
         isReplaced = state == .replaced
         guard forRepair || isReplaced else { return }
+        isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         listed = (0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location }.sorted()
+        // An operation that was interrupted may have recorded more in the log than in the slots.
+        guard index.lockOwner == 0 else { return }
+        deleted = (0..<index.usedEntries).compactMap { place in
+            guard let slot = index.entry(place + 1), index.marks.isHidden(place + 1, slot),
+                !index.undo[index.marks[place + 1].place].isRestored
+            else { return nil }
+            return slot.location
+        }.sorted()
     }
 
     /// Keeps the index only as evidence, with a loss, for the case that a repair is interrupted: no process trusts it then.
@@ -76,14 +89,28 @@ struct PriorIndexEvidence {
         try? index.cleanMark.set()
     }
 
-    /// Numbers of the entries of a damaged cache's new index that this one should name, but doesn't.
-    func outdated(in index: IndexView) -> [UInt32] {
-        guard let listed, isDamaged || isReplaced || index.loss != nil else { return [] }
-        return (0..<index.usedEntries).map { $0 + 1 }.filter {
-            guard let location = index.entry($0)?.location else { return false }
-            let isListed = listed.names(location, before: location.advanced(by: 8))
-            return location != .none && location < end && !isListed
+    /// Numbers of a damaged archive's entries that a repair removes, according to this index: those that it has as deleted; of
+    /// a cache also those that it should name, but doesn't.
+    func outdated(in index: IndexView, _ kind: ArchiveKind) -> [UInt32] {
+        guard isDamaged || isReplaced || index.loss != nil, let found = olderValues(in: index) else {
+            return []
         }
+        return kind == .cache ? found.deleted + found.unnamed : found.deleted
+    }
+
+    /// Numbers of entries of another index of this log that this one has as deleted, or that it should name, but doesn't;
+    /// `nil` if this one's entries are unknown.
+    func olderValues(in index: IndexView) -> (deleted: [UInt32], unnamed: [UInt32])? {
+        guard let listed else { return nil }
+        var found: (deleted: [UInt32], unnamed: [UInt32]) = ([], [])
+        for number in 1..<index.usedEntries + 1 {
+            guard let slot = index.entry(number), index.marks.isVisible(number, slot), slot.location < end
+            else { continue }
+            let (place, next) = (slot.location, slot.location.advanced(by: 8))
+            if deleted.names(place, before: next) { found.deleted.append(number) }
+            if !listed.names(place, before: next) { found.unnamed.append(number) }
+        }
+        return found
     }
 
     /// Batches of which the index names no frame; others were complete once.
