@@ -69,6 +69,8 @@ package struct Model: Sendable {
     var hasExplainedClipboard = false
     /// Whether a store was named at the start, so that Esc doesn't leave its archives.
     let startsInStore: Bool
+    /// Whether the source has only one store, which is a server or ring file. Others are opened by another browser.
+    let isOfSingleStore: Bool
     private var lastTicket = 0
 
     /// - Parameters:
@@ -88,6 +90,7 @@ package struct Model: Sendable {
         self.folder = folder
         self.store = store
         startsInStore = store != nil
+        isOfSingleStore = store == folder
         onlyLooks = isReadOnly
         self.now = now
         (allKeys, lookingKeys) = (keyMap, keyMap.without(.destructive))
