@@ -91,6 +91,23 @@ struct EventLogTests {
         test.send(second[0], expecting: [])
     }
 
+    @Test("reading a busy archive sends only its response")
+    func readingSendsNoProgress() {
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 40))
+        test.send(test.answers(to: test.effects[0], source)[0], expecting: ["load events of Blob, City"])
+        for key in 0..<100 { source.happen(.record, "key \(key)", archive: "City", at: Fixture.start) }
+        test.send(
+            test.answers(to: test.effects[0], source)[0], expecting: ["load events of City from 111"])
+        let clock = TestClock()
+        let performer = EffectPerformer(source: source) {
+            clock.advance(1)
+            return clock.now
+        }
+        var sent = 0
+        performer.perform(test.effects[0], isStopped: { false }, send: { _ in sent += 1 })
+        #expect(sent == 1)
+    }
+
     @Test(
         "reads the events of all archives on every screen, during a pause too",
         arguments: [

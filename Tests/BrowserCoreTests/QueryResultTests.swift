@@ -52,6 +52,15 @@ extension QueryScreenTests {
         try browser.press("<esc>", shows: "of 20")
     }
 
+    @Test("the cursor stays at its row when the filter ends")
+    func cursorStaysAfterFilter() throws {
+        var browser = try browser("Qfind number <lt> 20 | sort number<enter>/place 1<enter>j", columns: 120)
+        let key = try #require(browser.model.cursorKey)
+        let row = browser.model.cursorRow
+        browser.press([Key(.escape)])
+        #expect(browser.model.cursorKey == key && browser.model.cursorRow > row, "\(browser.text)")
+    }
+
     /// The column of a text in the first line that has it.
     private func column(of text: String, _ browser: HeadlessBrowser) -> Int? {
         browser.lines.compactMap { line in

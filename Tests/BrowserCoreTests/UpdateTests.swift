@@ -107,6 +107,19 @@ struct UpdateTests {
         test.press(.character("r"), expecting: ["arrange City by idle descending"])
     }
 
+    @Test("esc on another screen leaves that screen, and stops sorting where it is shown")
+    func escapeLeavesBeforeItStops() {
+        var test = entries()
+        test.press(.character("1"), expecting: ["arrange City by key"])
+        _ = test.press(.character("T"), source, settling: false)
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        #expect(test.model.screen == .monitor)
+        let left = test.press(Key(.escape), source, settling: false)
+        #expect(test.model.screen == .entries && !left.map(\.description).contains("stop"))
+        test.press(Key(.escape), expecting: ["stop"])
+        #expect(test.model.screen == .entries)
+    }
+
     @Test func filteringShowsProgress() {
         var test = entries()
         test.press(.character("/"))

@@ -456,6 +456,61 @@ struct ServerScreensTests {
         #expect(!browser.frame.plainText.contains("@ttl"), "\(browser.frame.plainText)")
     }
 
+    @Test("V adds its condition to the user's, which stays after its order")
+    func likelyVictimsOfCondition() async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
+        for (key, seconds) in [("one", "300"), ("two", "600"), ("six", "900")] {
+            try served.ask("SET", key, "1", "EX", seconds)
+        }
+        try served.ask("SET", "lasting", "1")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>W@key != \"one\"<enter>V"))
+        #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("2 of 4 entries"), "\(browser.frame.plainText)")
+        browser.press([.character("1")])
+        #expect(browser.frame.plainText.contains("3 of 4 entries"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("V<esc>"))
+        #expect(browser.frame.plainText.contains("3 of 4 entries"), "\(browser.frame.plainText)")
+    }
+
+    @Test("V moves on a paused list")
+    func likelyVictimsOfPausedList() async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
+        for (key, seconds) in [("one", "300"), ("two", "600")] {
+            try served.ask("SET", key, "1", "EX", seconds)
+        }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter><space>V"))
+        #expect(browser.model.cursorKey == "one", "\(browser.frame.plainText)")
+        browser.press([.character("V")])
+        #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
+    }
+
+    @Test("V lists no victims of a volatile policy without an expiring key", arguments: ["lru", "random"])
+    func noVolatileVictims(policy: String) async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-\(policy)"])
+        try served.ask("SET", "lasting", "1")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>V"))
+        #expect(browser.model.said?.contains("othing can be evicted") == true, "\(browser.model.said ?? "")")
+        #expect(browser.frame.plainText.contains("lasting"))
+    }
+
+    @Test("a source that is left closes its connection")
+    func disconnects() async throws {
+        let served = try await Served()
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        func clients() throws -> Int {
+            try ServerSource(served.address, remembers: EngineSource(), undoFolder: nil).serverActivity()?
+                .clients.count ?? 0
+        }
+        try source.connect()
+        let before = try clients()
+        source.disconnect()
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(try clients() == before - 1)
+    }
+
     @Test("R among likely victims stays at the first row")
     func refreshOfLikelyVictims() async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])

@@ -133,7 +133,7 @@ extension Browser {
             model.prompt?.said = nil
             return pressInPrompt(&model, key)
         }
-        if key == Key(.escape), let job = model.job, job.isStoppable || job.isChange {
+        if key == Key(.escape), let job = model.job, job.isChange || job.isStoppable && model.shows(job) {
             return stop(&model, job)
         }
         if isAsking(model) { return model.reply("\(key)\(Model.awaited)", seconds: 3) }

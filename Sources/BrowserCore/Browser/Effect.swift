@@ -35,6 +35,8 @@ struct QuestionContext {
     let pause: (Double) -> Void
     /// Reports the completed share, 0 to 1; false: stop.
     let progress: (Double) -> Bool
+    /// Whether to stop; sends no progress.
+    let isStopped: () -> Bool
 }
 
 /// The update that a response causes. The model may have changed since the request.

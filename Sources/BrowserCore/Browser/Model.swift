@@ -69,6 +69,8 @@ package struct Model: Sendable {
     var hasExplainedClipboard = false
     /// Whether a store was named at the start, so that Esc doesn't leave its archives.
     let startsInStore: Bool
+    /// Whether the source has only one store, which is a server or ring file. Others are opened by another browser.
+    let isOfSingleStore: Bool
     private var lastTicket = 0
 
     /// - Parameters:
@@ -88,6 +90,7 @@ package struct Model: Sendable {
         self.folder = folder
         self.store = store
         startsInStore = store != nil
+        isOfSingleStore = store == folder
         onlyLooks = isReadOnly
         self.now = now
         (allKeys, lookingKeys) = (keyMap, keyMap.without(.destructive))
@@ -152,7 +155,19 @@ package struct Model: Sendable {
         jobs.removeAll { !$0.isChange && !$0.leadsToQuestion && $0.workspace == workspace }
     }
 
+    /// Whether the job's result is for the current screen, or for no specific one.
+    func shows(_ job: Job) -> Bool {
+        let tickets: [(screen: Screen, tickets: [Int?])] = [
+            (.entries, [entries?.ticket, entries?.marking]), (.groups, [groups?.ticket]),
+            (.query, [query?.ticket, query?.marking]), (.value, [value?.find.ticket]),
+            (.messages, LogState.Purpose.allCases.map { log?[$0].ticket }),
+        ]
+        return tickets.first { $0.tickets.contains(job.ticket) }.map { $0.screen == screen } ?? true
+    }
+
     func words(of job: Job) -> String {
+        var job = job
+        job.isStoppable = job.isStoppable && (job.isChange || shows(job))
         guard let other = kept.first(where: { $0.id == job.workspace }) else { return job.text }
         return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
     }

@@ -107,6 +107,11 @@ extension Model {
 
     var ringing: [String] { archives.ringing + kept.flatMap(\.ringing) }
 
+    /// Whether the end of the browser loses marks, alarms, dialogs or other open stores.
+    var losesStateAtEnd: Bool {
+        openStores.count > 1 || (kept + [Workspace(of: self)].compactMap { $0 }).contains(where: \.isNeeded)
+    }
+
     mutating func keepStore() {
         if let workspace = Workspace(of: self) { kept.append(workspace) }
         showList()

@@ -24,7 +24,7 @@ package struct EffectPerformer: Sendable {
     {
         guard case .question(let question) = effect else { return }
         var last = clock()
-        let context = QuestionContext(source: source, clock: clock, pause: pause) { share in
+        let progress = { (share: Double) in
             let now = clock()
             if let ticket = question.ticket, abs(now.seconds(since: last)) >= EffectPerformer.reportInterval {
                 last = now
@@ -32,6 +32,8 @@ package struct EffectPerformer: Sendable {
             }
             return !isStopped()
         }
+        let context = QuestionContext(
+            source: source, clock: clock, pause: pause, progress: progress, isStopped: isStopped)
         var answer = question.answer(context)
         answer.workspace = question.workspace
         send(.answer(answer))

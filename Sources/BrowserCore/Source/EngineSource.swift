@@ -106,6 +106,15 @@ package final class EngineSource: StoreSource {
         return StoreList(stores, unremembered: problem)
     }
 
+    /// The stores for the list of another source; none if they are unreadable.
+    func storesElsewhere() -> [StoreSummary] {
+        ((try? stores().stores) ?? []).map { store in
+            var store = store
+            store.isElsewhere = true
+            return store
+        }
+    }
+
     /// A store in another folder, or a server, which isn't read; nil if it is neither a favourite nor present.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
         let name = StorePath.name(known.path)

@@ -7,6 +7,8 @@ import Synchronization
 package final class RingFileSource: StoreSource {
     package let path: String
     private let ring: RingFile
+    /// Lists and remembers other stores; nil: this list has only the ring file.
+    private let remembers: EngineSource?
     private let state: Mutex<State>
 
     private struct State {
@@ -18,7 +20,8 @@ package final class RingFileSource: StoreSource {
     }
 
     /// - Throws: if the ring file is missing or unreadable.
-    package init(path: String) throws(RingFileError) {
+    package init(path: String, remembers: EngineSource? = nil) throws(RingFileError) {
+        self.remembers = remembers
         self.path = StorePath.whole(path)
         ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
         _ = try ring.isEmpty()
@@ -38,14 +41,20 @@ package final class RingFileSource: StoreSource {
         } catch {
             summary.problem = error.description
         }
-        return StoreList([summary])
+        return StoreList([summary] + (remembers?.storesElsewhere() ?? []))
+    }
+
+    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
+        if store != path { try remembers?.noteOpened(store: store, at: moment) }
     }
 
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        throw SourceError("a ring file can't be a favourite")
+        guard let remembers, store != path else { throw SourceError("a ring file can't be a favourite") }
+        try remembers.setFavourite(isFavourite, store: store)
     }
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {
+        guard store == path else { throw SourceError("\(store) is not this ring file") }
         var summary = ArchiveSample(name: name, kind: .log)
         do throws(RingFileError) {
             summary.records = try count()

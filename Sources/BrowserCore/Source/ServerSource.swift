@@ -62,6 +62,9 @@ package final class ServerSource: QueriedSource {
 
     package func connect() throws(SourceError) { _ = try connection.traits() }
 
+    /// Closes the connection; a later request opens another.
+    package func disconnect() { connection.close() }
+
     package func isOnThisMachine() throws(SourceError) -> Bool { try connection.isOnThisMachine() }
 
     package var folder: String { address.description }
@@ -77,18 +80,17 @@ package final class ServerSource: QueriedSource {
         } catch {
             summary.problem = error.description
         }
-        // The others are still opened from here.
-        var others = (try? remembers.stores().stores) ?? []
+        var others = remembers.storesElsewhere()
         if let place = others.firstIndex(where: { $0.path == summary.path }) {
             summary.isFavourite = others.remove(at: place).isFavourite
         }
-        for place in others.indices { others[place].isElsewhere = true }
         return StoreList([summary] + others)
     }
 
     // MARK: Figures
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {
+        guard store == folder else { throw SourceError("\(store) is not this server") }
         if let (figures, read) = state.withLock({ $0.figures }),
             abs(Timestamp.now().seconds(since: read)) < ServerSource.fresh
         {

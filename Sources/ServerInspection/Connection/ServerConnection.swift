@@ -202,7 +202,8 @@ package final class ServerConnection: Sendable {
                 && [" to access a key", " to access one of the keys"].contains { refusal.contains($0) }
     }
 
-    private func close() { state.withLock { $0.link = nil } }
+    /// Closes the connection; the next request opens another.
+    package func close() { state.withLock { $0.link = nil } }
 
     /// Closes the connection: its next answers may be wrong, too.
     func invalidAnswer(to name: String) -> SourceError {

@@ -54,6 +54,9 @@ package struct ServerFigures: Sendable, Hashable {
     /// Whether only keys with an expiry time are evicted.
     package var evictsOnlyExpiring: Bool { policy.hasPrefix("volatile-") }
 
+    /// Whether the policy can evict a key, apart from the memory limit.
+    package var hasEvictableKeys: Bool { !evictsOnlyExpiring || databases.contains { $0.expiring > 0 } }
+
     package static func number(ofDatabase name: String) -> Int? {
         name.hasPrefix("db") ? Int(name.dropFirst(2)).flatMap { $0 >= 0 ? $0 : nil } : nil
     }

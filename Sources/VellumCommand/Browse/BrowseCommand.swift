@@ -140,6 +140,7 @@ struct BrowseCommand: ParsableCommand {
             return try (format ?? .text).print(frame, session.theme)
         }
         let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)
+        (session.source as? ServerSource)?.disconnect()
         let flags = [(lines, "--lines"), (readOnly, "--read-only")].filter(\.0).map(\.1)
         try Self.go(on: exit, flags + (theme.map { ["--theme", $0.rawValue] } ?? []))
     }
@@ -149,7 +150,7 @@ struct BrowseCommand: ParsableCommand {
     static func go(on exit: BrowserExit, _ options: [String]) throws {
         switch exit {
         case .quit: break
-        case .startDemo: try DemoCommand.parse(options.filter { $0 == "--lines" }).run()
+        case .startDemo: try DemoCommand.parse(options.filter { $0 != "--read-only" }).run()
         case .open(let path): try BrowseCommand.parse(options + [path]).run()
         }
     }

@@ -64,12 +64,15 @@ struct BrowserSession: Sendable {
     }
 
     private func settled(_ source: any StoreSource, state: StateFolder?) -> any StoreSource {
-        let server = source as? ServerSource
-        guard server != nil || source is EngineSource else { return source }
         // Problems of the settings are reported with the other settings.
         var problems: [String] = []
         let choices = SettledChoices(Configuration.current, problems: &problems)
+        if let ring = source as? RingFileSource {
+            let remembers = EngineSource(state: state, settled: choices)
+            return (try? RingFileSource(path: ring.path, remembers: remembers)) ?? ring
+        }
         let engine = EngineSource(folder: source.folder, state: state, settled: choices)
+        let server = source as? ServerSource
         return server?.remembering(by: engine, undoFolder: ServerAddress.undoFolder) ?? engine
     }
 

@@ -78,7 +78,8 @@ struct DemoCommand: ParsableCommand {
                 exit = try lines ? browser.runInLines() : browser.runInTerminal(recording: recording)
                 recording = nil
             }
-            return try BrowseCommand.go(on: exit, lines ? ["--lines"] : [])
+            return try BrowseCommand.go(
+                on: exit, (lines ? ["--lines"] : []) + (theme.map { ["--theme", $0.rawValue] } ?? []))
         }
         try session.wait(seconds: seconds)
         let output = OutputWriter()

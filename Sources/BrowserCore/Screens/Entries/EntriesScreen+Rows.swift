@@ -157,7 +157,7 @@ extension EntriesScreen {
     static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
         if let entries = model.entries, let victims = entries.victims, victims.order.basis != order.basis {
-            if entries.condition == victims.condition { model.entries?.condition = nil }
+            model.entries?.condition = entries.ownCondition
             model.entries?.victims = nil
         }
         // The cursor stays with a key that it was moved to.

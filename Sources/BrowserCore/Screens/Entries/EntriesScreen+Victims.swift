@@ -36,25 +36,31 @@ extension EntriesScreen {
             ? "The group lacks \(what)." : "The condition hides \(what); \(key) clears it."
     }
 
-    /// Lists the keys of a server in the order of its policy, or moves to the next one. Nil: it isn't a server, or has no such order.
+    /// Lists the keys of a server in the order of its policy, or moves to the next one. A condition of the user stays in force. Nil: it
+    /// isn't a server, or has no such order.
     static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
         guard let server = model.archives.figures?.server, let (order, first) = server.evictionOrder,
-            let entries = model.entries
+            let entries = model.entries, server.hasEvictableKeys
         else { return nil }
-        let own = entries.condition == entries.victims?.condition ? nil : entries.condition
-        let condition = server.evictsOnlyExpiring ? try? EntryCondition("@ttl > 0s") : nil
-        let isShown = entries.order == order && entries.condition == condition ?? own
-        let isNew = model.pausedSince != nil || isOlder(entries, EntriesState.oldList.victims, model)
+        let own = entries.ownCondition
+        let expiring = "@ttl > 0s"
+        let condition =
+            server.evictsOnlyExpiring
+            ? try? EntryCondition(own.map { "(\($0.text)) and \(expiring)" } ?? expiring) : own
+        let isShown = entries.order == order && entries.condition == condition
+        // A paused list is read once, when the order is chosen.
+        let isNew =
+            model.pausedSince == nil ? isOlder(entries, EntriesState.oldList.victims, model) : !isShown
         var said = "\(server.policy) evicts the \(first) of some sampled keys, likely the first rows."
-        if !entries.filter.isEmpty || (condition == nil && own != nil) || entries.group != nil {
+        if !entries.filter.isEmpty || own != nil || entries.group != nil {
             said = hidingText(entries, model, hides: "other keys, which may be evicted first")
         }
         model.say(said, seconds: 10)
         if isShown, !isNew { return Browser.move(&model, by: 1) }
         return readingMetadata(&model, for: order, ofNewList: isNew) { model in
             model.entries?.order = order
-            model.entries?.condition = condition ?? own
-            model.entries?.victims = (order, condition)
+            model.entries?.condition = condition
+            model.entries?.victims = (order, condition, own)
             toTop(&model)
             return rearrange(&model, takingListing: isNew, isForced: true)
         }
@@ -66,8 +72,12 @@ extension EntriesScreen {
         if let server = model.archives.figures?.server {
             let limit = server.memoryLimit == nil ? "no maxmemory" : "the policy \(server.policy)"
             let evicts = server.memoryLimit != nil && server.policy != "noeviction"
+            if evicts, !server.hasEvictableKeys {
+                return "Nothing can be evicted: \(server.policy) evicts only keys that expire, and none does."
+            }
+            let keys = server.evictsOnlyExpiring ? "key with an expiry time" : "key"
             return evicts
-                ? "Each key is equally likely to be evicted: the server has \(limit)."
+                ? "Each \(keys) is equally likely to be evicted: the server has \(limit)."
                 : "Nothing is evicted: the server has \(limit)."
         }
         let sample = model.sample(archive)

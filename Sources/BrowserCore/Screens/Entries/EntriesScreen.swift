@@ -236,7 +236,9 @@ enum EntriesScreen: ScreenParts {
 
     static func clear(_ model: inout Model) -> [Effect] {
         if model.entries?.filter.isEmpty == false { return filter(&model, "") }
-        if model.entries?.condition != nil { return demand(&model, nil) }
+        if let entries = model.entries, let condition = entries.condition {
+            return demand(&model, condition == entries.ownCondition ? nil : entries.ownCondition)
+        }
         if model.entries?.marks.isEmpty == false {
             model.entries?.marks = Marks()
             return []

@@ -49,8 +49,12 @@ struct EntriesState: Sendable {
     var ticket: Int?
     /// The request after which the cursor moves to the next victim.
     var victimTicket: Int?
-    /// The order and the condition of a server's list of likely victims.
-    var victims: (order: EntryOrder, condition: EntryCondition?)?
+    /// The order and the condition of a server's list of likely victims, and the user's part of the condition.
+    var victims: (order: EntryOrder, condition: EntryCondition?, own: EntryCondition?)?
+    /// The condition without the part that lists likely victims.
+    var ownCondition: EntryCondition? {
+        victims.map { condition == $0.condition ? $0.own : condition } ?? condition
+    }
     /// Whether the metadata of all keys may be read from a server without a question.
     var allowsMetadata = false
     /// Whether the cursor was moved since the list was opened or sorted.

@@ -362,7 +362,9 @@ enum EntriesView {
         }
         var right: [Span] = []
         if let server = model.archives.figures?.server, order == server.evictionOrder?.keys {
-            let isPart = arrangement.isFiltered && arrangement.condition != entries.victims?.condition
+            let isPart =
+                arrangement.isFiltered
+                && (entries.victims?.own != nil || arrangement.condition != entries.victims?.condition)
             let among = isPart || !arrangement.filter.isEmpty ? "among these " : ""
             right.append(Span("likely victims of \(server.policy) \(among)first ", look[.dying]))
         }

@@ -93,7 +93,7 @@ private struct EventReading: Sendable {
         }
         var busy = readings.compactMap(read)
         var left = Int(BrowserLoop.refreshInterval / pause)
-        while !busy.isEmpty, left > 0, count < EventLog.least, context.progress(0) {
+        while !busy.isEmpty, left > 0, count < EventLog.least, !context.isStopped() {
             left -= 1
             context.pause(pause)
             busy = busy.compactMap(read)

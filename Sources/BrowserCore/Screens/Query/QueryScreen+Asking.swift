@@ -106,8 +106,11 @@ extension QueryScreen {
     }
 
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
-        guard let answer = model.query?.answer else { return [] }
-        model.query?.view.filter(answer, by: text)
+        guard var query = model.query, let answer = query.answer else { return [] }
+        let row = query.view.row(query.cursor)
+        query.view.filter(answer, by: text)
+        if row >= 0 { query.cursor = query.view.place(of: row) }
+        model.query = query
         return []
     }
 

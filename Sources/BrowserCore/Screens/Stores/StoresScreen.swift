@@ -100,7 +100,9 @@ enum StoresScreen: ScreenParts {
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
         let isServer = ServerAddress.isURL(store.path)
-        if isServer ? store.path != model.folder : isOfServer(model) { return openOther(store.path, &model) }
+        if store.path != model.folder, isServer || model.isOfSingleStore {
+            return openOther(store.path, &model)
+        }
         return show(store.path, &model)
     }
 
@@ -125,7 +127,7 @@ enum StoresScreen: ScreenParts {
         let isServer = ServerAddress.isURL(typed)
         let path = isServer ? typed : StorePath.whole(WholeFile.path(typed: typed))
         let isStore = !isServer && FileKind(of: path) != .regular
-        let isBeside = isStore && !isOfServer(model) && !model.isOfRingFile
+        let isBeside = isStore && !model.isOfSingleStore
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
         let ticket = model.begin(title, leadsToQuestion: true)
@@ -146,12 +148,23 @@ enum StoresScreen: ScreenParts {
             switch result {
             case .failure(let error): model.say("Not opened: \(error.description)", role: .error)
             case .success where isBeside: return show(path, &model)
-            case .success where model.job?.isChange == true:
-                model.say("A change is running; try again when it has ended.", role: .warning)
-            case .success: return [.end(.open(path))]
+            case .success where model.losesStateAtEnd:
+                model.overlay = Choice(
+                    title: "Open \(StorePath.name(path)) and close the open stores?",
+                    lines: ["Marks, alarms and graphs of the open stores are lost."], button: "Open"
+                ) { end(&$0, toOpen: path) }
+            case .success: return end(&model, toOpen: path)
             }
             return []
         }
+    }
+
+    /// Ends the browser to open another source, whose list has the stores that were open.
+    private static func end(_ model: inout Model, toOpen path: String) -> [Effect] {
+        guard model.job?.isChange != true else {
+            return model.reply("A change is running; try again when it has ended.", role: .warning)
+        }
+        return model.openStores.map { remember($0.store) } + [.end(.open(path))]
     }
 
     static func remember(_ path: String) -> Effect {
@@ -207,9 +220,9 @@ enum StoresScreen: ScreenParts {
 
     static func clear(_ model: inout Model) -> [Effect] {
         guard model.stores.filter.isEmpty else { return promptChanged(&model, "") }
-        // The list of a server has only this server.
-        guard isOfServer(model), let server = model.kept.first else { return back(&model) }
-        model.showStore(server.store)
+        // Other stores of the list aren't opened beside it.
+        guard model.isOfSingleStore, let kept = model.kept.first else { return back(&model) }
+        model.showStore(kept.store)
         return Browser.refreshUnlessPaused(&model)
     }
 

@@ -74,9 +74,9 @@ enum StoresView {
         }
         guard !stores.isEmpty else { return explain(model, layout, into: &frame) }
         let here = stores.count { !$0.isElsewhere }
-        let count = StoresScreen.isOfServer(model) ? "" : "\(Figures.count(here, "store", "stores")) in "
+        let count = model.isOfSingleStore ? "" : "\(Figures.count(here, "store", "stores")) in "
         var others = here < stores.count ? ", \(Figures.count(stores.count - here)) elsewhere" : ""
-        if StoresScreen.isOfServer(model) {
+        if model.isOfSingleStore {
             others = "; \(Browser.keyName(model, .clear)) returns to it" + others
         }
         let folder = look.cut(
