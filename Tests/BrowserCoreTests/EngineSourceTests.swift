@@ -446,6 +446,33 @@ struct EngineSourceTests {
         #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.text)")
     }
 
+    @Test("a store opened from a ring file's list of stores is shown by its own source")
+    func opensStoreFromRingFile() throws {
+        let path = folder.path + "/ring"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let ring = try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true)
+        try ring.append([1])
+        try Store.open(at: folder.path + "/store").close()
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: path, store: path,
+                isReadOnly: true, now: Timestamp.now()),
+            source: try RingFileSource(path: path), clock: { Timestamp.now() })
+        browser.press(try Key.script("hO\(folder.path)/store<enter>"))
+        #expect(browser.exit == .open(folder.path + "/store"), "\(browser.text)")
+    }
+
+    @Test("a text file isn't reported as a ring file of another version")
+    func textIsNoRingFile() throws {
+        let path = folder.path + "/text"
+        try Data(repeating: UInt8(ascii: "r"), count: 100).write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: RingFileError.self) { try RingFileSource(path: path) }
+        #expect(error == .unsupportedVersion(path: path, found: UInt8(ascii: "r")))
+        let later = RingFileError.unsupportedVersion(path: path, found: 2)
+        #expect(error?.description.contains("neither a store") == true)
+        #expect(!later.description.contains("neither a store"))
+    }
+
     private func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
 
     /// Regression: entries of a recreated archive with as many events weren't read.

@@ -125,11 +125,13 @@ enum StoresScreen: ScreenParts {
         let isServer = ServerAddress.isURL(typed)
         let path = isServer ? typed : StorePath.whole(WholeFile.path(typed: typed))
         let isStore = !isServer && FileKind(of: path) != .regular
-        let isBeside = isStore && !isOfServer(model) && !model.isOfRingFile
+        let mayBeBeside = isStore && !isOfServer(model)
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
         let ticket = model.begin(title, leadsToQuestion: true)
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
+            // The source of a ring file reads no store, also after the list of stores was opened.
+            let isBeside = mayBeBeside && !(context.source is RingFileSource)
             do {
                 if isServer {
                     let address = try ServerAddress(path, password: password)
@@ -141,11 +143,12 @@ enum StoresScreen: ScreenParts {
                     _ = try source.figures(store: path)
                 }
             } catch { throw SourceError("\(error)") }
+            return isBeside
         } then: { model, result in
             guard model.ends(ticket) else { return [] }
             switch result {
             case .failure(let error): model.say("Not opened: \(error.description)", role: .error)
-            case .success where isBeside: return show(path, &model)
+            case .success(true): return show(path, &model)
             case .success where model.job?.isChange == true:
                 model.say("A change is running; open it again when it ends.", role: .warning)
             case .success: return [.end(.open(path))]
