@@ -496,6 +496,17 @@ struct EngineSourceTests {
         #expect(Set(listed.dropFirst().map(\.path)) == Set(paths.map(StorePath.whole)))
     }
 
+    @Test("a text file isn't reported as a ring file of another version")
+    func textIsNoRingFile() throws {
+        let path = folder.path + "/text"
+        try Data(repeating: UInt8(ascii: "r"), count: 100).write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: RingFileError.self) { try RingFileSource(path: path) }
+        #expect(error == .unsupportedVersion(path: path, found: UInt8(ascii: "r")))
+        let later = RingFileError.unsupportedVersion(path: path, found: 2)
+        #expect(error?.description.contains("neither a store") == true)
+        #expect(!later.description.contains("neither a store"))
+    }
+
     private func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
 
     /// Regression: entries of a recreated archive with as many events weren't read.

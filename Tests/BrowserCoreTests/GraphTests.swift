@@ -214,8 +214,8 @@ struct GraphTests {
         let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j")
         for _ in 0..<2 {
+            for number in 0..<40 { evict("key \(number)", bytes: 500) }
             for number in 0..<40 {
-                source.happen(.eviction, "key \(number)", archive: "City", cause: .limit, at: clock.now)
                 source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
             }
         }
@@ -224,6 +224,28 @@ struct GraphTests {
         browser.refresh()
         browser.press([.character("L")])
         let proposal = "disk \(Figures.bytes(limit + 20_000)) memory"
+        #expect(browser.text.contains(proposal), "\(browser.text)")
+    }
+
+    private func evict(_ key: String, bytes: Int) {
+        source.happen(.eviction, key, archive: "City", cause: .limit, bytes: bytes, at: clock.now)
+    }
+
+    @Test("the proposed limit has no space for more keys than were evicted at the same time")
+    func neededLimitIsAtMostWhatExists() throws {
+        let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })
+        var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j")
+        let size = Int(limit / 5)
+        evict("key 0", bytes: size)
+        for number in 0..<40 {
+            evict("key \(number + 1)", bytes: size)
+            source.happen(.record, "key \(number)", archive: "City", bytes: size, at: clock.now)
+        }
+        clock.advance(1)
+        browser.refresh()
+        browser.refresh()
+        browser.press([.character("L")])
+        let proposal = "disk \(Figures.bytes(limit + 2 * UInt64(size))) memory"
         #expect(browser.text.contains(proposal), "\(browser.text)")
     }
 

@@ -122,6 +122,26 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("contents to see"))
     }
 
+    @Test("the value beside the list follows changes of equal size: at once, or after R where reads count")
+    func changesOfEqualSize() async throws {
+        let served = try await Served()
+        try served.ask("SET", "text", "value 1")
+        let touches = try !served.connection.traits().keepsIdleTimes
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>" + (touches ? "<enter><enter><esc>" : "")))
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("value 1"), "\(browser.frame.plainText)")
+        for value in ["value 2", "value 3"] {
+            try served.ask("SET", "text", value)
+            try await Task.sleep(for: .milliseconds(1100))
+            browser.refresh()
+            #expect(browser.frame.plainText.contains(value) != touches, "\(browser.frame.plainText)")
+            browser.press([.character("R")])
+            #expect(browser.frame.plainText.contains(value), "\(browser.frame.plainText)")
+        }
+    }
+
     @Test(
         "actions that a server doesn't support say why at once",
         arguments: [

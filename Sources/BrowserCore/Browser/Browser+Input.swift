@@ -268,6 +268,7 @@ extension Browser {
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
             model.say("Refreshing.", seconds: 2)
+            model.readValueAgain()
             return refresh(&model, isForced: true)
         case .hints: return toggleHints(&model)
         case .mouse:

@@ -60,6 +60,7 @@ package enum Browser {
             entries.notBefore = nil
             entries.flashes = [:]
             atLatestNow(&entries.preview.since)
+            atLatestNow(&entries.preview.read)
             atLatestNow(&entries.preview.failed)
             model.entries = entries
         }

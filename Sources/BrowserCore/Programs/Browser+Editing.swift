@@ -123,6 +123,7 @@ extension Browser {
         model.cost.note(writes: 1, longestCall: carried.longestCall)
         let size = Figures.bytes(UInt64(plan.edit.bytes.count))
         model.say("Stored \(plan.edit.name), \(size).", role: .good, seconds: 10)
+        model.readValueAgain()
         return refresh(&model, isForced: true)
     }
 

@@ -177,6 +177,9 @@ extension Model {
     /// Whether the server counts reading a value as an access.
     var countsReads: Bool { archives.figures?.objectionToReading != nil }
 
+    /// Reads a server's value beside the list again, even if its size and type are unchanged.
+    mutating func readValueAgain() { if isOfServer { entries?.preview.sequence = nil } }
+
     var isTyping: Bool { parts.typingKeys(self) != nil }
 }
 

@@ -199,7 +199,11 @@ package final class ServerSource: QueriedSource {
     }
 
     package func allowUse(of key: String, in archive: ArchiveAddress) {
-        state.withLock { _ = $0.allowed.insert(EntryAddress(key, in: archive)) }
+        state.withLock {
+            $0.allowed.insert(EntryAddress(key, in: archive))
+            // Otherwise, a change shortly after the last read would pass for the own access.
+            $0.value = nil
+        }
     }
 
     package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {

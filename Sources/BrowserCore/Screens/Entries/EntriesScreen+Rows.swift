@@ -439,11 +439,11 @@ extension EntriesScreen {
         }
     }
 
-    /// Whether visible rows are read again: each second of a server, which doesn't report changes of its keys.
-    private static func isOutdated(_ rows: ListedRows, _ model: Model) -> Bool {
-        guard model.isOfServer, model.pausedSince == nil, model.archives.problem == nil, let made = rows.made
+    /// Whether visible rows and their value are read again: each second of a server, which doesn't report changes of its keys.
+    private static func isOutdated(_ read: Timestamp?, _ model: Model) -> Bool {
+        guard model.isOfServer, model.pausedSince == nil, model.archives.problem == nil, let read
         else { return false }
-        return !rows.range.isEmpty && model.now.seconds(since: made) >= 1
+        return model.now.seconds(since: read) >= 1
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
@@ -457,7 +457,8 @@ extension EntriesScreen {
         var effects: [Effect] = []
         let visible = entries.top..<min(count, entries.top + page)
         let isRead = entries.read.holds(visible, entries.properties ?? [])
-        if !isRead || isOutdated(entries.read, model), entries.rowsTicket == nil {
+        let isOld = !entries.read.range.isEmpty && isOutdated(entries.read.made, model)
+        if !isRead || isOld, entries.rowsTicket == nil {
             let margin = isRead ? 0 : page
             let range = max(0, visible.lowerBound - margin)..<min(count, visible.upperBound + margin)
             let ticket = model.ticket()
@@ -475,26 +476,35 @@ extension EntriesScreen {
             entries.key = nil
             entries.preview = Preview(problem: goneText)
         }
-        if let effect = preview(&entries, layout, model.now) { effects.append(effect) }
+        if let effect = preview(&entries, layout, model) { effects.append(effect) }
         return effects
     }
 
     private static func preview(
-        _ entries: inout EntriesState, _ layout: ScreenLayout, _ now: Timestamp
+        _ entries: inout EntriesState, _ layout: ScreenLayout, _ model: Model
     ) -> Effect? {
-        guard !layout.pane.isEmpty, !entries.preview.isPending, let entry = entries.rows[entries.cursor],
-            entries.preview.key.map(ExactText.init) != ExactText(entry.key)
-                || entries.preview.sequence != entry.sequence
-                || entries.preview.failed.map({ now.seconds(since: $0) >= 1 }) == true
+        let shown = entries.preview
+        guard !layout.pane.isEmpty, !shown.isPending, let entry = entries.rows[entries.cursor]
         else { return nil }
+        let isSameKey = shown.key.map(ExactText.init) == ExactText(entry.key)
+        let isSame = isSameKey && shown.sequence == entry.sequence
+        // Without a request, the value isn't read again if that counts as an access.
+        let isDue =
+            shown.failed.map { model.now.seconds(since: $0) >= 1 }
+            ?? (!model.countsReads && isOutdated(shown.read, model))
+        guard !isSame || isDue else { return nil }
+        let isShown = shown.load.map { ExactText($0.entry.key) } == ExactText(entry.key)
+        let isRequested = isShown && shown.sequence == nil
         entries.preview.failed = nil
         entries.preview.isPending = true
         entries.preview.key = entry.key
         entries.preview.sequence = entry.sequence
-        entries.preview.since = now
+        entries.preview.since = isSame && isShown ? nil : model.now
         let (key, archive) = (entry.key, entries.archive)
         return .ask("load value \(archive.name)/\(key) for preview") { (context) throws(SourceError) in
-            try ValueLoad.load(key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
+            if isRequested { context.source.allowUse(of: key, in: archive) }
+            return try ValueLoad.load(
+                key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
         } then: { model, result in
             guard model.entries?.archive == archive,
                 model.entries?.preview.key.map(ExactText.init) == ExactText(key)
@@ -504,14 +514,17 @@ extension EntriesScreen {
             case .success(let load):
                 if let load { model.entries?.restoreRow(load.entry) }
                 model.entries?.preview.load = load
+                model.entries?.preview.read = model.now
                 model.entries?.preview.problem = load == nil ? goneText : nil
                 model.entries?.preview.failed = load == nil ? model.now : nil
                 // The removed row stays visible for a moment.
                 if load == nil { model.entries?.ghosts.insert(ExactText(key)) }
             case .failure(let error):
+                model.entries?.preview.failed = model.now
+                // The last value stays, with its age.
+                if model.entries?.preview.since == nil { return [] }
                 model.entries?.preview.load = nil
                 model.entries?.preview.problem = error.description
-                model.entries?.preview.failed = model.now
             }
             return []
         }

@@ -182,9 +182,13 @@ struct Preview: Sendable {
     var top = 0
     var problem: String?
     var key: String?
+    /// Nil: the value is read again.
     var sequence: UInt64?
     var isPending = false
+    /// When a new value was requested; nil if the shown one is being read again.
     var since: Timestamp?
+    /// When the shown value was read.
+    var read: Timestamp?
     /// When reading failed; it is retried.
     var failed: Timestamp?
 

@@ -314,7 +314,7 @@ enum EntriesView {
         highlight(arrangement, entries, table.layout(in: layout.list), into: &frame, look: look)
         EventsTable.drawTail(model, archive: entries.archive.name, into: &frame, in: layout.events)
         if !layout.pane.isEmpty {
-            PreviewPane(entries, isBeside: layout.isBeside, now: model.now)
+            PreviewPane(entries, isBeside: layout.isBeside, model)
                 .draw(into: &frame, in: layout.pane, look: look)
         }
     }

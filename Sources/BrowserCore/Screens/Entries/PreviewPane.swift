@@ -7,11 +7,14 @@ struct PreviewPane {
     private let isBeside: Bool
     /// The selected key while its value is being read for longer than ``Preview/patience``.
     private let awaited: String?
+    /// Seconds since a server's value was read.
+    private let age: Double
 
-    init(_ entries: EntriesState, isBeside: Bool, now: Timestamp) {
+    init(_ entries: EntriesState, isBeside: Bool, _ model: Model) {
         preview = entries.preview
         self.isBeside = isBeside
-        let isLate = preview.since.map { now.seconds(since: $0) >= Preview.patience } ?? false
+        let isLate = preview.since.map { model.now.seconds(since: $0) >= Preview.patience } ?? false
+        age = model.isOfServer ? preview.read.map { model.shownNow.seconds(since: $0) } ?? 0 : 0
         let isRead = entries.read.range.contains(entries.cursor) || entries.count == 0
         awaited = !isRead ? "" : preview.isPending && isLate ? entries.key : nil
     }
@@ -45,6 +48,7 @@ struct PreviewPane {
         let figures =
             "\(load.name), \(Figures.bytes(UInt64(load.size)))"
             + (isPart ? ", first \(Figures.bytes(UInt64(load.head.count)))" : "")
+            + (age < 3 ? "" : ", read \(Figures.duration(age)) ago")
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         // The key has priority over the figures.
         let key = look.cut(load.entry.key, to: max(title.columns * 2 / 3, title.columns - width), .middle)

@@ -211,7 +211,9 @@ struct EventFilter: Sendable, Hashable {
 /// Detects archives that are too small: counts recorded keys that the disk limit evicted in the ten minutes before. Keys are compared by
 /// their hashes, since the events of evictions may lack the key.
 struct EvictedReturns: Sendable {
-    private var evicted: [UInt32: Timestamp] = [:]
+    private var evicted: [UInt32: (time: Timestamp, bytes: UInt64)] = [:]
+    /// Sum of the bytes of ``evicted``.
+    private var evictedBytes: UInt64 = 0
     private var minute: Int64 = 0
     private var present = Counts()
     private var before = Counts()
@@ -220,9 +222,10 @@ struct EvictedReturns: Sendable {
         var (records, returns, missed) = (0, 0, UInt64(0))
         /// Sizes of the returned values, by their keys' hashes.
         var sizes: [UInt32: UInt64] = [:]
+        /// Maximum of ``EvictedReturns/evictedBytes`` when a key returned.
+        var absent: UInt64 = 0
     }
 
-    private static let maximum = 20_000
     /// An archive that uses less than this share of its disk limit isn't too small: it was resized or emptied since.
     private static let fullShare = 0.8
 
@@ -232,21 +235,27 @@ struct EvictedReturns: Sendable {
     }
 
     private mutating func note(_ event: ArchiveEvent) {
-        if event.kind == .eviction, event.cause == .limit { evicted[event.keyHash] = event.time }
+        let bytes = UInt64(clamping: event.bytes)
+        if event.kind == .eviction, event.cause == .limit {
+            evictedBytes += bytes
+            evictedBytes -= evicted.updateValue((event.time, bytes), forKey: event.keyHash)?.bytes ?? 0
+        }
         guard event.kind == .record else { return }
         let now = GraphColumn.index(of: event.time, step: 60)
         if now != minute {
             before = now == minute + 1 ? present : Counts()
             (present, minute) = (Counts(), now)
-            if evicted.count > EvictedReturns.maximum {
-                evicted = evicted.filter { event.time.seconds(since: $0.value) < 600 }
-            }
+            evicted = evicted.filter { event.time.seconds(since: $0.value.time) < 600 }
+            evictedBytes = evicted.values.reduce(0) { $0 + $1.bytes }
         }
         present.records += 1
-        if let time = evicted.removeValue(forKey: event.keyHash), event.time.seconds(since: time) < 600 {
+        guard let old = evicted.removeValue(forKey: event.keyHash) else { return }
+        if event.time.seconds(since: old.time) < 600 {
             present.returns += 1
-            present.sizes[event.keyHash] = UInt64(clamping: event.bytes)
+            present.sizes[event.keyHash] = bytes
+            present.absent = max(present.absent, evictedBytes - old.bytes + bytes)
         }
+        evictedBytes -= old.bytes
     }
 
     private var returns: Int { present.returns + before.returns }
@@ -259,11 +268,12 @@ struct EvictedReturns: Sendable {
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
-    /// An estimate of the disk limit that would have kept the keys: the present one and the values recorded again. Nil if the
-    /// archive isn't too small.
+    /// An estimate of the disk limit that would have kept the keys: the present one and the values recorded again, at most those
+    /// that were evicted at the same time: the others were within the limit. Nil if the archive isn't too small.
     func neededLimit(of archive: ArchiveSample) -> UInt64? {
         guard isTooSmall(archive), let limit = archive.diskLimit else { return nil }
-        return before.sizes.merging(present.sizes) { $1 }.values.reduce(limit, +)
+        let returned = before.sizes.merging(present.sizes) { $1 }.values.reduce(0, +)
+        return limit + min(returned, max(before.absent, present.absent))
     }
 
     /// Why an archive is too small; nil if it isn't.
