@@ -10,8 +10,9 @@ enum FolderRules {
     /// The modules that keep these rules.
     static let modules = [
         "ArchiveQuery", "CBOR", "CacheAdvance", "Nest", "NestRemote", "Papyrus", "ServerInspection",
-        "StorageEngine", "StoreInspection", "SystemC", "TerminalCurses", "TerminalKit", "ValkeyWire", "Vellum",
-        "VellumCommand", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting", "VellumValkey",
+        "StorageEngine", "StoreInspection", "SystemC", "TerminalCurses", "TerminalKit", "ValkeyWire",
+        "Vellum", "VellumCommand", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting",
+        "VellumValkey",
     ]
 
     private static let membersOfSwift: Set = [

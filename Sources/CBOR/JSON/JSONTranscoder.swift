@@ -36,36 +36,14 @@ public enum JSONTranscoder {
         var scanner = JSONScanner(json, at: 0)
         if uniqueNames { scanner.names = ObjectNames() }
         scanner.readsBytes = readsBytes
-        try transcode(&scanner, isWhole: true, into: &writer)
-    }
-
-    private static func transcode(
-        _ scanner: inout JSONScanner, isWhole: Bool, into writer: inout CBORWriter
-    ) throws(JSONError) {
         let length = writer.bytes.count
         do throws(JSONError) {
             try scanner.value(into: &writer, depth: 0)
-            if isWhole { try scanner.expectEnd() }
+            try scanner.expectEnd()
         } catch {
             writer.bytes.removeSubrange(length...)
             throw error
         }
-    }
-
-    /// Appends the value at `offset`, after any white space. Other text may follow. On an error nothing is appended.
-    ///
-    /// - Parameters:
-    ///   - json: text with a value at `offset`.
-    ///   - offset: bytes from the start of `json`, not negative.
-    ///   - writer: receives the value.
-    /// - Returns: the offset after the value. Error offsets also count from the start of `json`.
-    public static func transcodePrefix(
-        of json: UnsafeRawBufferPointer, from offset: Int = 0, into writer: inout CBORWriter
-    ) throws(JSONError) -> Int {
-        precondition(offset >= 0, "An offset counts from the start of the text")
-        var scanner = JSONScanner(json, at: offset)
-        try transcode(&scanner, isWhole: false, into: &writer)
-        return scanner.place
     }
 
     /// Converts `json`, which must be exactly one value. Cost: O(length).

@@ -31,20 +31,4 @@ import Testing
             #expect(ours == theirs)
         }
     }
-
-    @Test("all lines are read as one text, one value after the other") func prefixes() throws {
-        let text = [UInt8](try Data(contentsOf: Self.url))
-        var writer = CBORWriter()
-        var count = 0
-        try text.withUnsafeBytes { bytes in
-            var place = 0
-            while place < bytes.count - 1 {
-                place = try JSONTranscoder.transcodePrefix(of: bytes, from: place, into: &writer)
-                #expect(bytes[place] == UInt8(ascii: "\n"))
-                count += 1
-            }
-        }
-        #expect(count == 6204)
-        #expect(writer.bytes == (try Self.lines().flatMap { try JSONTranscoder.cbor(from: $0) }))
-    }
 }
