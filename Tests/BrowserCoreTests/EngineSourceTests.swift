@@ -346,6 +346,23 @@ struct EngineSourceTests {
         #expect(browser.text.contains("accesses 0, writes 0"))
     }
 
+    @Test("the history of an expired key that isn't removed yet states when it expired")
+    func historyOfAnExpiredKey() async throws {
+        let (store, entries) = try fill(path)
+        try entries.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .seconds(1)))
+        // An open store would remove the entry.
+        store.close()
+        try await Task.sleep(for: .milliseconds(1100))
+        var browser = try browser(store: path)
+        browser.press(try Key.script("<enter>/gone<enter>b"))
+        let source = EngineSource(folder: folder.path)
+        let archive = ArchiveAddress("City", in: path)
+        let absence = try source.absence(of: "gone", in: archive)
+        #expect(absence != nil && absence != .removed)
+        #expect(try source.absence(of: "none", in: archive) == .removed)
+        #expect(browser.text.contains("Expired at "), "\(browser.text)")
+    }
+
     @Test func readsLogDuringWrites() throws {
         let store = try Store.open(at: path)
         defer { store.close() }

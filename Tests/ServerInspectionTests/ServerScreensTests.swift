@@ -581,6 +581,22 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("20 groups by stock"), "\(browser.frame.plainText)")
     }
 
+    @Test("a value under an LFU policy is read once where reads count as accesses")
+    func valueUnderLFU() async throws {
+        let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])
+        try served.ask("SET", "key", "value")
+        guard try !served.connection.traits().keepsIdleTimes else { return }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter><enter><enter>"))
+        #expect(browser.frame.plainText.contains("value"), "\(browser.frame.plainText)")
+        let before = try calls("getrange", served)
+        try #require(before > 0)
+        // The source takes what it read within half a second for current.
+        try await Task.sleep(for: .milliseconds(600))
+        for _ in 0..<5 { browser.refresh() }
+        #expect(try calls("getrange", served) == before)
+    }
+
     @Test("a sort by type uses the metadata that a sort by size has read")
     func sortsReuseMetadata() async throws {
         let served = try await Served()

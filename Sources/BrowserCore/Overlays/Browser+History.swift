@@ -7,16 +7,21 @@ extension Browser {
     static func showHistory(of key: String, in archive: ArchiveAddress) -> [Effect] {
         .ask("load history of \(archive.name)/\(key)") { (context) throws(SourceError) in
             let history = try context.source.history(of: key, in: archive)
-            return (history, try context.source.isRemoved(key, in: archive))
+            return (history, try context.source.absence(of: key, in: archive))
         } then: { model, result in
             guard model.overlay == nil, model.prompt == nil, model.store == archive.store else { return [] }
             switch result {
-            case .success((let known, let isRemoved)):
+            case .success((let known, let absence)):
                 let history = model.events.completing(known, of: key, in: archive.name)
-                if isRemoved, !history.endsWithRemoval {
+                if absence == .removed, !history.endsWithRemoval {
                     return searchLog(&model, for: key, in: archive, history)
                 }
-                showHistory(&model, of: key, in: archive.name, history)
+                var rest: [String] = []
+                if case .expired(let time) = absence {
+                    let ago = Figures.ago(time, now: model.shownNow)
+                    rest = ["", "Expired at \(Figures.date(time)) (\(ago)), and has not been removed yet."]
+                }
+                showHistory(&model, of: key, in: archive.name, history, rest)
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []

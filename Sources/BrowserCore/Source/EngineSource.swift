@@ -255,9 +255,10 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    package func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
+    package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {
         try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.standing(of: key) == nil
+            guard let standing = try archive.standing(of: key) else { return .removed }
+            return standing.isExpired ? standing.expires.map(KeyAbsence.expired) : nil
         }
     }
 

@@ -274,12 +274,14 @@ package final class ServerSource: QueriedSource {
         return seen
     }
 
-    /// Whether the key wasn't accessed since; servers report seconds.
+    /// Whether the key wasn't accessed since, as far as this is known; servers report seconds.
     private func isUnused(_ facts: KeyFacts, since moment: Timestamp) -> Bool {
-        guard let used = facts.used else { return false }
+        let countsReads = ((try? objectionToReading()) ?? nil) != nil
+        if Timestamp.now().seconds(since: moment) < 0.5 { return true }
+        // Under an LFU policy the time of use is unknown. Where reads count, the value is then read again only on request.
+        guard let used = facts.used else { return countsReads }
         // If reading counts, the own access is the latest known.
-        let ownUse = ((try? objectionToReading()) ?? nil) == nil ? -1.0 : 1.5
-        return used.seconds(since: moment) < ownUse || Timestamp.now().seconds(since: moment) < 0.5
+        return used.seconds(since: moment) < (countsReads ? 1.5 : -1)
     }
 
     // MARK: Queries

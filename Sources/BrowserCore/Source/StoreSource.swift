@@ -58,8 +58,8 @@ package protocol StoreSource: Sendable {
 
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
-    /// Whether the key has no entry and its log can be searched (``logHistory(of:in:progress:)``).
-    func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool
+    /// Why the key has no entry; nil if it has one, or if this is unknown.
+    func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence?
 
     /// Searches the log for changes of a key. `progress` gets the share done, 0 to 1, and returns whether to continue.
     func logHistory(
@@ -197,7 +197,9 @@ extension StoreSource {
     package func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         KeyHistory(events: [])
     }
-    package func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool { false }
+    package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {
+        nil
+    }
     package func logHistory(
         of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
     ) throws(SourceError) -> LogHistory { LogHistory() }

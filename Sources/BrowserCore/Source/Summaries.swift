@@ -113,3 +113,10 @@ package struct StoredEdit: Sendable, Hashable {
         TerminalText.sanitized(element.map { "\(key) \($0.name)" } ?? key)
     }
 }
+
+package enum KeyAbsence: Sendable, Hashable {
+    /// The log can be searched for its changes (``StoreSource/logHistory(of:in:progress:)``).
+    case removed
+    /// Expired at this time, but not removed yet.
+    case expired(Timestamp)
+}

@@ -26,8 +26,8 @@ extension MockSource {
         }
     }
 
-    func isRemoved(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
-        with { $0.logged[key] != nil }
+    func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {
+        with { $0.logged[key] != nil ? .removed : nil }
     }
 
     func logHistory(
