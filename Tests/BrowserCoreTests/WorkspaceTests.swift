@@ -297,8 +297,8 @@ struct WorkspaceTests {
     func escapeReturnsToServer() throws {
         let address = "valkey://127.0.0.1:7312"
         let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: address,
-            store: Fixture.storePath, now: Fixture.start)
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: address, store: address,
+            now: Fixture.start)
         var test = try UpdateTest(model, Fixture.source(), keys: "j<enter>hh")
         #expect(test.model.screen == .stores)
         let lines = test.text.split(separator: "\n")
