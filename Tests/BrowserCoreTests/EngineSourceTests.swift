@@ -21,12 +21,12 @@ struct EngineSourceTests {
         deinit { discard(path) }
     }
 
-    private let folder: Folder
-    private var path: String { folder.path + "/store" }
+    let folder: Folder
+    var path: String { folder.path + "/store" }
 
     init() throws { folder = try Folder() }
 
-    private func fill(_ path: String, count: Int = 50) throws -> (Store, StorageEngine.Archive) {
+    func fill(_ path: String, count: Int = 50) throws -> (Store, StorageEngine.Archive) {
         let store = try Store.open(at: path)
         let archive = try store.archive(
             named: "City", orCreate: ArchiveConfiguration(diskLimit: 100_000, memoryLimit: nil))
@@ -36,7 +36,7 @@ struct EngineSourceTests {
         return (store, archive)
     }
 
-    private func browser(
+    func browser(
         store: String?, isReadOnly: Bool = false, keys: String = ""
     ) throws -> HeadlessBrowser {
         var browser = HeadlessBrowser(
@@ -434,97 +434,7 @@ struct EngineSourceTests {
         try browser.press("R", shows: "2 entries", hides: "was removed or moved")
     }
 
-    /// Regression: the list showed a ring file as empty, and as present after its removal.
-    @Test func listsRingFile() throws {
-        let path = folder.path + "/ring"
-        #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        let ring = try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true)
-        for text in ["one", "two", "three"] { try ring.append(Array(text.utf8)) }
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: path, store: path,
-                isReadOnly: true, now: Timestamp.now()),
-            source: try RingFileSource(path: path), clock: { Timestamp.now() })
-        browser.press([.character("y"), .character("c")])
-        let command = String(decoding: browser.sent.last ?? [], as: UTF8.self)
-        #expect(command == String(decoding: copied("vellum tail \(path)"), as: UTF8.self))
-        browser.press([Key(.enter), .character("y"), .character("s")])
-        let code = "try RingFile(path: \"\(path)\", maximumBytes: 0, overwritesOldMessages: false, "
-        #expect(browser.sent.last == copied(code + "isReadOnly: true).messages()"))
-        browser.press([.character("h")])
-        func row() -> [String] {
-            let row = browser.lines.first { $0.contains("ring  ") } ?? ""
-            return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
-        }
-        #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.text)")
-        try browser.press("f", shows: "a ring file can't be a favourite")
-        try FileManager.default.removeItem(atPath: path)
-        browser.press([.character("R")])
-        #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.text)")
-    }
-
-    private func ring(_ name: String) throws -> String {
-        let path = folder.path + "/" + name
-        #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true).append([1])
-        return path
-    }
-
-    /// Regression: the ring file's messages were shown as those of the store.
-    @Test("another store is not opened beside a ring file, and the ring file is shown again from the list")
-    func storeAfterRingFile() throws {
-        let (store, _) = try fill(path)
-        store.close()
-        let ring = try ring("ring")
-        let source = try RingFileSource(path: ring)
-        #expect(throws: SourceError.self) { try source.figures(store: path) }
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: ring, store: ring,
-                isReadOnly: true, now: Timestamp.now()),
-            source: source, clock: { Timestamp.now() })
-        browser.press([.character("h"), Key(.escape)])
-        #expect(browser.model.store == ring)
-        browser.press(try Key.script("hO\(path)<enter>"))
-        #expect(browser.exit == .open(StorePath.whole(path)), "\(browser.text)")
-    }
-
-    @Test("a ring file replaces several open stores after a question, and its list has them")
-    func ringFileAfterStores() throws {
-        let paths = ["one", "two"].map { folder.path + "/" + $0 }
-        for path in paths { try fill(path).0.close() }
-        let ring = try ring("ring")
-        let state = StateFolder(path: folder.path + "/state")
-        let stores = EngineSource(folder: folder.path, state: state)
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: paths[0],
-                now: Timestamp.now()),
-            source: stores, clock: { Timestamp.now() })
-        browser.press(try Key.script("O\(paths[1])<enter>O\(ring)<enter>"))
-        #expect(browser.exit == nil, "\(browser.text)")
-        browser.press([Key(.escape)])
-        #expect(browser.exit == nil && browser.model.store == paths[1])
-        browser.press(try Key.script("O\(ring)<enter>y"))
-        #expect(browser.exit == .open(StorePath.whole(ring)), "\(browser.text)")
-        let elsewhere = EngineSource(folder: folder.path + "/none", state: state)
-        let listed = try RingFileSource(path: ring, remembers: elsewhere).stores().stores
-        #expect(listed.first?.path == StorePath.whole(ring))
-        #expect(Set(listed.dropFirst().map(\.path)) == Set(paths.map(StorePath.whole)))
-    }
-
-    @Test("a text file isn't reported as a ring file of another version")
-    func textIsNoRingFile() throws {
-        let path = folder.path + "/text"
-        try Data(repeating: UInt8(ascii: "r"), count: 100).write(to: URL(fileURLWithPath: path))
-        let error = #expect(throws: RingFileError.self) { try RingFileSource(path: path) }
-        #expect(error == .unsupportedVersion(path: path, found: UInt8(ascii: "r")))
-        let later = RingFileError.unsupportedVersion(path: path, found: 2)
-        #expect(error?.description.contains("neither a store") == true)
-        #expect(!later.description.contains("neither a store"))
-    }
-
-    private func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
+    func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
 
     /// Regression: entries of a recreated archive with as many events weren't read.
     @Test func showsRecreatedArchive() throws {

@@ -11,7 +11,7 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerScreensTests {
-    private func browser(
+    func browser(
         _ served: Served, isReadOnly: Bool = false, size: Size = Size(columns: 130, rows: 32)
     ) -> HeadlessBrowser {
         let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
@@ -425,95 +425,6 @@ struct ServerScreensTests {
         request.order = EntryOrder(.key)
         let byKey = try #require(try ListBuilder(source: source, clock: { .now() }).arrange(request))
         #expect(byKey.rows.entries[0]?.key == "hash")
-    }
-
-    @Test(
-        "V lists the keys that the policy evicts first",
-        arguments: [
-            ("allkeys-lru", "old"), ("volatile-lru", "later"), ("volatile-ttl", "soon"),
-            ("allkeys-random", nil),
-            ("noeviction", nil),
-        ] as [(String, String?)])
-    func likelyVictims(policy: String, first: String?) async throws {
-        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", policy])
-        try served.ask("SET", "old", "1")
-        try served.ask("SET", "later", "1", "EX", "900")
-        try await Task.sleep(for: .milliseconds(2100))
-        try served.ask("SET", "soon", "1", "EX", "300")
-        try served.ask("SET", "new", "1")
-        try served.ask("TOUCH", policy == "allkeys-lru" ? "later" : "old")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>V"))
-        #expect(browser.model.said != nil)
-        #expect(
-            browser.frame.plainText.contains("likely victims") == (first != nil), "\(browser.frame.plainText)"
-        )
-        if let first {
-            #expect(browser.model.cursorKey == first, "\(browser.frame.plainText)")
-            browser.press([.character("V")])
-            #expect(browser.model.cursorKey != first)
-        }
-    }
-
-    @Test("V with a filter says that other keys are hidden, and its condition ends with its order")
-    func likelyVictimsOfFilter() async throws {
-        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
-        try served.ask("SET", "one", "1", "EX", "300")
-        try served.ask("SET", "other", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/one<enter>V"))
-        #expect(
-            browser.model.said?.contains("filter hides other keys") == true, "\(browser.model.said ?? "")")
-        browser.press(try Key.script("<esc>V"))
-        #expect(browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
-        browser.press([.character("1")])
-        #expect(!browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
-        try served.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
-        browser.press([.character("V")])
-        try await Task.sleep(for: .milliseconds(1100))
-        browser.refresh()
-        browser.press([.character("V")])
-        #expect(!browser.frame.plainText.contains("@ttl"), "\(browser.frame.plainText)")
-    }
-
-    @Test("V adds its condition to the user's, which stays after its order")
-    func likelyVictimsOfCondition() async throws {
-        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
-        for (key, seconds) in [("one", "300"), ("two", "600"), ("six", "900")] {
-            try served.ask("SET", key, "1", "EX", seconds)
-        }
-        try served.ask("SET", "lasting", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>W@key != \"one\"<enter>V"))
-        #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("2 of 4 entries"), "\(browser.frame.plainText)")
-        browser.press([.character("1")])
-        #expect(browser.frame.plainText.contains("3 of 4 entries"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("V<esc>"))
-        #expect(browser.frame.plainText.contains("3 of 4 entries"), "\(browser.frame.plainText)")
-    }
-
-    @Test("V moves on a paused list")
-    func likelyVictimsOfPausedList() async throws {
-        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
-        for (key, seconds) in [("one", "300"), ("two", "600")] {
-            try served.ask("SET", key, "1", "EX", seconds)
-        }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter><space>V"))
-        #expect(browser.model.cursorKey == "one", "\(browser.frame.plainText)")
-        browser.press([.character("V")])
-        #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
-    }
-
-    @Test("V lists no victims of a volatile policy without an expiring key", arguments: ["lru", "random"])
-    func noVolatileVictims(policy: String) async throws {
-        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-\(policy)"])
-        try served.ask("SET", "lasting", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>V"))
-        #expect(browser.model.said?.contains("othing can be evicted") == true, "\(browser.model.said ?? "")")
-        #expect(browser.frame.plainText.contains("lasting"))
     }
 
     @Test("a source that is left closes its connection")
