@@ -29,7 +29,7 @@ extension QueryPlan {
         from source: some QuerySource, _ body: (EntryFacts) throws -> Void
     ) throws -> QueryReport {
         var options = QueryOptions()
-        (options.looksForMistakes, options.looksBeyondKeys) = (true, true)
+        options.looksForMistakes = true
         // Checked also if no entry matches.
         options.progress = { _ in !Interruption.isRequested }
         let report: QueryReport

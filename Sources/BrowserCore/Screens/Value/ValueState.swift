@@ -96,9 +96,7 @@ struct ValueState: Sendable {
             case .bytes(let bytes)?: bytes
             case nil: nil
             }
-        // Elements of a list have no elements. An incomplete one has a remark.
-        let length = tree.isCut || load?.remark != nil ? nil : tree.nodes.count - 1
-        return ValueElement(tree.nodes[node].name, ofType: type, shown: shown, of: length)
+        return ValueElement(tree.nodes[node].name, ofType: type, shown: shown)
     }
 
     /// The bytes of the view if they are in memory; nil if they are read in chunks.
