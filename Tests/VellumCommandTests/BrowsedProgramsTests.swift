@@ -132,7 +132,7 @@ struct BrowsedProgramsTests {
         let (_, text) = try await run(
             ["XDG_STATE_HOME": state],
             [
-                ("oslo", "C"), ("1 of 1", " qT"), ("expiries", "A"), ("alarm when", "> 100%\r"),
+                ("oslo", "C"), ("Show or hide", " \r\u{1b}"), ("Columns", "T"), ("expiries", "A"), ("alarm when", "> 100%\r"),
                 ("it is never", "\u{15}< 80%\r"), ("The bell rings", "hQ"),
                 ("for example", "limit 3\u{13}"), ("save as", "few\r"), ("Saved as few", "\u{0f}"),
                 ("Saved queries", "\u{3}"),

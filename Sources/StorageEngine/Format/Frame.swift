@@ -42,7 +42,6 @@ struct Frame {
     let valueBytes: Int
     let keyBytes: Int
     let extensionBytes: Int
-    private(set) var rawKind: UInt8
     /// Whether the checksum doesn't match, but the key can be read. ``kind`` is then ``FrameKind/kindIfDamaged``.
     private(set) var isDamaged = false
 
@@ -63,7 +62,6 @@ struct Frame {
         valueBytes = value
         keyBytes = key
         extensionBytes = ext
-        rawKind = base.load(fromByteOffset: 12, as: UInt8.self)
     }
 
     /// A frame of which only ``Frame/leadingBytes`` may be present, so its value and checksum can't be used.
@@ -88,8 +86,10 @@ struct Frame {
     @inline(__always) var isInBatch: Bool {
         base.load(fromByteOffset: Frame.flagsOffset, as: UInt8.self) & Frame.batchFlag != 0
     }
-    /// 0: never written. For a kind that this version doesn't know, `nil`, and readers skip the frame.
-    var kind: FrameKind? { FrameKind(rawValue: rawKind) }
+    /// 0: not written yet. Read again each time: the writer sets it last. For a kind that this version doesn't know, ``kind`` is
+    /// `nil`, and readers skip the frame.
+    var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
+    var kind: FrameKind? { FrameKind(rawValue: rawKind).map { isDamaged ? $0.kindIfDamaged : $0 } }
     var encoding: ValueEncoding {
         ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown
     }
@@ -133,7 +133,6 @@ struct Frame {
     var asDamaged: Frame {
         var frame = self
         frame.isDamaged = true
-        if let kind { frame.rawKind = kind.kindIfDamaged.rawValue }
         return frame
     }
 
