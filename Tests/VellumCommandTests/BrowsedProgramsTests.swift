@@ -132,8 +132,8 @@ struct BrowsedProgramsTests {
         let (_, text) = try await run(
             ["XDG_STATE_HOME": state],
             [
-                ("oslo", "C"), ("Show or hide", " \r\u{1b}"), ("Columns", "T"), ("expiries", "A"), ("alarm when", "> 100%\r"),
-                ("it is never", "\u{15}< 80%\r"), ("The bell rings", "hQ"),
+                ("oslo", "C"), ("Show or hide", " "), ("x", "\u{1b}"), ("Help", "T"), ("expiries", "A"),
+                ("alarm when", "> 100%\r"), ("it is never", "\u{15}< 80%\r"), ("The bell rings", "hQ"),
                 ("for example", "limit 3\u{13}"), ("save as", "few\r"), ("Saved as few", "\u{0f}"),
                 ("Saved queries", "\u{3}"),
             ])
