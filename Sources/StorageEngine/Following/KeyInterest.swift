@@ -34,7 +34,7 @@ package struct ChangedKeys {
     }
 
     private func firstKey(from key: [UInt8]) -> [UInt8]? {
-        let place = keys.count(before: { $0.lexicographicallyPrecedes(key) })
+        let place = keys.partitioningIndex(where: { !$0.lexicographicallyPrecedes(key) })
         return place < keys.count ? keys[place] : nil
     }
 }

@@ -113,7 +113,7 @@ struct PriorIndexEvidence {
 extension [Location] {
     /// Whether one of these sorted locations is in a range.
     fileprivate func hasLocation(from first: Location, before end: Location) -> Bool {
-        let place = count(before: { $0 < first })
+        let place = partitioningIndex(where: { $0 >= first })
         return place < count && self[place] < end
     }
 }

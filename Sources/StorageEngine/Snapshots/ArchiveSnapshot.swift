@@ -91,7 +91,7 @@ public final class ArchiveSnapshot: Sendable {
             let tag = engine.hash.tag(key)
             let places = placesByTag()
             var damaged: Location?
-            for place in places[places.count(before: { items[Int($0)].tag < tag })...] {
+            for place in places[places.partitioningIndex(where: { items[Int($0)].tag >= tag })...] {
                 let number = Int(place)
                 guard items[number].tag == tag else { break }
                 let frame = segments.uncheckedFrame(at: items[number].location)

@@ -34,18 +34,19 @@ struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
     mutating func removeAll() { rows.removeAll() }
 
     private func place(of key: Key) -> (Int, isThere: Bool) {
-        let place = rows.count(before: { precedes($0.key, key) })
+        let place = rows.partitioningIndex(where: { !precedes($0.key, key) })
         return (place, place < rows.count && !precedes(key, rows[place].key))
     }
 }
 
 extension Array {
-    /// Number of leading elements for which `isBefore` is true: a binary search, as those are the first ones.
-    @inline(__always) func count(before isBefore: (Element) -> Bool) -> Int {
+    /// The index of the first element for which `predicate` is true, or the array's end: a binary search. Requires that the
+    /// predicate is true for all elements after that one.
+    @inline(__always) func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+            if predicate(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
     }
