@@ -119,6 +119,24 @@ struct BrowserLoopTests {
         #expect(terminal.scripts.isEmpty && source.with { $0.archives["City"]?.count } == 16)
     }
 
+    /// Regression: the retry was dropped, and the value pane stayed at "Reading". A result without a key is drawn a moment later, so
+    /// the clock advances.
+    @Test("performs requests that are due at a wake-up")
+    func requestsAtWakeUp() throws {
+        source.with { $0.valueProblems["Jakarta"] = "the entry fails its checksum" }
+        var wake = Self.step("fails its checksum", .wake)
+        wake.after = 1.1
+        wake.then = { source.with { $0.valueProblems = [:] } }
+        var terminal = Terminal([
+            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))), wake,
+            Self.step("geonameid: 1642911", .key(.control("c"))),
+        ])
+        terminal.pause = 10_000
+        #expect(
+            Self.run(&terminal, source, advancing: 0.005) == .quit && terminal.steps.isEmpty,
+            "\(terminal.frames.last?.plainText ?? "")")
+    }
+
     /// Regression: short pasted text was read as keys: `D` opened a plan that `y` confirmed.
     @Test(
         "refuses a key within text that plans a change",

@@ -19,13 +19,17 @@ struct EventTests {
         source.with { state in
             for index in state.processes.indices {
                 state.processes[index].pid += 4_000_000
-                state.processes[index].name = "a service with a long name"
+                state.processes[index].name = "a service with a name of many words"
             }
         }
         source.happen(.record, "Jakarta", archive: "City", bytes: 197, pid: 4_004_121, at: Fixture.start)
         let browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: keys)
         let line = browser.text.split(separator: "\n").last { $0.contains(" recorded ") }
         #expect(line?.contains(" 4004121") == true, "\(browser.text)")
+        // The cut of a name is marked. Beside the archive's name a narrow table has space for the number only.
+        let isNamed = size.columns > 80 || keys != "jE"
+        #expect(line?.contains(" 4004121 a s") == isNamed, "\(browser.text)")
+        #expect(line?.contains("…") == isNamed && line?.contains("words") == false, "\(browser.text)")
     }
 
     @Test(
