@@ -145,19 +145,27 @@ extension ArchiveEngine {
         _ unreadable: inout Location?
     ) -> FoundEntry? {
         guard let pin = log.pin(location.segment) else {
-            unreadable = location
+            note(&unreadable, number, slot, location)
             return nil
         }
         if let frame = log.frame(pin, at: location.offset) {
             if equal(frame.key, key) {
                 return FoundEntry(number: number, slot: slot, location: location, frame: frame, pin: pin)
             }
-            if slot.tag == tag, isDamaged(frame, pin, location) { unreadable = location }
+            if slot.tag == tag, isDamaged(frame, pin, location) { note(&unreadable, number, slot, location) }
         } else {
-            unreadable = location
+            note(&unreadable, number, slot, location)
         }
         log.unpin(pin)
         return nil
+    }
+
+    /// Records that the frame at `location` can't be read, unless the entry is hidden: then its key doesn't matter.
+    @inline(never)
+    private func note(
+        _ unreadable: inout Location?, _ number: UInt32, _ slot: SlotView, _ location: Location
+    ) {
+        if standing(of: number, slot, at: location) != .hidden { unreadable = location }
     }
 
     /// Whether a frame with another key, in a slot with the wanted hash, is damaged: then the key must not count as absent.
