@@ -317,7 +317,7 @@ struct EngineChangeTests {
             let source = EngineSource(folder: folder.path)
             var test = try UpdateTest(model(Fixture.start), source, keys: keys)
             #expect(test.model.isPlanOpen, "\(test.text)")
-            let effect = try #require(test.press(.character("y"), source, settling: false).first)
+            let effect = try #require(test.press(.character("y"), source, settling: false).last)
             let lines = reports(of: effect, &test)
             let shares = try lines.compactMap { line -> (percent: Int, done: Int)? in
                 let match = try Regex("^([0-9]+)% \(title) ([0-9,]+) of 1,500, esc stops ").firstMatch(
