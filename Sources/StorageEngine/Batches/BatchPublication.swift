@@ -24,7 +24,7 @@ extension BatchPublication {
         let index = section.index
         var steps = steps
         // From here on, readers that meet a frame of the batch use the entry's previous frame.
-        index.batchOpen = first
+        index.setBatchOpen(first)
         crashPoint(.batchMarked)
         for place in steps.indices {
             if let slot = index.entry(steps[place].number) {
@@ -38,9 +38,9 @@ extension BatchPublication {
             crashPoint(.batchEntryChanged)
         }
         // Stored before `batchOpen` is cleared: the batch must not count while slots belong to the previous frames.
-        index.batchDone = first
+        index.setBatchDone(first)
         crashPoint(.batchDecided)
-        index.batchOpen = .none
+        index.setBatchOpen(.none)
         crashPoint(.batchCommitted)
         for step in steps {
             fillPublished(section, step, pin)
@@ -52,7 +52,7 @@ extension BatchPublication {
         }
         section.commit(first, bytes: bytes)
         crashPoint(.batchHeadMoved)
-        index.batchDone = .none
+        index.setBatchDone(.none)
     }
 
     private func content(
@@ -72,11 +72,11 @@ extension BatchPublication {
         let number = index.numbers.allocate()
         if let slot = index.entry(number) {
             section.fill(number, slot, content, frameBytes: content.frameBytes)
-            slot.recency = content.recency
-            slot.newer = 0
-            slot.older = 0
-            slot.tag = step.tag
-            slot.location = step.location
+            slot.setRecency(content.recency)
+            slot.setNewer(0)
+            slot.setOlder(0)
+            slot.setTag(step.tag)
+            slot.setLocation(step.location)
             index.residency.forget(number)
             index.table.insert(number, slot)
         }
@@ -106,7 +106,7 @@ extension BatchPublication {
             index.table.setLocation(step.number, slot, step.location)
             index.residency.forget(step.number)
             index.order.unlink(step.number, slot)
-            slot.recency = content.recency
+            slot.setRecency(content.recency)
         } else {
             if index.tombstoneCount != 0 { section.markOverwritten(content.key, tag: step.tag) }
             index.adjust(.valueBytes, by: content.value.count)

@@ -20,13 +20,13 @@ struct ArchiveSection: ~Copyable {
         #if DEBUG
         engine.holds.begin()
         #endif
-        index.lockOwner = UInt64(UInt32(bitPattern: engine.pid))
+        index.setLockOwner(UInt64(UInt32(bitPattern: engine.pid)))
     }
 
     @inline(__always) deinit {
         guard holdsLock else { return }
         index.settleSequence()
-        index.lockOwner = 0
+        index.setLockOwner(0)
         engine.lock.release()
         // Unmaps only one, so that a call doesn't unmap many segments that others removed.
         engine.log.unmapReleased(most: 1)
@@ -144,7 +144,7 @@ extension ArchiveEngine {
 extension ArchiveSection {
     /// Marks the index as removed for all processes, and wakes followers.
     func closeForAll(_ doorbell: Doorbell?) {
-        index.state = .building
+        index.setState(.building)
         index.events.callWaiters(doorbell)
     }
 }

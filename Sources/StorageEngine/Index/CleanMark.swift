@@ -28,17 +28,17 @@ struct CleanMark<Right> {
 enum MarkStanding { case right, wrong, none }
 
 extension CleanMark where Right == Changing {
-    func remove() { index.cleanFlag = 0 }
+    func remove() { index.setCleanFlag(0) }
 
     func spoil() {
-        index.cleanSum = ~index.cleanSum
-        index.cleanFlag = 1
+        index.setCleanSum(~index.cleanSum)
+        index.setCleanFlag(1)
     }
 
     /// Requires that no other process has the archive open for writing.
     func set() throws(StorageError) {
-        index.cleanSum = try sumNow()
-        index.cleanFlag = 1
+        index.setCleanSum(try sumNow())
+        index.setCleanFlag(1)
     }
 }
 

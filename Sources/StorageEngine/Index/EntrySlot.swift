@@ -12,7 +12,7 @@ struct EntrySlot<Right> {
 
     @inline(__always) var tag: UInt32 { cp_relaxed32(base) }
     @inline(__always) var chainNext: UInt32 { cp_load32(base + 4) }
-    /// The frame that the slot names. Setting it declares that all of the slot belongs to that frame.
+    /// The frame that the slot names.
     @inline(__always) var location: Location { Location(raw: cp_load64(base + 8) & ~SlotBits.unfilled) }
     @inline(__always) func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
     @inline(__always) var isFilled: Bool { cp_load64(base + 8) & SlotBits.unfilled == 0 }
@@ -34,7 +34,6 @@ struct EntrySlot<Right> {
     @inline(__always) var accessed: Int64 { Int64(bitPattern: cp_load64(base + 40)) }
     /// When the entry expires, in microseconds on the boot clock; 0: never.
     @inline(__always) var deadline: Int64 { Int64(bitPattern: cp_relaxed64(base + 48)) }
-    /// Setting it clears ``isTombstoned``.
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
     /// Whether the entry is tombstoned (S12); ``EntryMarks/isHidden(_:_:)`` decides whether look-ups find it.
     @inline(__always) var isTombstoned: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
@@ -73,57 +72,21 @@ typealias ChangingSlot = EntrySlot<Changing>
 extension ChangingSlot {
     // MARK: Fields
 
-    @inline(__always) var tag: UInt32 {
-        get { cp_relaxed32(base) }
-        nonmutating set { cp_relaxed_store32(base, newValue) }
-    }
-    @inline(__always) var chainNext: UInt32 {
-        get { cp_load32(base + 4) }
-        nonmutating set { cp_store32(base + 4, newValue) }
-    }
-    @inline(__always) var location: Location {
-        get { Location(raw: cp_load64(base + 8) & ~SlotBits.unfilled) }
-        nonmutating set { cp_store64(base + 8, newValue.raw) }
-    }
-    @inline(__always) var recency: UInt64 {
-        get { cp_load64(base + 16) }
-        nonmutating set { cp_relaxed_store64(base + 16, newValue) }
-    }
-    @inline(__always) var newer: UInt32 {
-        get { cp_relaxed32(base + 24) }
-        nonmutating set { cp_relaxed_store32(base + 24, newValue) }
-    }
-    @inline(__always) var older: UInt32 {
-        get { cp_relaxed32(base + 28) }
-        nonmutating set { cp_relaxed_store32(base + 28, newValue) }
-    }
-    @inline(__always) var valueBytes: UInt32 {
-        get {
-            let word = cp_relaxed32(base + 32)
-            return word & SlotBits.flag == 0 ? word : 0
-        }
-        nonmutating set { cp_relaxed_store32(base + 32, newValue) }
-    }
-    @inline(__always) var hits: UInt32 {
-        get { cp_load32(base + 36) }
-        nonmutating set { cp_store32(base + 36, newValue) }
-    }
-    @inline(__always) var accessed: Int64 {
-        get { Int64(bitPattern: cp_load64(base + 40)) }
-        nonmutating set { cp_store64(base + 40, UInt64(bitPattern: newValue)) }
-    }
-    @inline(__always) var deadline: Int64 {
-        get { Int64(bitPattern: cp_relaxed64(base + 48)) }
-        nonmutating set { cp_relaxed_store64(base + 48, UInt64(bitPattern: newValue)) }
-    }
-    @inline(__always) var frameBytes: UInt32 {
-        get { cp_relaxed32(base + 56) & ~SlotBits.flag }
-        nonmutating set { cp_relaxed_store32(base + 56, newValue) }
-    }
-    @inline(__always) var owner: UInt32 {
-        get { cp_relaxed32(base + 60) }
-        nonmutating set { cp_relaxed_store32(base + 60, newValue) }
-    }
+    @inline(__always) func setTag(_ value: UInt32) { cp_relaxed_store32(base, value) }
+    @inline(__always) func setChainNext(_ value: UInt32) { cp_store32(base + 4, value) }
+    /// Declares that all of the slot belongs to that frame.
+    @inline(__always) func setLocation(_ value: Location) { cp_store64(base + 8, value.raw) }
+    @inline(__always) func setRecency(_ value: UInt64) { cp_relaxed_store64(base + 16, value) }
+    @inline(__always) func setNewer(_ value: UInt32) { cp_relaxed_store32(base + 24, value) }
+    @inline(__always) func setOlder(_ value: UInt32) { cp_relaxed_store32(base + 28, value) }
+    @inline(__always) func setValueBytes(_ value: UInt32) { cp_relaxed_store32(base + 32, value) }
+    @inline(__always) func setHits(_ value: UInt32) { cp_store32(base + 36, value) }
+    @inline(__always) func setAccessed(_ value: Int64) { cp_store64(base + 40, UInt64(bitPattern: value)) }
+    @inline(__always)
+    func setDeadline(_ value: Int64) { cp_relaxed_store64(base + 48, UInt64(bitPattern: value)) }
+    /// Clears ``isTombstoned``.
+    @inline(__always) func setFrameBytes(_ value: UInt32) { cp_relaxed_store32(base + 56, value) }
+    @inline(__always) func setOwner(_ value: UInt32) { cp_relaxed_store32(base + 60, value) }
 
     // MARK: Several at once
 
@@ -141,9 +104,9 @@ extension ChangingSlot {
 
     /// The location is cleared first: readers that find the tombstone flag cleared find no location either.
     func clear() {
-        location = .none
+        setLocation(.none)
         cp_store_fence()
-        frameBytes = 0
+        setFrameBytes(0)
     }
 
     /// Copies all fields but the location.

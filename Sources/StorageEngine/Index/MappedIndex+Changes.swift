@@ -6,7 +6,7 @@ extension ChangingIndex {
     func beginBuilding(archive identity: [UInt8], salt: UInt64) {
         memory.set64(IndexLayout.magicOffset, IndexLayout.magic)
         memory.set32(IndexLayout.versionOffset, IndexLayout.version)
-        state = .building
+        setState(.building)
         setBytes(identity, at: IndexLayout.identityOffset)
         setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
         memory.set64(IndexLayout.saltOffset, salt)
@@ -28,51 +28,30 @@ extension ChangingIndex {
         memory.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor))
     }
 
-    var loss: LogLoss? {
-        get {
-            LogLoss(
-                from: memory.location(IndexLayout.lossFromOffset),
-                to: memory.location(IndexLayout.lossToOffset))
-        }
-        nonmutating set {
-            memory.set64(IndexLayout.lossFromOffset, newValue?.from.raw ?? 0)
-            memory.set64(IndexLayout.lossToOffset, newValue?.to.raw ?? 0)
-        }
+    func setLoss(_ value: LogLoss?) {
+        memory.set64(IndexLayout.lossFromOffset, value?.from.raw ?? 0)
+        memory.set64(IndexLayout.lossToOffset, value?.to.raw ?? 0)
     }
 
-    var damagedPlaces: Int {
-        get { memory.size(IndexLayout.damagedPlacesOffset) }
-        nonmutating set { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(newValue)) }
-    }
+    func setDamagedPlaces(_ value: Int) { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(value)) }
 
     // MARK: The lock
 
-    var locking: LockingMode? {
-        get { LockingMode(rawValue: memory.word32(IndexLayout.lockingOffset)) }
-        nonmutating set { memory.set32(IndexLayout.lockingOffset, newValue?.rawValue ?? 0) }
-    }
-    var lockNamespace: UInt32 {
-        get { memory.word32(IndexLayout.lockNamespaceOffset) }
-        nonmutating set { memory.set32(IndexLayout.lockNamespaceOffset, newValue) }
-    }
+    func setLocking(_ value: LockingMode?) { memory.set32(IndexLayout.lockingOffset, value?.rawValue ?? 0) }
+    func setLockNamespace(_ value: UInt32) { memory.set32(IndexLayout.lockNamespaceOffset, value) }
+
     func makeMutex() throws(StorageError) {
         let failure = cp_mutex_init(mutex)
         guard failure == 0 else {
             throw .system(operation: "create the lock of", path: path, code: failure)
         }
     }
-    @inline(__always) var lockOwner: UInt64 {
-        get { memory.word64(IndexLayout.lockOwnerOffset) }
-        nonmutating set { memory.set64(IndexLayout.lockOwnerOffset, newValue) }
-    }
+    @inline(__always) func setLockOwner(_ value: UInt64) { memory.set64(IndexLayout.lockOwnerOffset, value) }
     /// Called at the end of a write lock guard. The word shares the cache line of the lock owner, which is written anyway.
     @inline(__always) func settleSequence() { memory.set64(IndexLayout.settledSequenceOffset, sequence) }
-    var state: IndexLayout.State? {
-        get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
-        nonmutating set { memory.set32(IndexLayout.stateOffset, newValue?.rawValue ?? 0) }
-    }
+    func setState(_ value: IndexLayout.State?) { memory.set32(IndexLayout.stateOffset, value?.rawValue ?? 0) }
     /// Marks the index as damaged: no process changes the archive through it, and the next opening rebuilds it.
-    func declareDamaged() { state = .damaged }
+    func declareDamaged() { setState(.damaged) }
     func contradiction(at offset: Int, _ reason: String = "the index is inconsistent") -> StorageError {
         declareDamaged()
         return .corrupted(
@@ -96,76 +75,49 @@ extension ChangingIndex {
     func endRestore() {
         memory.set64(IndexLayout.returnsOffset, (returns | 1) &+ 1)
         // Restored entries may be older than all visible ones.
-        leastVisible = 0
+        setLeastVisible(0)
     }
 
-    var renumberings: UInt64 {
-        get { memory.word64(IndexLayout.renumberingsOffset) }
-        nonmutating set { memory.set64(IndexLayout.renumberingsOffset, newValue) }
-    }
+    func setRenumberings(_ value: UInt64) { memory.set64(IndexLayout.renumberingsOffset, value) }
 
     // MARK: Entries and buckets
 
-    @inline(__always) var entryCapacity: UInt32 {
-        get { memory.word32(IndexLayout.entryCapacityOffset) }
-        nonmutating set { memory.set32(IndexLayout.entryCapacityOffset, newValue) }
-    }
+    @inline(__always)
+    func setEntryCapacity(_ value: UInt32) { memory.set32(IndexLayout.entryCapacityOffset, value) }
     /// The highest number that an entry has or had. Not checked against the mapping, unlike ``usedEntries``.
-    @inline(__always) var entryHighWater: UInt32 {
-        get { memory.word32(IndexLayout.entryHighWaterOffset) }
-        nonmutating set { memory.set32(IndexLayout.entryHighWaterOffset, newValue) }
-    }
-    @inline(__always) var freeHead: UInt32 {
-        get { memory.word32(IndexLayout.freeHeadOffset) }
-        nonmutating set { memory.set32(IndexLayout.freeHeadOffset, newValue) }
-    }
-    @inline(__always) var bucketCount: UInt32 {
-        get { memory.word32(IndexLayout.bucketCountOffset) }
-        nonmutating set { memory.set32(IndexLayout.bucketCountOffset, newValue) }
-    }
-    var indexBytes: Int {
-        get { memory.size(IndexLayout.indexBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.indexBytesOffset, UInt64(newValue)) }
-    }
-    @inline(__always) var recencyFirst: UInt32 {
-        get { memory.word32(IndexLayout.recencyFirstOffset) }
-        nonmutating set { memory.set32(IndexLayout.recencyFirstOffset, newValue) }
-    }
-    @inline(__always) var recencyLast: UInt32 {
-        get { memory.word32(IndexLayout.recencyLastOffset) }
-        nonmutating set { memory.set32(IndexLayout.recencyLastOffset, newValue) }
-    }
+    @inline(__always) var entryHighWater: UInt32 { memory.word32(IndexLayout.entryHighWaterOffset) }
+    @inline(__always)
+    func setEntryHighWater(_ value: UInt32) { memory.set32(IndexLayout.entryHighWaterOffset, value) }
+    @inline(__always) func setFreeHead(_ value: UInt32) { memory.set32(IndexLayout.freeHeadOffset, value) }
+    @inline(__always)
+    func setBucketCount(_ value: UInt32) { memory.set32(IndexLayout.bucketCountOffset, value) }
+    func setIndexBytes(_ value: Int) { memory.set64(IndexLayout.indexBytesOffset, UInt64(value)) }
+    @inline(__always)
+    func setRecencyFirst(_ value: UInt32) { memory.set32(IndexLayout.recencyFirstOffset, value) }
+    @inline(__always)
+    func setRecencyLast(_ value: UInt32) { memory.set32(IndexLayout.recencyLastOffset, value) }
     /// No entry behind this one is visible; 0: not known.
-    @inline(__always) var leastVisible: UInt32 {
-        get { memory.word32(IndexLayout.leastVisibleOffset) }
-        nonmutating set { memory.set32(IndexLayout.leastVisibleOffset, newValue) }
-    }
+    @inline(__always) var leastVisible: UInt32 { memory.word32(IndexLayout.leastVisibleOffset) }
+    @inline(__always)
+    func setLeastVisible(_ value: UInt32) { memory.set32(IndexLayout.leastVisibleOffset, value) }
 
     func clearLists() {
-        freeHead = 0
-        recencyFirst = 0
-        recencyLast = 0
-        leastVisible = 0
+        setFreeHead(0)
+        setRecencyFirst(0)
+        setRecencyLast(0)
+        setLeastVisible(0)
     }
 
     // MARK: Totals
 
-    @inline(__always) var entryCount: Int {
-        get { memory.size(IndexLayout.entryCountOffset) }
-        nonmutating set { memory.set64(IndexLayout.entryCountOffset, UInt64(newValue)) }
-    }
-    @inline(__always) var valueBytes: UInt64 {
-        get { UInt64(memory.size(IndexLayout.valueBytesOffset)) }
-        nonmutating set { memory.set64(IndexLayout.valueBytesOffset, newValue) }
-    }
-    @inline(__always) var liveFrameBytes: Int {
-        get { memory.size(IndexLayout.liveFrameBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.liveFrameBytesOffset, UInt64(newValue)) }
-    }
-    @inline(__always) var segmentBytes: Int {
-        get { memory.size(IndexLayout.segmentBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.segmentBytesOffset, UInt64(newValue)) }
-    }
+    @inline(__always)
+    func setEntryCount(_ value: Int) { memory.set64(IndexLayout.entryCountOffset, UInt64(value)) }
+    @inline(__always)
+    func setValueBytes(_ value: UInt64) { memory.set64(IndexLayout.valueBytesOffset, value) }
+    @inline(__always)
+    func setLiveFrameBytes(_ value: Int) { memory.set64(IndexLayout.liveFrameBytesOffset, UInt64(value)) }
+    @inline(__always)
+    func setSegmentBytes(_ value: Int) { memory.set64(IndexLayout.segmentBytesOffset, UInt64(value)) }
 
     @inline(__always) func adjust(_ total: IndexLayout.Total, by amount: Int) {
         let sum = Int64(bitPattern: memory.word64(total.offset)) &+ Int64(amount)
@@ -189,58 +141,29 @@ extension ChangingIndex {
 
     // MARK: The log
 
-    @inline(__always) var head: Location {
-        get { memory.location(IndexLayout.headOffset) }
-        nonmutating set { memory.set64(IndexLayout.headOffset, newValue.raw) }
-    }
-    @inline(__always) var oldestSegment: UInt32 {
-        get { memory.word32(IndexLayout.oldestSegmentOffset) }
-        nonmutating set { memory.set32(IndexLayout.oldestSegmentOffset, newValue) }
-    }
-    var cleaner: Location {
-        get { memory.location(IndexLayout.cleanerOffset) }
-        nonmutating set { memory.set64(IndexLayout.cleanerOffset, newValue.raw) }
-    }
-    @inline(__always) var sequence: UInt64 {
-        get { memory.word64(IndexLayout.sequenceOffset) }
-        nonmutating set { memory.set64(IndexLayout.sequenceOffset, newValue) }
-    }
-    @inline(__always) var appendedBytes: UInt64 {
-        get { memory.word64(IndexLayout.appendedBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.appendedBytesOffset, newValue) }
-    }
-    var firstMessage: Location {
-        get { memory.location(IndexLayout.firstMessageOffset) }
-        nonmutating set { memory.set64(IndexLayout.firstMessageOffset, newValue.raw) }
-    }
-    @inline(__always) var batchOpen: Location {
-        get { memory.location(IndexLayout.batchOpenOffset) }
-        nonmutating set { memory.set64(IndexLayout.batchOpenOffset, newValue.raw) }
-    }
-    var batchDone: Location {
-        get { memory.location(IndexLayout.batchDoneOffset) }
-        nonmutating set { memory.set64(IndexLayout.batchDoneOffset, newValue.raw) }
-    }
+    @inline(__always) func setHead(_ value: Location) { memory.set64(IndexLayout.headOffset, value.raw) }
+    @inline(__always)
+    func setOldestSegment(_ value: UInt32) { memory.set32(IndexLayout.oldestSegmentOffset, value) }
+    var cleaner: Location { memory.location(IndexLayout.cleanerOffset) }
+    func setCleaner(_ value: Location) { memory.set64(IndexLayout.cleanerOffset, value.raw) }
+    @inline(__always) func setSequence(_ value: UInt64) { memory.set64(IndexLayout.sequenceOffset, value) }
+    @inline(__always)
+    func setAppendedBytes(_ value: UInt64) { memory.set64(IndexLayout.appendedBytesOffset, value) }
+    func setFirstMessage(_ value: Location) { memory.set64(IndexLayout.firstMessageOffset, value.raw) }
+    @inline(__always)
+    func setBatchOpen(_ value: Location) { memory.set64(IndexLayout.batchOpenOffset, value.raw) }
+    func setBatchDone(_ value: Location) { memory.set64(IndexLayout.batchDoneOffset, value.raw) }
 
     // MARK: Undo
 
-    @inline(__always) var tombstoneCount: UInt32 {
-        get { memory.word32(IndexLayout.tombstoneCountOffset) }
-        nonmutating set { memory.set32(IndexLayout.tombstoneCountOffset, newValue) }
-    }
-    @inline(__always) var tombstoneBytes: Int {
-        get { memory.size(IndexLayout.tombstoneBytesOffset) }
-        nonmutating set { memory.set64(IndexLayout.tombstoneBytesOffset, UInt64(newValue)) }
-    }
-    var nextGroup: UInt32 {
-        get { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
-        nonmutating set { memory.set32(IndexLayout.nextGroupOffset, newValue) }
-    }
+    @inline(__always)
+    func setTombstoneCount(_ value: UInt32) { memory.set32(IndexLayout.tombstoneCountOffset, value) }
+    @inline(__always)
+    func setTombstoneBytes(_ value: Int) { memory.set64(IndexLayout.tombstoneBytesOffset, UInt64(value)) }
+    func setNextGroup(_ value: UInt32) { memory.set32(IndexLayout.nextGroupOffset, value) }
     /// The entry after which the search for entries that can no longer be restored continues.
-    var undoSweep: UInt32 {
-        get { memory.word32(IndexLayout.undoSweepOffset) }
-        nonmutating set { memory.set32(IndexLayout.undoSweepOffset, newValue) }
-    }
+    var undoSweep: UInt32 { memory.word32(IndexLayout.undoSweepOffset) }
+    func setUndoSweep(_ value: UInt32) { memory.set32(IndexLayout.undoSweepOffset, value) }
 
     // MARK: The configuration, as in the descriptor
 
@@ -253,14 +176,8 @@ extension ChangingIndex {
 
     // MARK: The clean mark. Written while no other process has the archive open for writing.
 
-    var cleanFlag: UInt32 {
-        get { memory.word32(IndexLayout.cleanFlagOffset) }
-        nonmutating set { memory.set32(IndexLayout.cleanFlagOffset, newValue) }
-    }
-    var cleanSum: UInt32 {
-        get { memory.word32(IndexLayout.cleanSumOffset) }
-        nonmutating set { memory.set32(IndexLayout.cleanSumOffset, newValue) }
-    }
+    func setCleanFlag(_ value: UInt32) { memory.set32(IndexLayout.cleanFlagOffset, value) }
+    func setCleanSum(_ value: UInt32) { memory.set32(IndexLayout.cleanSumOffset, value) }
 
     @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
         let address = memory.field(IndexLayout.countersOffset + 8 * counter.rawValue)

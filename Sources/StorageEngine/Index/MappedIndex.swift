@@ -96,8 +96,8 @@ extension ChangingIndex {
         let start = max(indexBytes, present)
         try memory.memory.extend(from: min(start, bytes), to: bytes)
         crashPoint(.indexExtended)
-        entryCapacity = UInt32(chunks * IndexLayout.chunkEntries)
-        indexBytes = bytes
+        setEntryCapacity(UInt32(chunks * IndexLayout.chunkEntries))
+        setIndexBytes(bytes)
         memory.memory.relearnCapacity()
     }
 
@@ -109,9 +109,9 @@ extension ChangingIndex {
         let least = IndexLayout.fileBytes(chunks: chunks)
         let end = indexBytes
         guard end > least, Int(entryHighWater) <= capacity else { return }
-        entryCapacity = UInt32(chunks * IndexLayout.chunkEntries)
+        setEntryCapacity(UInt32(chunks * IndexLayout.chunkEntries))
         crashPoint(.indexShrunk)
-        indexBytes = least
+        setIndexBytes(least)
         removalReserve?.shrink(forEntries: chunks * IndexLayout.chunkEntries)
         memory.memory.punch(
             from: IndexLayout.reservedBytes(for: least), to: IndexLayout.reservedBytes(for: end))

@@ -46,7 +46,7 @@ struct MessageWriter: ArchiveOperation {
         index.adjust(.valueBytes, by: message.count - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
         crashPoint(.messageCounted)
-        index.firstMessage = dropped.first == .none ? location : dropped.first
+        index.setFirstMessage(dropped.first == .none ? location : dropped.first)
         section.commit(location, bytes: content.frameBytes)
         index.addLocked(.records)
         if dropped.count > 0 {
@@ -106,8 +106,8 @@ struct MessageWriter: ArchiveOperation {
         index.adjust(.entryCount, by: 1 - dropped.count)
         // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
         guard dropped.count > 0 || index.firstMessage == .none else { return }
-        index.firstMessage =
-            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location
+        index.setFirstMessage(
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location)
     }
 
     /// Replays the frame of a lowered limit.
@@ -118,8 +118,8 @@ struct MessageWriter: ArchiveOperation {
         let dropped = try messages(before: oldest, settled: location)
         guard dropped.count > 0 else { return }
         count(section, dropped, sign: -1)
-        index.firstMessage =
-            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
+        index.setFirstMessage(
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none)
     }
 
     private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
@@ -156,10 +156,10 @@ struct MessageWriter: ArchiveOperation {
         // In a new segment, so that all older ones can be removed.
         try section.appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) {
             _, time in
-            index.entryCount = 0
-            index.valueBytes = 0
+            index.setEntryCount(0)
+            index.setValueBytes(0)
             crashPoint(.messagesShortened)
-            index.firstMessage = .none
+            index.setFirstMessage(.none)
             guard removal.entries > 0 else { return }
             engine.publish(.delete, .request, bytes: Int(clamping: removal.bytes), time: time)
         }
@@ -178,7 +178,7 @@ struct MessageWriter: ArchiveOperation {
         do throws(StorageError) {
             try removing()
         } catch {
-            section.index.firstMessage = first
+            section.index.setFirstMessage(first)
             count(section, dropped, sign: 1)
             throw error
         }
@@ -190,7 +190,7 @@ struct MessageWriter: ArchiveOperation {
         engine.countHandled(entries: dropped.count)
         count(section, dropped, sign: -1)
         crashPoint(.messagesShortened)
-        section.index.firstMessage = dropped.first
+        section.index.setFirstMessage(dropped.first)
     }
 
     private func count(_ section: borrowing ArchiveSection, _ dropped: Dropped, sign: Int) {
@@ -201,7 +201,7 @@ struct MessageWriter: ArchiveOperation {
     /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
     func recountMessages(_ section: borrowing ArchiveSection) throws(StorageError) {
         let found = try reader.countMessages(before: index.head)
-        section.index.entryCount = found.count
-        section.index.valueBytes = UInt64(found.bytes)
+        section.index.setEntryCount(found.count)
+        section.index.setValueBytes(UInt64(found.bytes))
     }
 }

@@ -38,7 +38,7 @@ extension ArchiveOpening {
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
                 try section.fitEvenOnFullDisk(into: limit)
             }
-            section.index.state = .ready
+            section.index.setState(.ready)
         }
         return try mapForWriting(file)
     }
@@ -84,7 +84,7 @@ extension ArchiveOpening {
             memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
         guard engine.index.head != .none else { throw refusal }
         let section = ArchiveSection(unshared: engine)
-        section.index.state = .ready
+        section.index.setState(.ready)
         if let limit = descriptor.configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         if !options.keepsEntriesWithoutIndex {
             try section.dropOldestSegments(forBytes: section.index.indexBytes)
@@ -112,13 +112,13 @@ extension ArchiveOpening {
         let engine = try engine(on: memory, as: role)
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
-        section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy)
-        section.index.loss = evidence?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
+        section.index.setDamagedPlaces(try section.rebuild(isRoomy: isRoomy))
+        section.index.setLoss(evidence?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount))
         // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
         var sequence = max(section.index.sequence, evidence?.sequence ?? 0)
         // Sequences begin with the time: no plan for a former archive of this name matches. Messages are numbered from 1 for users.
         if engine.kind != .log { sequence = max(sequence, min(UInt64(clamping: Clock.wall()), 1 << 60)) }
-        section.index.sequence = sequence
+        section.index.setSequence(sequence)
         section.index.settleSequence()
         try removeOutdated(section, evidence, role)
         return engine
@@ -162,15 +162,15 @@ extension ArchiveOpening {
         var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
         index.beginBuilding(archive: descriptor.identity, salt: salt.uint64())
         if let file { try index.identify(file) }
-        index.locking = mode
+        index.setLocking(mode)
         if mode == .robustMutex {
-            index.lockNamespace = Namespaces.processes
+            index.setLockNamespace(Namespaces.processes)
             try index.makeMutex()
         }
-        index.bucketCount = IndexLayout.firstBuckets
+        index.setBucketCount(IndexLayout.firstBuckets)
         index.touches.raiseStamps(above: 0)
         index.setConfiguration(descriptor.configuration)
-        index.indexBytes = IndexLayout.fileBytes(chunks: 1)
+        index.setIndexBytes(IndexLayout.fileBytes(chunks: 1))
         try index.grow(toHold: IndexLayout.chunkEntries)
     }
 }

@@ -24,10 +24,10 @@ extension ArchiveOpening {
         if isAlone {
             let index = ChangingIndex(unshared: memory)
             if lockingForNewIndex == .fileLock {
-                index.locking = .fileLock
+                index.setLocking(.fileLock)
             } else if namespace != own {
                 try index.makeMutex()
-                index.lockNamespace = own
+                index.setLockNamespace(own)
             }
             return
         }

@@ -207,7 +207,7 @@ struct ArchiveOpening {
         let present = try folder.status(ofEntry: ArchiveFile.index)?.number
         let memory = try memoryForIndex(mayGrow: false)
         let engine = try fill(memory, file: nil, as: .copy(beside: present), evidence: evidence)
-        ArchiveSection(unshared: engine).index.state = .ready
+        ArchiveSection(unshared: engine).index.setState(.ready)
         return engine
     }
 }

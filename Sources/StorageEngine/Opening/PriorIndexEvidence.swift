@@ -70,8 +70,8 @@ struct PriorIndexEvidence {
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
         index.cleanMark.remove()
-        if index.state == .ready { index.state = .replaced }
-        index.loss = loss
+        if index.state == .ready { index.setState(.replaced) }
+        index.setLoss(loss)
         // A copy of the file is evidence only with the mark.
         try? index.cleanMark.set()
     }

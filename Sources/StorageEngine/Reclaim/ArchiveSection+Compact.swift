@@ -83,9 +83,9 @@ extension ArchiveSection {
         guard !mergeSpareBuckets() else { return true }
         index.beginStructureChange()
         // Counts the end as well, for lists that are made in between.
-        index.renumberings &+= 1
+        index.setRenumberings(index.renumberings &+ 1)
         defer {
-            index.renumberings &+= 1
+            index.setRenumberings(index.renumberings &+ 1)
             index.endStructureChange()
         }
         // Unlinks the last chunk's free slots first, so that the free list has only lower numbers.
@@ -99,7 +99,7 @@ extension ArchiveSection {
         let buckets = Int(last) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
         while Int(index.bucketCount) > buckets { guard index.table.mergeLast() else { return false } }
         crashPoint(.compactEmptied)
-        index.entryHighWater = last
+        index.setEntryHighWater(last)
         engine.countHandled(chunks: 1)
         index.shrink(toHold: Int(last))
         return true
@@ -145,16 +145,16 @@ extension ArchiveSection {
             index.declareDamaged()
             return false
         }
-        index.freeHead = place.chainNext
+        index.setFreeHead(place.chainNext)
         place.copy(slot)
         index.marks.set(new, index.marks[number])
         index.residency.copy(from: number, to: new)
         if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: new) }
-        place.location = slot.location
+        place.setLocation(slot.location)
         crashPoint(.compactMoved)
         index.table.renumber(from: number, to: new, slot)
         index.order.renumber(from: number, to: new, slot)
-        slot.location = .none
+        slot.setLocation(.none)
         index.marks.set(number, .none)
         index.residency.forget(number)
         return true

@@ -108,7 +108,7 @@ extension ArchiveSection {
             guard abandon(segment) else { return nil }
             let (from, to) = (Location(segment: segment, offset: SegmentHeader.bytes), index.oldestSegment)
             let lost = LogLoss(from: from, to: Location(segment: to, offset: SegmentHeader.bytes))
-            index.loss = LogLoss.joining(index.loss, lost)
+            index.setLoss(LogLoss.joining(index.loss, lost))
             return 4096
         }
         defer { log.unpin(pin) }
@@ -153,7 +153,7 @@ extension ArchiveSection {
                     guard isKept else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
-                index.cleaner = Location(segment: segment, offset: end)
+                index.setCleaner(Location(segment: segment, offset: end))
             }
             return offset - start
         }
@@ -175,7 +175,7 @@ extension ArchiveSection {
         guard let next = found else {
             return abandon(pin.segment) ? 4096 : nil
         }
-        index.cleaner = Location(segment: pin.segment, offset: next)
+        index.setCleaner(Location(segment: pin.segment, offset: next))
         return next - offset
     }
 
@@ -212,7 +212,7 @@ extension ArchiveSection {
         if slot.isTombstoned {
             index.marks.resizeTombstone(number, slot, to: UInt32(bytes))
         } else {
-            slot.frameBytes = UInt32(bytes)
+            slot.setFrameBytes(UInt32(bytes))
         }
         index.table.setLocation(number, slot, location)
         index.adjustLive(location, by: bytes)
@@ -305,9 +305,9 @@ extension ArchiveSection {
     func removeOldestSegment(next: UInt32) throws(StorageError) {
         let segment = index.oldestSegment
         // Stored before the file is removed: readers that miss the file then see that it is no longer part of the log.
-        index.oldestSegment = next
+        index.setOldestSegment(next)
         crashPoint(.segmentForgotten)
-        let bytes = try StorageError.rethrowing(after: { index.oldestSegment = segment }) {
+        let bytes = try StorageError.rethrowing(after: { index.setOldestSegment(segment) }) {
             () throws(StorageError) in
             try segments.removeFile(of: segment)
         }
@@ -336,6 +336,6 @@ extension ArchiveSection {
     func recountSegments() throws(StorageError) {
         var bytes = 0
         for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
-        index.segmentBytes = bytes
+        index.setSegmentBytes(bytes)
     }
 }

@@ -4,12 +4,12 @@ extension ArchiveSection {
     /// Rebuilds chains, lists and totals, and replays frames after the log tail, when a lock holder has died (F5). Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
-        if isDecided { index.batchOpen = .none }
+        if isDecided { index.setBatchOpen(.none) }
         index.beginStructureChange()
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try refill(slot) }
         if engine.kind == .log { try MessageWriter(engine).recountMessages(self) }
-        index.renumberings &+= 1
+        index.setRenumberings(index.renumberings &+ 1)
         crashPoint(.repairRelinked)
         index.endStructureChange()
         for number in try log.segmentNumbers() where number < index.oldestSegment {
@@ -18,7 +18,7 @@ extension ArchiveSection {
         try UndoLog(engine).recountDeadlineActions(self)
         try replayBehindHead()
         // If a batch is still open, some of its frames are missing, and no slot names one of them.
-        index.batchOpen = .none
+        index.setBatchOpen(.none)
         crashPoint(.repairReplayed)
         index.touches.drainAll()
         // Last, because replayed frames are more recent than touches that were still pending.
@@ -26,7 +26,7 @@ extension ArchiveSection {
         crashPoint(.repairSorted)
         // The crashed process may have been changing the configuration.
         try followDescriptor()
-        index.batchDone = .none
+        index.setBatchDone(.none)
         try recountSegments()
     }
 
@@ -39,7 +39,7 @@ extension ArchiveSection {
         index.table.clear()
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         index.clearLists()
-        index.liveFrameBytes = 0
+        index.setLiveFrameBytes(0)
         index.deadlines.clear()
         beginRecountOfTombstones()
         for number in (0..<highWater).reversed() {
@@ -67,27 +67,23 @@ extension ArchiveSection {
         for item in linked {
             if let slot = index.entry(item.number) { index.order.linkAsMostRecent(item.number, slot) }
         }
-        index.entryCount = live
-        index.valueBytes = UInt64(valueBytes)
+        index.setEntryCount(live)
+        index.setValueBytes(UInt64(valueBytes))
         if let newest = linked.last { index.touches.raiseStamps(above: newest.recency) }
-        for line in index.undo.lines where line.state == .returning { line.state = .reversible }
+        for line in index.undo.lines where line.state == .returning { line.setState(.reversible) }
         index.endRestore()
     }
 
     // MARK: Tombstoned entries, and their number for each action
 
     private func beginRecountOfTombstones() {
-        index.tombstoneCount = 0
-        index.tombstoneBytes = 0
+        index.setTombstoneCount(0)
+        index.setTombstoneBytes(0)
         for line in index.undo.lines {
-            line.pendingEntries = 0
-            line.pendingBytes = 0
-            line.frameBytes = 0
-            line.marked = 0
+            line.clearSumsOfMarks()
             // An undone action keeps its totals; for others they are counted again.
             guard !line.isOfDeadlines, line.state == .reversible else { continue }
-            line.entries = 0
-            line.bytes = 0
+            line.setRemoved(entries: 0, bytes: 0)
         }
     }
 
@@ -102,7 +98,7 @@ extension ArchiveSection {
         guard mark.isSet, line.group != 0 else { return false }
         guard line.isRestored else { return true }
         guard !mark.isOverwritten else { return false }
-        slot.frameBytes = slot.frameBytes
+        slot.setFrameBytes(slot.frameBytes)
         index.marks.set(number, .none)
         return true
     }
@@ -110,17 +106,11 @@ extension ArchiveSection {
     private func countTombstones(_ number: UInt32, _ slot: ChangingSlot) {
         let mark = index.marks[number]
         let line = index.undo[mark.place]
-        line.marked += 1
-        line.frameBytes &+= UInt64(slot.frameBytes)
-        index.tombstoneCount &+= 1
-        index.tombstoneBytes += Int(slot.frameBytes)
-        if !mark.isOverwritten {
-            line.pendingEntries += 1
-            line.pendingBytes &+= UInt64(slot.valueBytes)
-        }
-        guard !line.isOfDeadlines else { return }
-        line.entries += 1
-        line.bytes &+= UInt64(slot.valueBytes)
+        line.addMarked(frameBytes: UInt64(slot.frameBytes))
+        index.setTombstoneCount(index.tombstoneCount &+ 1)
+        index.setTombstoneBytes(index.tombstoneBytes + Int(slot.frameBytes))
+        if !mark.isOverwritten { line.addPending(bytes: UInt64(slot.valueBytes)) }
+        if !line.isOfDeadlines { line.addRemoved(bytes: UInt64(slot.valueBytes)) }
     }
 
     /// Restores an entry's tag and sizes from its frame, or the whole slot. `false` if the slot names no frame.
@@ -136,25 +126,25 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
             frame.kind != .delete
         else { return false }
-        slot.tag = engine.hash.tag(frame.key)
+        slot.setTag(engine.hash.tag(frame.key))
         if frame.kind == .resident {
             slot.setMemoryOnly(bytes: frame.traits.residentBytes)
         } else {
-            slot.valueBytes = UInt32(frame.valueBytes)
+            slot.setValueBytes(UInt32(frame.valueBytes))
         }
         if slot.isTombstoned {
             slot.markTombstoned(frameBytes: UInt32(frame.bytes))
         } else {
-            slot.frameBytes = UInt32(frame.bytes)
+            slot.setFrameBytes(UInt32(frame.bytes))
         }
         guard !slot.isFilled else { return true }
         let traits = frame.traits
-        slot.deadline = traits.deadline
-        slot.owner = engine.ownerTag(traits.owner)
-        slot.recency = frame.recency
-        slot.accessed = frame.time
-        slot.hits = 0
-        slot.location = location
+        slot.setDeadline(traits.deadline)
+        slot.setOwner(engine.ownerTag(traits.owner))
+        slot.setRecency(frame.recency)
+        slot.setAccessed(frame.time)
+        slot.setHits(0)
+        slot.setLocation(location)
         return true
     }
 
@@ -168,7 +158,7 @@ extension ArchiveSection {
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset), let part = BatchPart(of: frame)
         else { return }
-        slot.location = part.previous
+        slot.setLocation(part.previous)
     }
 
     private func replayBehindHead() throws(StorageError) {
@@ -180,8 +170,8 @@ extension ArchiveSection {
             var offset = start
             if number > index.head.segment {
                 // Begun and still empty. Never recreated: processes that map the segment would continue with the old file (F7).
-                if index.oldestSegment == 0 { index.oldestSegment = number }
-                index.head = Location(segment: number, offset: start)
+                if index.oldestSegment == 0 { index.setOldestSegment(number) }
+                index.setHead(Location(segment: number, offset: start))
             }
             // Only an unbroken run of valid frames counts: bytes after a torn frame were never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
@@ -198,7 +188,7 @@ extension ArchiveSection {
                     frame, at: Location(segment: number, offset: offset),
                     tag: engine.hash.tag(frame.key))
                 offset += frame.bytes
-                index.head = Location(segment: number, offset: offset)
+                index.setHead(Location(segment: number, offset: offset))
             }
             if try log.isBlank(pin, from: offset) == false { try segments.clearRemains(pin, from: offset) }
         }
@@ -260,7 +250,7 @@ extension ArchiveSection {
     /// overwritten, or if the action's record is discarded.
     func countMissingEntries() {
         for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
-            line.missing = UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
+            line.setMissing(UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0))
         }
     }
 }

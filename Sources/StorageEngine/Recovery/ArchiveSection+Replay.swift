@@ -45,7 +45,7 @@ extension ArchiveSection {
         if isOutdated { return }
         if present == nil { try index.numbers.reserve() }
         let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
-        if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
+        if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.setHits(hits) }
     }
 
     /// Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
@@ -69,13 +69,13 @@ extension ArchiveSection {
             let line = index.undo.line(of: note.group)
         {
             // An action's own frames don't shorten its undo window.
-            line.lastAppended = index.appendedBytes &+ UInt64(frame.bytes)
-            if line.endBytes != .max { line.endBytes &+= UInt64(frame.bytes) }
+            line.setLastAppended(index.appendedBytes &+ UInt64(frame.bytes))
+            if line.endBytes != .max { line.setEndBytes(line.endBytes &+ UInt64(frame.bytes)) }
         }
         if !frame.isCopy { index.adjust(.appendedBytes, by: frame.bytes) }
         let sequence = min(frame.sequence, Frame.latestStamp)
         if sequence > index.sequence {
-            index.sequence = sequence
+            index.setSequence(sequence)
         }
         index.touches.raiseStamps(above: frame.recency)
     }
@@ -164,8 +164,7 @@ extension ArchiveSection {
         guard let slot = index.entry(number) else { return }
         tombstoneInReplay(number, slot, note, location)
         if isCounted, let line, line.group == note.group {
-            line.entries = known.entries
-            line.bytes = known.bytes
+            line.setRemoved(entries: known.entries, bytes: known.bytes)
         }
         if !isCounted { engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: -1) } }
         if isOlder { index.marks.markOverwritten(number, slot) }
@@ -229,9 +228,9 @@ extension ArchiveSection {
             if try log.lengthProblem(of: number) != nil { findings.damaged += 1 }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
-            if index.oldestSegment == 0 { index.oldestSegment = number }
+            if index.oldestSegment == 0 { index.setOldestSegment(number) }
             // Cells store only the low bits of a segment's number; the log tail's segment completes them.
-            index.head = Location(segment: number, offset: SegmentHeader.bytes)
+            index.setHead(Location(segment: number, offset: SegmentHeader.bytes))
             let isNewest = number == numbers.last
             let result = try reader.read(
                 pin, damage: { findings.add(at: $0, isNewest: isNewest) }, replaySoon)
@@ -243,7 +242,7 @@ extension ArchiveSection {
                 // Leftovers of an operation that was not acknowledged.
                 if isNewest, engine.attachment != nil { try segments.clearRemains(pin, from: end) }
             }
-            index.head = Location(segment: number, offset: end)
+            index.setHead(Location(segment: number, offset: end))
             crashPoint(.rebuildSegmentDone)
         }
         let cut = try reader.filter.endLog(replaySoon)
@@ -253,7 +252,7 @@ extension ArchiveSection {
         findings.damaged += reader.filter.dropped.count { $0.first != cut }
         if let cut { try clearBatch(from: cut) }
         findings.damaged += try log.missing(among: numbers).count
-        index.segmentBytes = segmentBytes
+        index.setSegmentBytes(segmentBytes)
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         countMissingEntries()
         applyUndoBudget()
@@ -264,7 +263,7 @@ extension ArchiveSection {
 
     /// Removes an incomplete batch at the log's end, which was not acknowledged.
     private func clearBatch(from cut: Location) throws(StorageError) {
-        if cut.segment == index.head.segment { index.head = cut }
+        if cut.segment == index.head.segment { index.setHead(cut) }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
         try segments.completeHeader(pin, oldest: index.oldestSegment)

@@ -114,7 +114,7 @@ extension ArchiveSection {
 
     func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
-        slot.deadline = deadline
+        slot.setDeadline(deadline)
         // Updates the cell too, which has the bit that sends look-ups to the slot.
         index.table.setLocation(number, slot, slot.location)
     }

@@ -142,7 +142,7 @@ struct ArchiveRepair {
             report(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
         // Last: until then a check reports the loss, and another repair repeats this.
-        index.loss = nil
+        index.setLoss(nil)
         let salvaged = (0..<index.usedEntries).count { place in
             guard let location = index.entry(place + 1)?.location, location != .none else { return false }
             return salvagedFrom[location.segment].map { location.offset >= $0 } ?? false

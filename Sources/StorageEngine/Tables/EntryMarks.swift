@@ -109,12 +109,10 @@ extension EntryMarks where Right == Changing {
     /// Marks the entry as tombstoned. The caller adjusts the archive's totals.
     func tombstone(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
-        line.marked += 1
-        line.frameBytes &+= UInt64(bytes)
-        line.pendingEntries += 1
-        line.pendingBytes &+= UInt64(slot.valueBytes)
-        index.tombstoneBytes += Int(bytes)
-        index.tombstoneCount &+= 1
+        line.addMarked(frameBytes: UInt64(bytes))
+        line.addPending(bytes: UInt64(slot.valueBytes))
+        index.setTombstoneBytes(index.tombstoneBytes + Int(bytes))
+        index.setTombstoneCount(index.tombstoneCount &+ 1)
         set(number, EntryMark(place: line.place))
         crashPoint(.tombstoneMarked)
         slot.markTombstoned(frameBytes: bytes)
@@ -128,9 +126,7 @@ extension EntryMarks where Right == Changing {
         guard mark.isSet, !mark.isOverwritten else { return }
         mark.isOverwritten = true
         set(number, mark)
-        let line = index.undo[mark.place]
-        line.pendingEntries -= min(line.pendingEntries, 1)
-        line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
+        index.undo[mark.place].subtractPending(bytes: UInt64(slot.valueBytes))
     }
 
     func readmit(_ number: UInt32, _ slot: ChangingSlot) {
@@ -138,9 +134,7 @@ extension EntryMarks where Right == Changing {
         guard mark.isSet, mark.isOverwritten else { return }
         mark.isOverwritten = false
         set(number, mark)
-        let line = index.undo[mark.place]
-        line.pendingEntries += 1
-        line.pendingBytes &+= UInt64(slot.valueBytes)
+        index.undo[mark.place].addPending(bytes: UInt64(slot.valueBytes))
     }
 
     /// Clears flag and mark of an undone action's entry. Returns `false` if the entry is still tombstoned.
@@ -151,7 +145,7 @@ extension EntryMarks where Right == Changing {
         guard line.isRestored else { return false }
         if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number) }
         let bytes = slot.frameBytes
-        slot.frameBytes = bytes
+        slot.setFrameBytes(bytes)
         crashPoint(.restoreSettled)
         set(number, .none)
         index.table.setLocation(number, slot, slot.location)
@@ -169,27 +163,24 @@ extension EntryMarks where Right == Changing {
         guard mark.isSet else { return }
         let line = index.undo[mark.place]
         if !mark.isOverwritten, !line.isRestored {
-            line.pendingEntries -= min(line.pendingEntries, 1)
-            line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
+            line.subtractPending(bytes: UInt64(slot.valueBytes))
         }
         set(number, .none)
         countOut(line, frameBytes: slot.frameBytes)
     }
 
     private func countOut(_ line: ChangingUndoLine, frameBytes: UInt32) {
-        line.marked -= min(line.marked, 1)
-        line.frameBytes -= min(line.frameBytes, UInt64(frameBytes))
-        index.tombstoneBytes -= min(index.tombstoneBytes, Int(frameBytes))
-        index.tombstoneCount &-= min(index.tombstoneCount, 1)
-        if index.tombstoneCount == 0 { index.leastVisible = 0 }
+        line.subtractMarked(frameBytes: UInt64(frameBytes))
+        index.setTombstoneBytes(index.tombstoneBytes - min(index.tombstoneBytes, Int(frameBytes)))
+        index.setTombstoneCount(index.tombstoneCount &- min(index.tombstoneCount, 1))
+        if index.tombstoneCount == 0 { index.setLeastVisible(0) }
     }
 
     func resizeTombstone(_ number: UInt32, _ slot: ChangingSlot, to bytes: UInt32) {
         let before = UInt64(slot.frameBytes)
         slot.markTombstoned(frameBytes: bytes)
-        let line = index.undo[self[number].place]
-        line.frameBytes = line.frameBytes &- min(line.frameBytes, before) &+ UInt64(bytes)
-        index.tombstoneBytes += Int(bytes) - min(index.tombstoneBytes, Int(before))
+        index.undo[self[number].place].resizeMarked(from: before, to: UInt64(bytes))
+        index.setTombstoneBytes(index.tombstoneBytes + Int(bytes) - min(index.tombstoneBytes, Int(before)))
     }
 }
 

@@ -15,7 +15,7 @@ struct EntryNumbers {
             if let slot = index.entry(free), slot.location == .none { return }
             // An entry in use must not be allocated. The rest of the free list is lost until the index is rebuilt.
             index.declareDamaged()
-            index.freeHead = 0
+            index.setFreeHead(0)
         }
         let used = index.entryHighWater
         let capacity = index.entryCapacity
@@ -34,11 +34,11 @@ struct EntryNumbers {
     @inline(__always) func allocate() -> UInt32 {
         let free = index.freeHead
         if free != 0, let slot = index.entry(free) {
-            index.freeHead = slot.chainNext
+            index.setFreeHead(slot.chainNext)
             return free
         }
         let next = index.entryHighWater &+ 1
-        index.entryHighWater = next
+        index.setEntryHighWater(next)
         let count = Int(index.bucketCount)
         if Int(next) * IndexLayout.chunkBuckets > count * IndexLayout.chunkEntries { index.table.splitNext() }
         return next
@@ -47,20 +47,20 @@ struct EntryNumbers {
     @inline(__always) func free(_ number: UInt32, _ slot: ChangingSlot) {
         slot.clear()
         let next = index.freeHead
-        slot.chainNext = next
-        index.entry(next)?.newer = number
-        index.freeHead = number
+        slot.setChainNext(next)
+        index.entry(next)?.setNewer(number)
+        index.setFreeHead(number)
     }
 
     func unlink(_ number: UInt32, _ slot: ChangingSlot) {
-        guard index.freeHead != number else { return index.freeHead = slot.chainNext }
+        guard index.freeHead != number else { return index.setFreeHead(slot.chainNext) }
         // The back link is valid only while the entry that it names is free too.
         guard let before = index.entry(slot.newer), before.location == .none, before.chainNext == number
         else {
             return index.declareDamaged()
         }
-        before.chainNext = slot.chainNext
-        index.entry(slot.chainNext)?.newer = slot.newer
+        before.setChainNext(slot.chainNext)
+        index.entry(slot.chainNext)?.setNewer(slot.newer)
     }
 }
 

@@ -20,7 +20,7 @@ struct EntryOrder {
     @inline(never) private func leastVisible() -> UInt32 {
         let known = index.leastVisible
         let found = visible(from: known == 0 ? oldEnd : known)
-        index.leastVisible = found
+        index.setLeastVisible(found)
         return found
     }
 
@@ -59,47 +59,47 @@ struct EntryOrder {
 
     @inline(__always) func linkAsMostRecent(_ number: UInt32, _ slot: ChangingSlot) {
         let first = mostRecent
-        slot.newer = 0
-        slot.older = first
+        slot.setNewer(0)
+        slot.setOlder(first)
         if let previous = index.entry(first) {
-            previous.newer = number
+            previous.setNewer(number)
         } else {
-            index.recencyLast = number
+            index.setRecencyLast(number)
         }
-        index.recencyFirst = number
+        index.setRecencyFirst(number)
     }
 
     @inline(__always) func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         let newer = slot.newer
         let older = slot.older
         if index.leastVisible == number {
-            index.leastVisible = newer
+            index.setLeastVisible(newer)
         }
         if let neighbour = index.entry(newer) {
             if neighbour.older != number { index.declareDamaged() }
-            neighbour.older = older
+            neighbour.setOlder(older)
         } else {
-            index.recencyFirst = older
+            index.setRecencyFirst(older)
         }
         if let neighbour = index.entry(older) {
             if neighbour.newer != number { index.declareDamaged() }
-            neighbour.newer = newer
+            neighbour.setNewer(newer)
         } else {
-            index.recencyLast = newer
+            index.setRecencyLast(newer)
         }
     }
 
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
-        if index.leastVisible == old { index.leastVisible = new }
+        if index.leastVisible == old { index.setLeastVisible(new) }
         if let neighbour = index.entry(slot.newer) {
-            neighbour.older = new
+            neighbour.setOlder(new)
         } else {
-            index.recencyFirst = new
+            index.setRecencyFirst(new)
         }
         if let neighbour = index.entry(slot.older) {
-            neighbour.newer = new
+            neighbour.setNewer(new)
         } else {
-            index.recencyLast = new
+            index.setRecencyLast(new)
         }
     }
 
@@ -125,9 +125,9 @@ struct EntryOrder {
             order.append((slot.recency, number + 1))
         }
         order.sort { $0.recency < $1.recency }
-        index.recencyFirst = 0
-        index.recencyLast = 0
-        index.leastVisible = 0
+        index.setRecencyFirst(0)
+        index.setRecencyLast(0)
+        index.setLeastVisible(0)
         for item in order {
             if let slot = index.entry(item.number) { linkAsMostRecent(item.number, slot) }
         }

@@ -116,7 +116,7 @@ extension HashTable where Right == Changing {
     func prepare(forEntries count: Int) throws(StorageError) {
         guard count > IndexLayout.chunkEntries else { return }
         try index.grow(toHold: count)
-        index.bucketCount = UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
+        index.setBucketCount(UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries))
     }
 
     func clear() { for number in 0..<index.usedBuckets { index.bucket(number)?.clear() } }
@@ -135,7 +135,7 @@ extension HashTable where Right == Changing {
             bucket.setCell(place, Bucket.cell(of: slot, at: slot.location))
             return
         }
-        slot.chainNext = bucket.overflow
+        slot.setChainNext(bucket.overflow)
         bucket.overflow = number
     }
 
@@ -160,7 +160,7 @@ extension HashTable where Right == Changing {
         var chain = chain(of: bucket)
         while let candidate = chain.next() {
             if candidate.chainNext == number {
-                candidate.chainNext = slot.chainNext
+                candidate.setChainNext(slot.chainNext)
                 return
             }
         }
@@ -171,7 +171,7 @@ extension HashTable where Right == Changing {
     /// Readers see the old or the new frame, so this is no structure change.
     @inline(__always) func setLocation(_ number: UInt32, _ slot: ChangingSlot, _ location: Location) {
         let before = slot.location
-        slot.location = location
+        slot.setLocation(location)
         setCell(of: number, slot, location, replacing: before)
     }
 
@@ -204,7 +204,7 @@ extension HashTable where Right == Changing {
         old.clear()
         new.clear()
         crashPoint(.bucketSplit)
-        index.bucketCount = buckets &+ 1
+        index.setBucketCount(buckets &+ 1)
         insert(chain, count)
         // Prefetches the slots for the next split, which are spread over the index, while some entries are added.
         if let next = index.bucket((buckets &+ 1) & half) { prefetchEntries(of: next) }
@@ -227,7 +227,7 @@ extension HashTable where Right == Changing {
         }
         let (chain, count) = chained(old)
         old.clear()
-        index.bucketCount = last
+        index.setBucketCount(last)
         crashPoint(.bucketMerged)
         insert(chain, count)
         return true
@@ -239,7 +239,7 @@ extension HashTable where Right == Changing {
         prefetchEntries(of: bucket)
         for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
             guard let slot = index.entry(bucket.number(place)) else { continue }
-            slot.chainNext = first
+            slot.setChainNext(first)
             first = bucket.number(place)
         }
         // Counts first, because relinking a chain with a cycle would never end.
@@ -251,7 +251,7 @@ extension HashTable where Right == Changing {
         for _ in 0..<count {
             guard let slot = index.entry(next) else { break }
             let behind = slot.chainNext
-            slot.chainNext = first
+            slot.setChainNext(first)
             first = next
             next = behind
         }
@@ -274,7 +274,7 @@ extension HashTable where Right == Changing {
         guard bucket.overflow != old else { return bucket.overflow = new }
         var chain = chain(of: bucket)
         while let candidate = chain.next() {
-            if candidate.chainNext == old { return candidate.chainNext = new }
+            if candidate.chainNext == old { return candidate.setChainNext(new) }
         }
         index.declareDamaged()
     }

@@ -184,10 +184,10 @@ extension TouchRing where Right == Changing {
         let mark = cell.mark
         let number = UInt32(truncatingIfNeeded: word)
         guard slot.tag == UInt32(truncatingIfNeeded: mark), index.marks.isLive(number, slot) else { return }
-        slot.recency = stamp
+        slot.setRecency(stamp)
         crashPoint(.touchBegun)
-        slot.hits = mark & Touch.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1
-        slot.accessed = cell.time
+        slot.setHits(mark & Touch.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1)
+        slot.setAccessed(cell.time)
         index.order.moveToFront(number, slot)
     }
 }

@@ -35,7 +35,7 @@ extension UndoTable where Right == Changing {
     /// Removes all actions. The caller clears the entries' marks.
     func clear() {
         for place in 0..<IndexLayout.undoLines {
-            self[place].group = 0
+            self[place].setGroup(0)
             self[place].clearSums()
         }
     }
@@ -108,56 +108,28 @@ typealias ChangingUndoLine = UndoLine<Changing>
 extension ChangingUndoLine {
     // MARK: Fields
 
-    var group: UInt32 {
-        get { cp_load32(line) }
-        nonmutating set { cp_store32(line, newValue) }
+    func setGroup(_ value: UInt32) { cp_store32(line, value) }
+    func setState(_ value: UndoState) { cp_store32(line + 4, value.rawValue) }
+    func setEnd(_ value: Int64) { set(line + 16, value) }
+    func setEndBytes(_ value: UInt64) { cp_relaxed_store64(line + 24, value) }
+    func setRemoved(entries: UInt64, bytes: UInt64) { set(line + 32, entries, bytes) }
+    func addRemoved(bytes: UInt64) { setRemoved(entries: entries &+ 1, bytes: self.bytes &+ bytes) }
+    func clearPending() { set(sums, 0, 0) }
+    func addPending(bytes: UInt64) { set(sums, pendingEntries &+ 1, pendingBytes &+ bytes) }
+    func subtractPending(bytes: UInt64) {
+        set(sums, pendingEntries - min(pendingEntries, 1), pendingBytes - min(pendingBytes, bytes))
     }
-    var state: UndoState {
-        get { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
-        nonmutating set { cp_store32(line + 4, newValue.rawValue) }
+    func addMarked(frameBytes bytes: UInt64) { set(sums + 16, frameBytes &+ bytes, marked &+ 1) }
+    func subtractMarked(frameBytes bytes: UInt64) {
+        set(sums + 16, frameBytes - min(frameBytes, bytes), marked - min(marked, 1))
     }
-    var end: Int64 {
-        get { signed(line + 16) }
-        nonmutating set { set(line + 16, newValue) }
-    }
-    var endBytes: UInt64 {
-        get { cp_relaxed64(line + 24) }
-        nonmutating set { cp_relaxed_store64(line + 24, newValue) }
-    }
-    var entries: UInt64 {
-        get { cp_relaxed64(line + 32) }
-        nonmutating set { cp_relaxed_store64(line + 32, newValue) }
-    }
-    var bytes: UInt64 {
-        get { cp_relaxed64(line + 40) }
-        nonmutating set { cp_relaxed_store64(line + 40, newValue) }
-    }
-    var pendingEntries: UInt64 {
-        get { cp_relaxed64(sums) }
-        nonmutating set { cp_relaxed_store64(sums, newValue) }
-    }
-    var pendingBytes: UInt64 {
-        get { cp_relaxed64(sums + 8) }
-        nonmutating set { cp_relaxed_store64(sums + 8, newValue) }
-    }
-    var frameBytes: UInt64 {
-        get { cp_relaxed64(sums + 16) }
-        nonmutating set { cp_relaxed_store64(sums + 16, newValue) }
-    }
-    var marked: UInt64 {
-        get { cp_relaxed64(sums + 24) }
-        nonmutating set { cp_relaxed_store64(sums + 24, newValue) }
+    func resizeMarked(from before: UInt64, to bytes: UInt64) {
+        cp_relaxed_store64(sums + 16, frameBytes &- min(frameBytes, before) &+ bytes)
     }
     /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
-    var lastAppended: UInt64 {
-        get { cp_relaxed64(sums + 32) }
-        nonmutating set { cp_relaxed_store64(sums + 32, newValue) }
-    }
-
-    var missing: UInt64 {
-        get { cp_relaxed64(sums + 56) }
-        nonmutating set { cp_relaxed_store64(sums + 56, newValue) }
-    }
+    var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
+    func setLastAppended(_ value: UInt64) { cp_relaxed_store64(sums + 32, value) }
+    func setMissing(_ value: UInt64) { cp_relaxed_store64(sums + 56, value) }
 
     func describe(time: Int64, pid: UInt32, kind: UInt32, first: Location) {
         set(line + 8, time)
@@ -184,5 +156,10 @@ extension ChangingUndoLine {
 
     private func set(_ place: UnsafeMutableRawPointer, _ value: Int64) {
         cp_relaxed_store64(place, UInt64(bitPattern: value))
+    }
+
+    private func set(_ place: UnsafeMutableRawPointer, _ first: UInt64, _ second: UInt64) {
+        cp_relaxed_store64(place, first)
+        cp_relaxed_store64(place + 8, second)
     }
 }

@@ -80,7 +80,7 @@ struct PlanRunner: ArchiveOperation {
         let before = (index.segmentBytes, index.entryCapacity, index.tombstoneCount)
         for place in 0..<IndexLayout.undoLines {
             let line = section.index.undo[place]
-            if line.group != group, line.state == .reversible { line.end = 0 }
+            if line.group != group, line.state == .reversible { line.setEnd(0) }
         }
         section.dropTombstones(most: .max)
         try section.dropDeadSegments()
@@ -194,7 +194,7 @@ struct PlanRunner: ArchiveOperation {
             let group = index.nextGroup
             let line = section.index.undo.lineToBe(of: group)
             guard line.marked > 0 else { return }
-            if line.state == .reversible { line.end = 0 }
+            if line.state == .reversible { line.setEnd(0) }
             section.dropTombstones(most: ArchiveEngine.actionBatch)
             _ = consume section
             engine.yieldLock()

@@ -158,16 +158,14 @@ extension UndoLog {
         }
         let changes = try deadlineChanges(of: lines)
         for line in lines {
-            line.entries = 0
-            line.bytes = 0
+            line.setRemoved(entries: 0, bytes: 0)
             for change in changes[line.group] ?? [] {
-                line.entries += 1
                 let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
                     guard let entry = try engine.find(key, tag: engine.hash.tag(key)) else { return 0 }
                     defer { engine.unpin(entry) }
                     return UInt64(entry.slot.valueBytes)
                 }
-                line.bytes &+= bytes
+                line.addRemoved(bytes: bytes)
             }
         }
     }

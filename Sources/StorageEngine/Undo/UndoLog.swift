@@ -164,7 +164,7 @@ struct UndoLog: ArchiveOperation {
                 skip(engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }
-            if isDone, line.state == .returning { section.index.changing(line).state = .reversible }
+            if isDone, line.state == .returning { section.index.changing(line).setState(.reversible) }
             _ = consume section
             engine.yieldLock()
         }
@@ -195,11 +195,10 @@ struct UndoLog: ArchiveOperation {
         index.beginRestore()
         crashPoint(.returnBegun)
         line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
-        line.state = isAll ? .undone : .returning
+        line.setState(isAll ? .undone : .returning)
         index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
         index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
-        line.pendingBytes = 0
-        line.pendingEntries = 0
+        line.clearPending()
         index.endRestore()
     }
 
@@ -211,7 +210,7 @@ struct UndoLog: ArchiveOperation {
         if !note.keepsOut { try restoreOverwritten(section, line) }
         applyRestore(section, line, isAll: isAll, time: time)
         section.dropTombstones(of: line)
-        if !isAll { line.state = .reversible }
+        if !isAll { line.setState(.reversible) }
     }
 
     /// Also restores overwritten entries, for a `restore` frame that is older than the rule that these stay out.

@@ -66,13 +66,13 @@ extension ArchiveSection {
 
     /// Moves the log tail past the frame. A `copy`, made by reclaiming, isn't counted as written, because that would shorten undo.
     @inline(__always) func commit(_ location: Location, bytes: Int, copy: Bool = false) {
-        index.head = location.advanced(by: bytes)
-        if !copy { index.appendedBytes &+= UInt64(bytes) }
+        index.setHead(location.advanced(by: bytes))
+        if !copy { index.setAppendedBytes(index.appendedBytes &+ UInt64(bytes)) }
     }
 
     @inline(__always) func nextSequence() -> UInt64 {
         let sequence = index.sequence &+ 1
-        index.sequence = sequence
+        index.setSequence(sequence)
         return sequence
     }
 
@@ -146,7 +146,7 @@ extension ArchiveSection {
         }
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
-        if index.oldestSegment == 0 { index.oldestSegment = number }
+        if index.oldestSegment == 0 { index.setOldestSegment(number) }
         SpaceBudget(engine).scheduleReclaimIfNeeded()
         return pin
     }

@@ -22,8 +22,8 @@ extension ArchiveSection {
             let isUse = slot.recency != content.recency
             let hits = slot.hits
             fill(number, slot, content, frameBytes: frameBytes)
-            if !isUse { slot.hits = hits }
-            slot.location = location
+            if !isUse { slot.setHits(hits) }
+            slot.setLocation(location)
             index.table.setCell(of: number, slot, location, replacing: before)
             index.residency.forget(number)
             if isTouchPending {
@@ -31,7 +31,7 @@ extension ArchiveSection {
             } else if isUse {
                 index.order.unlink(number, slot)
                 crashPoint(.recencyUnlinked)
-                slot.recency = content.recency
+                slot.setRecency(content.recency)
                 index.order.linkAsMostRecent(number, slot)
             }
         } else {
@@ -42,9 +42,9 @@ extension ArchiveSection {
             crashPoint(.entryAllocated)
             if let slot = index.entry(number) {
                 fill(number, slot, content, frameBytes: frameBytes)
-                slot.recency = content.recency
-                slot.tag = tag
-                slot.location = location
+                slot.setRecency(content.recency)
+                slot.setTag(tag)
+                slot.setLocation(location)
                 index.residency.forget(number)
                 index.table.insert(number, slot)
                 index.order.linkAsMostRecent(number, slot)
@@ -60,12 +60,12 @@ extension ArchiveSection {
     @inline(__always)
     func fill(_ number: UInt32, _ slot: ChangingSlot, _ content: FrameContent, frameBytes: Int) {
         if content.deadline != Deadline.never { index.deadlines.expect(content.deadline, of: number) }
-        slot.valueBytes = UInt32(content.value.count)
-        slot.frameBytes = UInt32(frameBytes)
-        slot.accessed = content.time
-        slot.deadline = content.deadline
-        slot.owner = content.ownerTag
-        slot.hits = 0
+        slot.setValueBytes(UInt32(content.value.count))
+        slot.setFrameBytes(UInt32(frameBytes))
+        slot.setAccessed(content.time)
+        slot.setDeadline(content.deadline)
+        slot.setOwner(content.ownerTag)
+        slot.setHits(0)
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
@@ -109,15 +109,15 @@ extension ArchiveSection {
         index.deadlines.clear()
         crashPoint(.entriesCleared)
         index.table.clear()
-        index.entryHighWater = 0
+        index.setEntryHighWater(0)
         index.clearLists()
-        index.tombstoneCount = 0
-        index.firstMessage = .none
-        index.bucketCount = IndexLayout.firstBuckets
-        index.entryCount = 0
-        index.valueBytes = 0
-        index.liveFrameBytes = 0
-        index.tombstoneBytes = 0
+        index.setTombstoneCount(0)
+        index.setFirstMessage(.none)
+        index.setBucketCount(IndexLayout.firstBuckets)
+        index.setEntryCount(0)
+        index.setValueBytes(0)
+        index.setLiveFrameBytes(0)
+        index.setTombstoneBytes(0)
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         index.undo.clear()
         index.endStructureChange()

@@ -19,37 +19,32 @@ extension ArchiveSection {
         // Frames of an action after its `restore` frame are damaged or forged: they begin the action again.
         if line.group != removal.group || line.state == .undone {
             // An action can no longer be undone after 64 later actions.
-            line.end = 0
+            line.setEnd(0)
             dropTombstones(of: line)
             begin(line, removal, first: first)
         }
         // An entry that expires because of an action was counted when its expiry time was set.
         guard removal.kind == .deadline || !line.isOfDeadlines else { return }
-        line.entries += 1
-        line.bytes &+= bytes
+        line.addRemoved(bytes: bytes)
     }
 
     private func begin(_ line: ChangingUndoLine, _ removal: RemovalNote, first: Location) {
         let now = Clock.read()
         let past = min(max(0, now.wall.subtractingSaturating(removal.time)), UndoWindow.microseconds)
         let appended = index.appendedBytes
-        line.group = 0
+        line.setGroup(0)
         line.clearSums()
-        line.state = .reversible
-        line.end = now.boot.addingSaturating(UndoWindow.microseconds - past)
+        line.setState(.reversible)
+        line.setEnd(now.boot.addingSaturating(UndoWindow.microseconds - past))
         // A change of expiry times keeps the whole log from its first frame on; a removal keeps only its entries' frames.
-        line.endBytes =
-            removal.kind == .deadline ? appended &+ UndoWindow(engine).deadlineBytes : .max
-        line.lastAppended = appended
-        line.entries = 0
-        line.bytes = 0
+        line.setEndBytes(removal.kind == .deadline ? appended &+ UndoWindow(engine).deadlineBytes : .max)
+        line.setLastAppended(appended)
+        line.setRemoved(entries: 0, bytes: 0)
         // During a replay the process isn't known.
         let pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
         line.describe(time: removal.time, pid: pid, kind: (removal.kind ?? .delete).rawValue, first: first)
-        line.group = removal.group
-        if index.nextGroup <= removal.group {
-            index.nextGroup = removal.group &+ 1
-        }
+        line.setGroup(removal.group)
+        if index.nextGroup <= removal.group { index.setNextGroup(removal.group &+ 1) }
     }
 
     /// Runs a part of an action. Its own writes don't shorten the undo window.
@@ -60,15 +55,15 @@ extension ArchiveSection {
         let before = index.appendedBytes
         let left = index.undo.line(of: group).flatMap { $0.endBytes == .max ? nil : $0.endBytes &- before }
         // The undo window stays open during `body`, although reclaiming may write more than the bytes left.
-        if left != nil { index.undo.line(of: group)?.endBytes = .max }
+        if left != nil { index.undo.line(of: group)?.setEndBytes(.max) }
         defer {
             if let line = index.undo.line(of: group) {
                 let after = index.appendedBytes
-                line.lastAppended = after
+                line.setLastAppended(after)
                 if let left {
-                    line.endBytes = left &+ after
+                    line.setEndBytes(left &+ after)
                 } else if line.endBytes != .max {
-                    line.endBytes &+= after &- before
+                    line.setEndBytes(line.endBytes &+ after &- before)
                 }
             }
         }
@@ -84,7 +79,7 @@ extension ArchiveSection {
     }
 
     private func bound(_ line: ChangingUndoLine) {
-        line.endBytes = line.lastAppended &+ UndoWindow(engine).exceededBytes
+        line.setEndBytes(line.lastAppended &+ UndoWindow(engine).exceededBytes)
     }
 
     /// After a replay, decides again which actions fit into the budget, oldest first.
@@ -139,7 +134,7 @@ extension ArchiveSection {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
             // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
-            if evenReversible { line.end = 0 }
+            if evenReversible { line.setEnd(0) }
             if line.isRestored || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
@@ -167,8 +162,8 @@ extension ArchiveSection {
             if !index.marks.unmarkIfRestored(found, slot) { forget(found, slot) }
             left -= 1
         }
-        index.undoSweep = number >= index.usedEntries ? 0 : number
-        if evenReversible { for line in index.undo.lines where line.marked == 0 { line.group = 0 } }
+        index.setUndoSweep(number >= index.usedEntries ? 0 : number)
+        if evenReversible { for line in index.undo.lines where line.marked == 0 { line.setGroup(0) } }
         return true
     }
 
@@ -215,7 +210,7 @@ extension ArchiveSection {
             if line.map({ $0.state != .undone && $0.end != 0 }) ?? (entries == 0) { return former }
         }
         let group = index.nextGroup
-        index.nextGroup = group == .max ? 1 : group + 1
+        index.setNextGroup(group == .max ? 1 : group + 1)
         return group
     }
 }
