@@ -54,7 +54,7 @@ extension ArchiveEngine {
         }
     }
 
-    func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
+    func setMemoryUse(bytes: UInt64) { processSlot?.setMemoryBytes(bytes) }
 
     func isHeld(_ number: UInt32) -> Bool {
         let marks = index.residency[number]

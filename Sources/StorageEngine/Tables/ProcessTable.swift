@@ -18,68 +18,57 @@ struct ProcessSlot: Sendable {
         self.line = line
     }
 
-    var pid: UInt32 {
-        get { cp_load32(base) }
-        nonmutating set { cp_store32(base, newValue) }
-    }
+    var pid: UInt32 { cp_load32(base) }
     /// The namespaces in which process number and start time are valid (``Namespaces/line``); 0: unknown.
-    var namespace: UInt32 {
-        get { cp_relaxed32(base + 4) }
-        nonmutating set { cp_relaxed_store32(base + 4, newValue) }
-    }
-    var start: UInt64 {
-        get { cp_relaxed64(base + 8) }
-        nonmutating set { cp_relaxed_store64(base + 8, newValue) }
-    }
-    var attached: Int64 {
-        get { Int64(bitPattern: cp_relaxed64(base + 16)) }
-        nonmutating set { cp_relaxed_store64(base + 16, UInt64(bitPattern: newValue)) }
-    }
+    var namespace: UInt32 { cp_relaxed32(base + 4) }
+    var start: UInt64 { cp_relaxed64(base + 8) }
+    var attached: Int64 { Int64(bitPattern: cp_relaxed64(base + 16)) }
     var hits: UInt64 { cp_relaxed64(base + 24) }
     var misses: UInt64 { cp_relaxed64(base + 32) }
     @inline(__always) func addHit() { _ = cp_add64(base + 24, 1) }
     @inline(__always) func addMiss() { _ = cp_add64(base + 32, 1) }
-    var memoryBytes: UInt64 {
-        get { cp_relaxed64(base + 40) }
-        nonmutating set { cp_relaxed_store64(base + 40, newValue) }
-    }
-    var memoryLimit: UInt64 {
-        get { cp_relaxed64(base + 48) }
-        nonmutating set { cp_relaxed_store64(base + 48, newValue) }
-    }
+    var memoryBytes: UInt64 { cp_relaxed64(base + 40) }
+    func setMemoryBytes(_ value: UInt64) { cp_relaxed_store64(base + 40, value) }
+    var memoryLimit: UInt64 { cp_relaxed64(base + 48) }
+    func setMemoryLimit(_ value: UInt64) { cp_relaxed_store64(base + 48, value) }
 
     /// Copied word by word: others may read it while it is written.
     var name: String {
-        get {
-            var bytes: [UInt8] = []
-            for offset in stride(from: ProcessSlot.nameOffset, to: IndexLayout.processSlotBytes, by: 8) {
-                withUnsafeBytes(of: cp_relaxed64(base + offset)) { bytes += $0 }
-            }
-            let count = min(Int(bytes[0]), ProcessSlot.nameBytes)
-            return String(decoding: bytes[1..<1 + count], as: UTF8.self)
+        var bytes: [UInt8] = []
+        for offset in stride(from: ProcessSlot.nameOffset, to: IndexLayout.processSlotBytes, by: 8) {
+            withUnsafeBytes(of: cp_relaxed64(base + offset)) { bytes += $0 }
         }
-        nonmutating set {
-            let name = newValue.utf8.prefix(ProcessSlot.nameBytes)
-            var bytes = [UInt8(name.count)] + name
-            bytes += [UInt8](repeating: 0, count: 1 + ProcessSlot.nameBytes - bytes.count)
-            bytes.withUnsafeBytes { words in
-                for offset in stride(from: 0, to: words.count, by: 8) {
-                    cp_relaxed_store64(
-                        base + ProcessSlot.nameOffset + offset,
-                        words.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                }
+        let count = min(Int(bytes[0]), ProcessSlot.nameBytes)
+        return String(decoding: bytes[1..<1 + count], as: UTF8.self)
+    }
+
+    /// Fills a cleared slot. The process number is stored last.
+    fileprivate func fill(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64) {
+        cp_relaxed_store32(base + 4, Namespaces.line)
+        cp_relaxed_store64(base + 8, identity.start)
+        cp_relaxed_store64(base + 16, UInt64(bitPattern: Clock.wall()))
+        let name = name.utf8.prefix(ProcessSlot.nameBytes)
+        var bytes = [UInt8(name.count)] + name
+        bytes += [UInt8](repeating: 0, count: 1 + ProcessSlot.nameBytes - bytes.count)
+        bytes.withUnsafeBytes { words in
+            for offset in stride(from: 0, to: words.count, by: 8) {
+                cp_relaxed_store64(
+                    base + ProcessSlot.nameOffset + offset,
+                    words.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             }
         }
+        setMemoryLimit(memoryLimit)
+        cp_store32(base, UInt32(bitPattern: identity.pid))
     }
 
     var identity: ProcessIdentity { ProcessIdentity(pid: Int32(bitPattern: pid), start: start) }
 
     fileprivate func clear() {
-        namespace = 0
+        cp_relaxed_store32(base + 4, 0)
         for offset in stride(from: 8, to: IndexLayout.processSlotBytes, by: 8) {
             cp_relaxed_store64(base + offset, 0)
         }
-        pid = 0
+        cp_store32(base, 0)
     }
 }
 
@@ -116,12 +105,7 @@ extension ChangingIndex {
         guard let free else { return processes[IndexLayout.processSlots - 1] }
         let slot = processes[free]
         slot.clear()
-        slot.namespace = Namespaces.line
-        slot.start = identity.start
-        slot.attached = Clock.wall()
-        slot.name = name
-        slot.memoryLimit = memoryLimit
-        slot.pid = UInt32(bitPattern: identity.pid)
+        slot.fill(identity, name: name, memoryLimit: memoryLimit)
         return slot
     }
 
