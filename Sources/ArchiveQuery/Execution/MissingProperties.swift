@@ -6,13 +6,8 @@ struct MissingProperties {
     private static let samples = 1000
     /// Properties with a line each: a similar name is searched among thousands.
     private static let mostLines = 20
-    private let pipeline: QueryPipeline
-    private var unseen: [QueryProperty]
-
-    init(_ pipeline: QueryPipeline, _ names: PropertyNames, unseen: [QueryProperty]) {
-        self.pipeline = pipeline
-        self.unseen = unseen
-    }
+    let pipeline: QueryPipeline
+    let unseen: [QueryProperty]
 
     /// A line for each property, with the most similar name that an entry has.
     func lines(of source: some QuerySource, _ options: QueryOptions) throws -> [String] {

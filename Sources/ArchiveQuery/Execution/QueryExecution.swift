@@ -36,7 +36,7 @@ final class QueryExecution {
 
     var missingProperties: MissingProperties {
         MissingProperties(
-            chain.plan.pipeline, chain.names, unseen: chain.names.properties(seenByNoneOf: readers))
+            pipeline: chain.plan.pipeline, unseen: chain.names.properties(seenByNoneOf: readers))
     }
 
     private var readers: [RowReader] { [chain.reader] + members.map(\.chain.reader) }

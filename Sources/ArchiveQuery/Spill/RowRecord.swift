@@ -5,24 +5,13 @@ struct RowRecord {
     var tie: UInt64
     var row: KeptRow
 
-    init(tie: UInt64, row: KeptRow) {
-        self.tie = tie
-        self.row = row
-    }
-
-    init(_ bytes: [UInt8]) {
-        self.init(tie: 0, row: KeptRow(facts: nil, document: nil, hasColumns: false))
-        var coder = RecordCoder(reading: bytes)
-        code(&coder)
-    }
-
     var encoded: [UInt8] {
         var (coder, record) = (RecordCoder(), self)
         record.code(&coder)
         return coder.bytes
     }
 
-    private mutating func code(_ coder: inout RecordCoder) {
+    fileprivate mutating func code(_ coder: inout RecordCoder) {
         coder.code(trivial: &tie)
         coder.code(trivial: &row.hasColumns)
         coder.code(&row.document)
@@ -35,6 +24,14 @@ struct RowRecord {
     }
 }
 
+extension RowRecord {
+    init(_ bytes: [UInt8]) {
+        self.init(tie: 0, row: KeptRow(facts: nil, document: nil, hasColumns: false))
+        var coder = RecordCoder(bytes: bytes, place: 0)
+        code(&coder)
+    }
+}
+
 extension EntryFacts {
     fileprivate static let empty = EntryFacts(
         key: "", valueBytes: 0, created: Timestamp(microseconds: 0), accessed: Timestamp(microseconds: 0),
@@ -43,16 +40,9 @@ extension EntryFacts {
 
 /// Writes the properties of a record, or reads them in this process in the same order.
 private struct RecordCoder {
-    private(set) var bytes: [UInt8] = []
+    var bytes: [UInt8] = []
     /// The offset of the next property to read; nil to write.
-    private var place: Int?
-
-    init() {}
-
-    init(reading bytes: [UInt8]) {
-        self.bytes = bytes
-        place = 0
-    }
+    var place: Int?
 
     /// For a type without references, in its form in memory.
     mutating func code<Value>(trivial value: inout Value) {

@@ -26,7 +26,7 @@ struct RowExport: Sendable {
     ) -> RowExport {
         let keys = marks.list.map { QueryLiteral.text($0.key) }
         let request = QueryRequest(
-            QueryPipeline([.find(.isIn(.metadata(.key), keys))]), in: archive,
+            archive: archive, pipeline: QueryPipeline([.find(.isIn(.metadata(.key), keys))]),
             allowsAccesses: allowsAccesses)
         return .marked(marks, hidden: hidden) { (context, path, replaces) throws(SourceError) in
             try context.source.export(request, to: path, replaces: replaces, progress: context.progress)

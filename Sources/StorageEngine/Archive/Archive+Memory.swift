@@ -3,11 +3,6 @@ package struct HashedKey {
     package let bytes: UnsafeRawBufferPointer
     package let hash: UInt64
 
-    package init(bytes: UnsafeRawBufferPointer, hash: UInt64) {
-        self.bytes = bytes
-        self.hash = hash
-    }
-
     var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
 }
 

@@ -76,7 +76,7 @@ struct SnapshotBuilder: ArchiveOperation {
             isDamaged = begin == .none && index.lockOwner == 0 && engine.index.head == .none
             return nil
         }
-        var overlay = SnapshotOverlay(engine, found.items, segments)
+        var overlay = SnapshotOverlay(engine: engine, items: found.items, segments: segments)
         guard try overlay.apply(from: begin, to: end) else { return nil }
         let now = Clock.read()
         let items = overlay.items(atBoot: now.boot, from: oldest)
@@ -249,18 +249,12 @@ struct SnapshotBuilder: ArchiveOperation {
 
 /// The items found in the index, with changes from later frames of the log.
 private struct SnapshotOverlay {
-    private let engine: ArchiveEngine
-    private let segments: PinnedSegments
-    private var items: [SnapshotItem]
+    let engine: ArchiveEngine
+    var items: [SnapshotItem]
+    let segments: PinnedSegments
     /// Positions of items by tag, for tags that were changed.
-    private var places: [UInt32: [Int]] = [:]
-    private var removed: [Bool] = []
-
-    init(_ engine: ArchiveEngine, _ items: [SnapshotItem], _ segments: PinnedSegments) {
-        self.engine = engine
-        self.items = items
-        self.segments = segments
-    }
+    var places: [UInt32: [Int]] = [:]
+    var removed: [Bool] = []
 
     /// Applies the frames between two locations; returns `false` if they don't show all changes.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {

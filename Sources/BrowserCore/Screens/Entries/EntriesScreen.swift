@@ -108,7 +108,7 @@ enum EntriesScreen: ScreenParts {
         guard model.screen == .entries, let entries = model.entries, entries.count > 0,
             entries.group == nil || entries.group?.predicate != nil
         else { return nil }
-        let request = QueryRequest(pipeline(entries), in: entries.archive)
+        let request = QueryRequest(archive: entries.archive, pipeline: pipeline(entries))
         return RowExport(
             amount: Figures.count(total(entries, model), "entry", "entries"), noun: ("entry", "entries")
         ) { (context, path, replaces) throws(SourceError) in

@@ -8,13 +8,7 @@ package struct QueryRequest: Sendable, Hashable {
     package var archive: ArchiveAddress
     package var pipeline: QueryPipeline
     /// Whether values are read even if that counts as an access to each key.
-    package var allowsAccesses: Bool
-
-    package init(_ pipeline: QueryPipeline, in archive: ArchiveAddress, allowsAccesses: Bool = false) {
-        self.pipeline = pipeline
-        self.archive = archive
-        self.allowsAccesses = allowsAccesses
-    }
+    package var allowsAccesses = false
 }
 
 package struct QueryAnswer: Sendable {

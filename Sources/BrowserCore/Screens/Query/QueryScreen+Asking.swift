@@ -204,7 +204,7 @@ extension QueryScreen {
         query.cycle = nil
         model.query = query
         let request = QueryRequest(
-            pipeline, in: query.archive, allowsAccesses: query.allowsAccesses == text)
+            archive: query.archive, pipeline: pipeline, allowsAccesses: query.allowsAccesses == text)
         let (marks, isSame, time) = (query.marks, query.answered == text, model.now)
         effects.append(
             .ask("query \(query.archive.name): \(pipeline)", ticket: ticket) {
@@ -326,7 +326,8 @@ extension QueryScreen {
                 try kept(path, replaces)
             }
         }
-        let request = QueryRequest(pipeline, in: query.archive, allowsAccesses: allowsAccesses)
+        let request = QueryRequest(
+            archive: query.archive, pipeline: pipeline, allowsAccesses: allowsAccesses)
         var export = RowExport(amount: "all rows") { (context, path, replaces) throws(SourceError) in
             try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
         }

@@ -1,14 +1,9 @@
 struct ArrayCursor {
     /// Items; nil for an indefinite length.
     let count: Int?
+    /// At first the offset after the array's head.
     private(set) var offset: Int
     private(set) var index = 0
-
-    /// `first`: the offset after the array's head.
-    init(count: Int?, first: Int) {
-        self.count = count
-        offset = first
-    }
 
     /// `reader` is any reader of the input.
     @inline(__always)

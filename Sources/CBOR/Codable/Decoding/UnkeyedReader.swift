@@ -1,12 +1,7 @@
 /// Reads an array's items in order, with the position in the array's decoder. Not thread-safe.
 struct UnkeyedReader {
     let decoder: ValueDecoder
-    private var cursor: ArrayCursor
-
-    init(decoder: ValueDecoder, cursor: ArrayCursor) {
-        self.decoder = decoder
-        self.cursor = cursor
-    }
+    fileprivate(set) var cursor: ArrayCursor
 
     @inline(__always)
     private mutating func advance(to next: Int) {

@@ -197,7 +197,7 @@ extension ValueDecoder {
     private func openArray() throws -> ArrayCursor {
         let cursor = try scalar { reader throws(ReadFault) in
             guard let count = try reader.open(.array) else { throw try reader.mismatch([Any].self) }
-            return ArrayCursor(count: count, first: reader.offset)
+            return ArrayCursor(count: count, offset: reader.offset)
         }
         knownEnd = nil
         if array == nil { array = cursor }
