@@ -22,7 +22,7 @@ extension ArchiveCore {
     func value(_ request: Request, _ compute: () throws -> Object) throws -> Object {
         let present = try access(request.key)
         if let present, try isDue(request) == false { return present }
-        let (flight, ticket, isNew) = flights.join(request.key, owner: request.terms.owner)
+        let (flight, ticket, isNew) = flights.join(request.key, owner: request.terms.attributes.owner)
         guard isNew else {
             if let present { return present }
             return try object(of: wait(for: flight, ticket, request.key), request.key)
@@ -182,7 +182,7 @@ extension ArchiveHandle {
         if present == nil { present = try await elsewhere { try $0.accessOnDisk(key) } }
         if let present, try perform({ try $0.isDue(request) }) == false { return present }
         let flights = shared.flights
-        let (flight, ticket, isNew) = flights.join(key, owner: request.terms.owner)
+        let (flight, ticket, isNew) = flights.join(key, owner: request.terms.attributes.owner)
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
         // The existing object is returned while it is renewed.
         if let present { return present }

@@ -95,7 +95,7 @@ extension ArchiveCore {
         guard let held = try put(prepared, key, terms, isOnlyHere) else { return false }
         try memory.keep(
             prepared.kept, key, named: prepared.name, held: held, bytes: bytes, origin: .recorded,
-            isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause(of: terms.lifetime))
+            isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause(of: terms.attributes.lifetime))
         if terms.keepsLifetime, shared.sliding != nil { try slide(prepared.name) }
         return true
     }

@@ -37,16 +37,16 @@ public struct EntryOptions: Sendable, Hashable {
 }
 
 struct Terms: Sendable {
-    var lifetime: Duration?
-    var memoryLifetime: Duration?
-    var owner: String?
+    var attributes = EntryAttributes()
     /// The options that an update keeps. (`[]` would call a generic initialiser, in every `record`.)
     var kept = KeptTerms(rawValue: 0)
     var isUpdate = false
 
     /// The terms of a record.
     static func new(_ options: EntryOptions) -> Terms {
-        Terms(lifetime: options.lifetime, memoryLifetime: options.memoryLifetime, owner: options.owner)
+        Terms(
+            attributes: EntryAttributes(
+                lifetime: options.lifetime, memoryLifetime: options.memoryLifetime, owner: options.owner))
     }
 
     static func updated(_ options: EntryOptions = EntryOptions()) -> Terms {
@@ -62,16 +62,12 @@ struct Terms: Sendable {
 
     /// These terms, with the archive's standard lifetime if they have none.
     func completed(_ standard: Duration?) -> Terms {
-        guard let standard, lifetime == nil, !isUpdate || kept.contains(.lifetime) else { return self }
+        guard let standard, attributes.lifetime == nil, !isUpdate || keepsLifetime else { return self }
         var terms = self
         // For an update it applies if no entry exists whose lifetime could be kept.
-        terms.lifetime = standard
+        terms.attributes.lifetime = standard
         return terms
     }
 
     var keepsLifetime: Bool { isUpdate && kept.contains(.lifetime) }
-
-    var attributes: EntryAttributes {
-        EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-    }
 }
