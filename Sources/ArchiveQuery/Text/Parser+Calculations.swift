@@ -39,12 +39,10 @@ extension Parser {
                 // After an operand, the minus of a number is the operator.
                 advance()
                 result = try joined(result, .minus, try product(side, from: .value(negative)), at: sign)
-            } else if accept(.plus) {
-                result = try joined(result, .plus, try product(side, from: try part(side)), at: sign)
-            } else if accept(.minus) {
-                result = try joined(result, .minus, try product(side, from: try part(side)), at: sign)
             } else {
-                return result
+                guard let found: QueryOperator = accept(.plus) ? .plus : accept(.minus) ? .minus : nil
+                else { return result }
+                result = try joined(result, found, try product(side, from: try part(side)), at: sign)
             }
         }
     }
@@ -55,13 +53,9 @@ extension Parser {
         var result = first
         while true {
             let sign = token
-            if accept(.times) {
-                result = try joined(result, .times, try part(side), at: sign)
-            } else if accept(.dividedBy) {
-                result = try joined(result, .dividedBy, try part(side), at: sign)
-            } else {
-                return result
-            }
+            guard let found: QueryOperator = accept(.times) ? .times : accept(.dividedBy) ? .dividedBy : nil
+            else { return result }
+            result = try joined(result, found, try part(side), at: sign)
         }
     }
 

@@ -30,10 +30,10 @@ public struct CBORDiagnosticPrinter {
         case .text(let count): try printString(.text, count: count)
         case .array(let count):
             try reader.checkDepth(depth, at: start)
-            try printArray(count: count, depth: depth + 1)
+            try printItems(("[", "]"), count: count, depth: depth + 1)
         case .map(let count):
             try reader.checkDepth(depth, at: start)
-            try printMap(count: count, depth: depth + 1)
+            try printItems(("{", "}"), isMap: true, count: count, depth: depth + 1)
         case .tag(let tag):
             try reader.checkDepth(depth, at: start)
             if try printBignum(tag: tag) { return }
@@ -48,29 +48,22 @@ public struct CBORDiagnosticPrinter {
         }
     }
 
-    private mutating func printArray(count: Int?, depth: Int) throws(CBORError) {
-        append(count == nil ? "[_ " : "[")
+    private mutating func printItems(
+        _ brackets: (String, String), isMap: Bool = false, count: Int?, depth: Int
+    ) throws(CBORError) {
+        append(brackets.0 + (count == nil ? "_ " : ""))
         var printed = 0
         while !reader.readEnd(count: count, read: printed) {
             if printed > 0 { append(", ") }
             try printItem(depth: depth)
+            if isMap {
+                append(": ")
+                if count == nil { try reader.expectValueAfterKey() }
+                try printItem(depth: depth)
+            }
             printed += 1
         }
-        append("]")
-    }
-
-    private mutating func printMap(count: Int?, depth: Int) throws(CBORError) {
-        append(count == nil ? "{_ " : "{")
-        var printed = 0
-        while !reader.readEnd(count: count, read: printed) {
-            if printed > 0 { append(", ") }
-            try printItem(depth: depth)
-            append(": ")
-            if count == nil { try reader.expectValueAfterKey() }
-            try printItem(depth: depth)
-            printed += 1
-        }
-        append("}")
+        append(brackets.1)
     }
 
     private mutating func printString(_ type: MajorType, count: Int?) throws(CBORError) {

@@ -54,7 +54,7 @@ package struct RowPrinter {
     private let indent: String
     /// Maximum width of a column of a live table.
     private static let widestLive = 40
-    private let isLive: Bool
+    private var isLive = false
 
     package init(_ columns: [Column], layout: RowLayout, output: OutputWriter, indent: String = "") {
         self.columns = columns
@@ -62,16 +62,11 @@ package struct RowPrinter {
         self.output = output
         records = JSONRecords(isArray: layout == .jsonArray, output: output)
         self.indent = indent
-        isLive = false
     }
 
     /// For live rows: each is printed at once, and columns grow.
     package init(live columns: [Column], layout: RowLayout, output: OutputWriter) {
-        self.columns = columns
-        self.layout = layout
-        self.output = output
-        records = JSONRecords(isArray: layout == .jsonArray, output: output)
-        indent = ""
+        self.init(columns, layout: layout, output: output)
         isLive = true
         widths = columns.map { max($0.width, TextWidth.width(of: $0.title ?? "")) }
         alignments = columns.map { $0.isNumber ? .trailing : .leading }
