@@ -104,12 +104,8 @@ extension Browser {
         sayOfInput(&model, "Ignored: pasted text is not keys.")
     }
 
-    static func sayEnterIsCut(_ model: inout Model) {
-        sayOfInput(&model, "Ignored: enter came with the text.")
-    }
-
     /// Shows a notice, or the prompt's own while one is open. At most 40 columns.
-    private static func sayOfInput(_ model: inout Model, _ text: String, seconds: Double = 4) {
+    static func sayOfInput(_ model: inout Model, _ text: String, seconds: Double = 4) {
         if model.prompt == nil {
             model.say(text, seconds: seconds)
         } else {

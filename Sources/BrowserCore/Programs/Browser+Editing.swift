@@ -45,7 +45,7 @@ extension Browser {
 
     static func editor(_ model: Model, _ draft: Draft) -> Effect {
         let editor = model.surroundings.editor
-        let script = TerminalProgram.editorScript(editor)
+        let script = editor + " \"$@\""
         return .program(
             TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
                 model, ended in

@@ -61,8 +61,6 @@ package struct TerminalProgram: Sendable {
         return "if command -v less >/dev/null 2>&1; then exec less -- \"$1\"; else exec more -- \"$1\"; fi"
     }
 
-    static func editorScript(_ editor: String) -> String { editor + " \"$@\"" }
-
     /// Pipes `$1` to the command `$2` and keeps its output on the screen until Enter.
     static let pipeScript = """
         sh -c "$2" <"$1"

@@ -130,7 +130,7 @@ package enum BrowserLoop {
                 var effects: [Effect] = []
                 if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))
-                    if pasted.isCut { Browser.sayEnterIsCut(&model) }
+                    if pasted.isCut { Browser.sayOfInput(&model, "Ignored: enter came with the text.") }
                 } else if let event = input.take() {
                     if event == .resumed { shown = nil }
                     effects = Browser.update(&model, .input(event))

@@ -154,7 +154,8 @@ struct TypedInput {
         let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }
         guard Set(keys).count > 1 else { return false }
         if hasText { return keys.dropLast().contains(where: TypedInput.isLineEnd) }
-        if keys.last == .key(Key(.enter)), keys.dropLast().allSatisfy(TypedInput.isArrow) { return false }
+        let arrows: Set<InputEvent> = [.key(Key(.left)), .key(Key(.right)), .key(Key(.backTab))]
+        if keys.last == .key(Key(.enter)), arrows.isSuperset(of: keys.dropLast()) { return false }
         return keys.contains { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
     }
 
@@ -203,9 +204,5 @@ struct TypedInput {
     /// `enter`, or `tab`, which separates fields of pasted tables.
     private static func isLineEnd(_ event: InputEvent) -> Bool {
         event == .key(Key(.enter)) || event == .key(Key(.tab))
-    }
-
-    private static func isArrow(_ event: InputEvent) -> Bool {
-        event == .key(Key(.left)) || event == .key(Key(.right)) || event == .key(Key(.backTab))
     }
 }

@@ -84,13 +84,10 @@ struct IndexBytes: @unchecked Sendable {
     }
 
     var usedBuckets: UInt32 {
-        let most = Int(usedCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
-        return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
-    }
-
-    private var usedCapacity: UInt32 {
         _ = learn(0)
-        return place.pointee.knownCapacity.load(ordering: .relaxed)
+        let known = place.pointee.knownCapacity.load(ordering: .relaxed)
+        let most = Int(known) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+        return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
     }
 
     /// Maps the index's growth; an unmapped entry would count as missing. Two loads if nothing has grown.

@@ -9,7 +9,7 @@ struct ArrayCursor {
     @inline(__always)
     func isAtEnd(_ reader: CBORReader) -> Bool {
         if let count { return index >= count }
-        return reader.isAtBreakOrEnd(offset)
+        return offset < 0 || offset >= reader.bytes.count || reader.bytes[offset] == SimpleByte.break
     }
 
     @inline(__always)

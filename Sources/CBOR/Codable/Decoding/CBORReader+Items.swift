@@ -26,12 +26,6 @@ extension CBORReader {
         return text.hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[place + 1..<place + 1 + length]))
     }
 
-    /// Whether a container of indefinite length ends at `place`, or the input does.
-    @inline(__always)
-    func isAtBreakOrEnd(_ place: Int) -> Bool {
-        place < 0 || place >= bytes.count || bytes[place] == SimpleByte.break
-    }
-
     /// Skips all tags before an item. O(tags).
     @inline(__always)
     mutating func skipTags() throws(ReadFault) {
