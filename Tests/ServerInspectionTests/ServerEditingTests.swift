@@ -22,7 +22,7 @@ struct ServerEditingTests {
     @Test("stores a changed string and keeps its expiry time", arguments: ["7.0.15", "5.0.15"])
     func keepsExpiryTime(version: String) async throws {
         let served = try await Served()
-        // The version decides between KEEPTTL and PEXPIREAT.
+        // The version decides between KEEPTTL and PEXPIRE.
         let proxy = try Interposer(
             to: served.server.port,
             changing: { command, answer in
@@ -103,6 +103,25 @@ struct ServerEditingTests {
         try served.ask("DEL", key)
         #expect(try !served.changes().store(bytes(new), at: bytes(key), element, replacing: bytes(new)))
         #expect(try served.ask("EXISTS", key).number == 0)
+    }
+
+    @Test("an equal element that another client inserted before the selected one stays")
+    func equalElements() async throws {
+        let served = try await Served()
+        let key = bytes("k")
+        for (command, stays) in [("LPUSH", false), ("RPUSH", false), ("PERSIST", true)] {
+            try served.ask("DEL", "k")
+            try served.ask("RPUSH", "k", "a", "a", "c")
+            let element = try #require(ValueElement("0", ofType: "list", shown: bytes("a"), of: 3))
+            #expect(try served.connection.bytes(of: element, at: key, in: 0) == bytes("a"))
+            if stays { try served.ask(command, "k") } else { try served.ask(command, "k", "a") }
+            let before = try served.ask("DUMP", "k").blob
+            #expect(
+                try served.changes().store(bytes("A"), at: key, element, replacing: bytes("a")) == stays)
+            #expect(try (served.ask("DUMP", "k").blob == before) != stays)
+            guard !stays else { continue }
+            #expect(throws: SourceError.self) { try served.connection.bytes(of: element, at: key, in: 0) }
+        }
     }
 
     @Test("elements are those of hashes, lists and sorted sets; a score is a number")
@@ -267,6 +286,21 @@ struct ServerEditingTests {
         browser.press([.character("y")])
         let text = browser.frame.plainText
         #expect(browser.model.said?.contains("Stored \(key)") == true && text.contains(new), "\(text)")
+    }
+
+    @Test("an element of a list that another client makes longer during the edit stays")
+    func longerList() async throws {
+        let served = try await Served()
+        try served.fill()
+        let touches = try !served.connection.traits().keepsIdleTimes
+        let open = "<enter>/list<enter><enter>" + (touches ? "<enter>" : "") + "<down><down>"
+        let port = served.server.port
+        let kept = try browser(served, open + "ey") { _ in
+            _ = try? PlainClient(port: port).command("RPUSH", "list", "more")
+            return "2\n"
+        }
+        #expect(kept.frame.plainText.contains("Your text is kept"), "\(kept.frame.plainText)")
+        #expect(try served.ask("LINDEX", "list", "1").text == "two")
     }
 
     @Test("edits whole strings only, and nothing if it is read-only", arguments: ["hash", "list", "stream"])

@@ -195,4 +195,20 @@ struct ExportTests {
         #expect(mistaken.status == 2 && mistaken.output.isEmpty)
         #expect(mistaken.errors.contains("no entry has the property ie; did you mean id?"))
     }
+
+    @Test(
+        "a property that no entry has stops a command with a condition on keys, too",
+        arguments: [#"@key in ["1", "2"] and not (ie > 5)"#, #"@key = "1" and ie is null"#])
+    func mistypedPropertiesOfKeys(condition: String) throws {
+        for id in 1...5 { try store.done("put", "A", "\(id)", input: "{\"id\":\(id)}") }
+        for command in [["export", "A"], ["rm", "A", "--yes"], ["expire", "A", "--in", "1h", "--yes"]] {
+            let mistaken = try Vellum.run(["--store", store.path] + command + ["--where", condition])
+            #expect(mistaken.status == 2 && mistaken.output.isEmpty, "\(command)")
+        }
+        #expect(try store.keys("A").count == 5)
+        // An entry that the condition excludes has the property.
+        try store.done("put", "A", "9", input: #"{"ie":1}"#)
+        try store.done("rm", "A", "--where", condition, "--yes")
+        #expect(try store.run("get", "A", "1").status == 1)
+    }
 }

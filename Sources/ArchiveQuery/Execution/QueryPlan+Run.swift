@@ -38,7 +38,7 @@ extension QueryPlan {
         let execution = try QueryExecution(self, cursor, options: options, body: body)
         var report = try execution.run()
         report.dates = QueryClock.running?.dates ?? []
-        if options.looksForMistakes, keys == nil, report.valuesRead > 0 {
+        if options.looksForMistakes, keys == nil || options.looksBeyondKeys, report.valuesRead > 0 {
             report.warnings += try execution.missingProperties.lines(of: source, options)
         }
         report.preparation = preparation

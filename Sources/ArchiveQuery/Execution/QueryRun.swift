@@ -14,6 +14,8 @@ public struct QueryOptions {
     /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar existing one. If no
     /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.
     public var looksForMistakes = false
+    /// Whether that reads all entries also for a query that names its keys. For conditions that choose entries to change.
+    package var looksBeyondKeys = false
     /// The maximum number of threads that read an archive's entries: by default the number of processors, at most eight; 1 uses
     /// only the caller's thread. Fewer in a limited address space (`ulimit -v`). The order of rows doesn't
     /// depend on it. The last digit of a sum of decimals may depend on the number of threads.

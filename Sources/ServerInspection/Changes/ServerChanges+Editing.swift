@@ -22,8 +22,8 @@ extension ServerChanges {
         if former != nil, traits.keepsExpiryTimes {
             if element == nil { commands[0] = commands[0] + "KEEPTTL" }
         } else if let deadline = times.each[0] {
-            try connection.requireClock(times.now)
-            commands.append(ServerChanges.expiring(key, at: deadline))
+            // A duration: a false time could delete the key at once.
+            commands.append(RESPCommand("PEXPIRE") + key + min(max(1, Int(deadline - times.now)), 1 << 60))
         }
         if case .field(let name)? = element, let deadline = try deadline(ofField: name, at: key) {
             commands.append(RESPCommand("HPEXPIREAT") + key + Int(deadline) + "FIELDS" + 1 + name)
@@ -58,7 +58,7 @@ extension ServerChanges {
         of key: [UInt8], _ element: ValueElement?, equalTo bytes: [UInt8]?
     ) throws(SourceError) -> Bool {
         if let element, let bytes {
-            let present = ValueElement.bytes(in: try asked([element.reading(of: key)])[0])
+            let present = element.bytes(in: try asked(element.reading(of: key)))
             return present.map { element.isSame($0, bytes) } ?? false
         }
         let type = try asked([RESPCommand("TYPE") + key])[0]

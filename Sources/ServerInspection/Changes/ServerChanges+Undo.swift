@@ -73,8 +73,8 @@ private struct Restoration {
     private var stopped: String?
     /// Number of copies that can't be read.
     private var lost = 0
-    /// Number of copies that the server refused, and the first of them with the reason.
-    private var refused = 0
+    /// Keys of the copies that can't be restored now, and the first of them with the reason.
+    private var refused: Set<[UInt8]> = []
     private var firstRefused: String?
     /// Why the restored copies couldn't be removed from the undo record.
     private var unrecorded: String?
@@ -107,7 +107,7 @@ private struct Restoration {
             done = []
             if stopped == nil, !checkpoint(Double(place) / Double(numbers.count)) { break }
         }
-        outcome.isComplete = place == numbers.count && stopped == nil && refused == 0
+        outcome.isComplete = place == numbers.count && stopped == nil && refused.isEmpty
         if outcome.isComplete, unrecorded == nil {
             try undo.deleteCopies(numbers, of: record)
             try undo.end(record)
@@ -119,7 +119,7 @@ private struct Restoration {
         var words = [stopped].compactMap { $0 }
         if let firstRefused {
             words.append(
-                "\(Figures.count(refused, "copy was", "copies were")) refused and kept for another try, such as "
+                "\(Figures.count(refused.count, "copy was", "copies were")) refused and kept for another try, such as "
                     + firstRefused)
         }
         if lost > 0 {
@@ -183,17 +183,21 @@ private struct Restoration {
         let start = ContinuousClock.now
         let times = try changes.deadlines(
             of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
-        for copy in copies { try connection.requireClock(times.now, near: copy.copy.time) }
+        for (_, copy) in copies where copy.deadline != nil || isOfDeadlines {
+            try connection.requireClock(times.now, near: copy.time)
+        }
         let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var present: [(one: Numbered, isRestored: Bool)] = []
         var absent: [Numbered] = []
         for (place, var one) in copies.enumerated() {
             let copy = one.copy
-            if let size = sizes[place].number {
+            if copy.isDoubtful(at: times.now) {
+                refuse(copy, "this machine's clock contradicts the server's about its expiry time")
+            } else if let size = sizes[place].number {
                 one.copy.size = KeyFacts.size(size)
                 // An earlier undo may have been killed before it removed the copy.
                 let isRestored = times.isSame(times.each[place], copy.deadline)
-                let isChanged = isOfDeadlines && times.isSame(times.each[place], copy.newDeadline)
+                let isChanged = isOfDeadlines && times.isNew(times.each[place], copy)
                 if isRestored || isChanged, one.copy.size <= ServerChanges.largest {
                     present.append((one, isRestored))
                 } else {
@@ -220,10 +224,12 @@ private struct Restoration {
     ) throws(SourceError) -> Bool {
         var digests: [ValueDigest] = []
         try changes.dump(copies.map(\.one.copy)) { digests.append(ValueDigest(dump: $0)) }
-        let earliest = now + Int64((ContinuousClock.now - start) / .milliseconds(1)) + Restoration.margin
+        let earliest = now + Int64((ContinuousClock.now - start) / .milliseconds(1))
         var same: [Numbered] = []
         for ((one, isRestored), digest) in zip(copies, digests) {
-            if one.copy.digest != digest || !isRestored && one.copy.deadline ?? .max <= earliest {
+            let deadline = one.copy.deadline ?? .max
+            let left = min(deadline - earliest, one.copy.left(until: deadline) ?? .max)
+            if one.copy.digest != digest || !isRestored && left <= Restoration.margin {
                 skip(one)
             } else if isRestored, record.isOver, record.entries == 0 {
                 // The action has changed no key, as far as is known.
@@ -261,8 +267,8 @@ private struct Restoration {
             return copy.frequency.map { command + "FREQ" + min(max(0, $0), 255) } ?? command
         }
         guard let idle = copy.idle else { return command }
-        // Both times are by the server's clock.
-        let since = max(0, now - copy.time) / 1000
+        // Both times are by the server's clock, which may have been set.
+        let since = min(max(0, now - copy.time), 86_400_000) / 1000
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
     }
 
@@ -285,7 +291,7 @@ private struct Restoration {
     }
 
     private mutating func refuse(_ copy: UndoArchive.Copy, _ reason: String) {
-        refused += 1
+        refused.insert(copy.key)
         firstRefused = firstRefused ?? "\(TerminalSafe.quoted(KeyName.text(copy.key))): \(reason)"
     }
 

@@ -10,9 +10,14 @@ extension ServerChanges {
         /// The maximum error in milliseconds: servers before version 7 report only the time left.
         var tolerance: UInt64
 
-        func isSame(_ one: Int64?, _ other: Int64?) -> Bool {
+        func isSame(_ one: Int64?, _ other: Int64?, orLaterBy slack: Int64 = 0) -> Bool {
             guard let one, let other else { return one == other }
-            return one.distance(to: other).magnitude <= tolerance
+            return one.distance(to: other).magnitude <= tolerance || (0...slack).contains(one &- other)
+        }
+
+        /// Whether a time is the one that the action has set.
+        func isNew(_ one: Int64?, _ copy: UndoArchive.Copy) -> Bool {
+            isSame(one, copy.newDeadline, orLaterBy: copy.slack ?? 0)
         }
     }
 
@@ -63,9 +68,11 @@ extension ServerChanges {
         }
     }
 
-    /// Executes commands that return numbers of keys in a transaction, as ``execute(_:)``.
-    func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
-        guard let results = try execute(commands) else { return nil }
+    /// Executes commands that return numbers of keys in a transaction, then others, as ``execute(_:)``.
+    func transact(
+        _ commands: [RESPCommand], then others: [RESPCommand] = []
+    ) throws(SourceError) -> [RESPValue]? {
+        guard let results = try execute(commands + others) else { return nil }
         for (command, result) in zip(commands, results) {
             guard case .integer(let keys) = result, (0..<Int64(command.words.count)).contains(keys) else {
                 throw connection.invalidAnswer(to: command.name)

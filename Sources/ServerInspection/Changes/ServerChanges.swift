@@ -194,7 +194,7 @@ package struct ServerChanges {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
-                done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
+                done = copies.isEmpty ? [] : try change(copies, work)
                 if done == nil { isAsPlanned = try changed(copies, work.action).count == copies.count }
             } catch {
                 guard ServerConnection.concernsKeys(error.refusal) else {
@@ -269,7 +269,7 @@ package struct ServerChanges {
             let isAbsent = answers[place].number == 0
             guard let times else { return isAbsent }
             return isAbsent
-                ? (copy.newDeadline ?? .max) <= times.now : times.isSame(copy.newDeadline, times.each[place])
+                ? (copy.newDeadline ?? .max) <= times.now : times.isNew(times.each[place], copy)
         }.map(\.element)
     }
 
@@ -288,10 +288,33 @@ package struct ServerChanges {
         try work.undo.keep(kept, from: work.number, of: work.record)
     }
 
-    private static func commands(for copies: [UndoArchive.Copy], _ action: PlannedAction) -> [RESPCommand] {
-        action.removes
-            ? [RESPCommand("UNLINK") + copies.map(\.key)]
-            : copies.map { expiring($0.key, at: $0.newDeadline) }
+    /// Executes the action in a transaction, and records the expiry times that the server has set. Nil: a key was changed.
+    private func change(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) -> [RESPValue]? {
+        if work.action.removes { return try transact([RESPCommand("UNLINK") + copies.map(\.key)]) }
+        guard let milliseconds = work.action.milliseconds else {
+            return try transact(copies.map { ServerChanges.expiring($0.key, at: nil) })
+        }
+        let traits = try connection.traits()
+        // Durations: the server's clock may have been set since its time was read, or that was false.
+        let results = try transact(
+            copies.map { RESPCommand("PEXPIRE") + $0.key + Int(milliseconds) },
+            then: copies.map { traits.expiry(of: $0.key) }
+                + (traits.reportsExpiryTimes ? [] : [RESPCommand("TIME")]))
+        guard let results, let now = traits.reportsExpiryTimes ? 0 : results.last?.milliseconds else {
+            return results
+        }
+        let local = Timestamp.now().microseconds / 1000
+        let exact = zip(copies, results.dropFirst(copies.count)).map { copy, answer in
+            guard let deadline = traits.deadline(answer, at: now) else { return copy }
+            var copy = copy
+            (copy.newDeadline, copy.slack, copy.time, copy.local) = (
+                deadline, nil, max(0, deadline - milliseconds), local
+            )
+            return copy
+        }
+        // Without space, the estimate remains.
+        try? keep(exact, work)
+        return results
     }
 
     static func expiring(_ key: [UInt8], at deadline: Int64?) -> RESPCommand {
@@ -313,6 +336,7 @@ package struct ServerChanges {
         }
         // Expiry times first: a copy takes time.
         let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys))
+        let local = Timestamp.now().microseconds / 1000
         let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
         let answers = try asked(commands)
         var found = PlanOutcome()
@@ -338,12 +362,15 @@ package struct ServerChanges {
             var copy = UndoArchive.Copy(
                 key: key, idle: countsUses ? nil : uses, frequency: countsUses ? uses : nil,
                 size: KeyFacts.size(size))
-            (copy.deadline, copy.time) = (deadline, deadlines.now)
+            (copy.deadline, copy.time, copy.local) = (deadline, deadlines.now, local)
             if let milliseconds = work.action.milliseconds {
-                try connection.requireClock(deadlines.now)
-                copy.newDeadline = deadlines.now + milliseconds
+                (copy.newDeadline, copy.slack) = (deadlines.now + milliseconds, 60_000)
             }
-            if let least = work.idle, copy.idle.map({ Double($0) <= least }) ?? true {
+            // An undo needs the clock for expiry times.
+            if deadline != nil || copy.newDeadline != nil { try connection.requireClock(deadlines.now) }
+            if let deadline, deadline < deadlines.now - 1000 {
+                work.leave(key, "its expiry time has passed by the server's clock, which may be wrong")
+            } else if let least = work.idle, copy.idle.map({ Double($0) <= least }) ?? true {
                 skip(.used)
             } else if copy.size > ServerChanges.largest {
                 work.leave(key, ServerChanges.tooLarge)

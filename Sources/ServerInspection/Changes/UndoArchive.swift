@@ -48,10 +48,27 @@ struct UndoArchive {
         var frequency: Int64?
         /// The expiry time set by the action; nil: never.
         var newDeadline: Int64?
+        /// Milliseconds by which the server may have set a later one, until it has reported it; nil: none.
+        var slack: Int64?
         var time: Int64 = 0
+        /// `time` by this machine's clock.
+        var local: Int64?
         var digest: ValueDigest?
         /// Bytes by the server's estimate.
         var size = 0
+
+        /// Milliseconds until a moment, by the time since the copy at this machine; nil: unknown.
+        func left(until moment: Int64) -> Int64? {
+            local.map { moment &- time &- (Timestamp.now().microseconds / 1000 &- $0) }
+        }
+
+        /// Whether that contradicts a server's time `now` about whether an expiry time has passed.
+        func isDoubtful(at now: Int64) -> Bool {
+            [deadline, newDeadline].contains { moment in
+                guard let moment, let left = left(until: moment) else { return false }
+                return moment <= now ? left > 2000 : left < -2000
+            }
+        }
     }
 
     /// - Returns: nil if it doesn't exist and isn't to be created.
@@ -200,7 +217,7 @@ struct UndoArchive {
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
         guard var copy = try decoded(Copy.self, UndoArchive.key(number, of: record)) else { return nil }
         copy.size = KeyFacts.size(Int64(copy.size))
-        let numbers = [copy.deadline, copy.newDeadline, copy.idle, copy.time]
+        let numbers = [copy.deadline, copy.newDeadline, copy.slack, copy.idle, copy.time, copy.local]
         return numbers.allSatisfy { $0 ?? 0 >= 0 } ? copy : nil
     }
 

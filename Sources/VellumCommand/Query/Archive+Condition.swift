@@ -29,7 +29,7 @@ extension QueryPlan {
         from source: some QuerySource, _ body: (EntryFacts) throws -> Void
     ) throws -> QueryReport {
         var options = QueryOptions()
-        options.looksForMistakes = true
+        (options.looksForMistakes, options.looksBeyondKeys) = (true, true)
         // Checked also if no entry matches.
         options.progress = { _ in !Interruption.isRequested }
         let report: QueryReport

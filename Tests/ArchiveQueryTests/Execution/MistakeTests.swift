@@ -124,6 +124,18 @@ import Testing
         #expect(try warnings("find e > n", of: orders).first?.contains("never of one kind") == true)
     }
 
+    @Test("a query that names its keys reads the other entries only on request")
+    func conditionsOnKeys() throws {
+        for (query, expected) in [("popluation is null", 1), ("population is null", 0), ("note = 2", 0)] {
+            var options = QueryOptions()
+            options.looksForMistakes = true
+            let plan = QueryPlan(try QueryPipeline("find @key = \"0\" and \(query)"))
+            #expect(try plan.rows(of: cities, options: options).report.warnings == [])
+            options.looksBeyondKeys = true
+            #expect(try plan.rows(of: cities, options: options).report.warnings.count == expected, "\(query)")
+        }
+    }
+
     @Test("warnings are off by default") func warningsAreOptional() throws {
         let report = try QueryPlan(QueryPipeline("sum popluation")).rows(of: cities).report
         #expect(report.warnings == [])

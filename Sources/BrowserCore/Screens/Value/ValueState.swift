@@ -96,7 +96,9 @@ struct ValueState: Sendable {
             case .bytes(let bytes)?: bytes
             case nil: nil
             }
-        return ValueElement(tree.nodes[node].name, ofType: type, shown: shown)
+        // Elements of a list have no elements. An incomplete one has a remark.
+        let length = tree.isCut || load?.remark != nil ? nil : tree.nodes.count - 1
+        return ValueElement(tree.nodes[node].name, ofType: type, shown: shown, of: length)
     }
 
     /// The bytes of the view if they are in memory; nil if they are read in chunks.
