@@ -180,28 +180,6 @@ struct ServerChangesTests {
         }
     }
 
-    @Test("undo reports missing and unreadable copies")
-    func lostCopies() async throws {
-        let served = try await Served()
-        let keys = try served.fill(keys: 150)
-        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
-        let store = try Store.open(at: served.folder)
-        let archive = try store.archive(named: try #require(try store.archiveNames().first))
-        let copies = try archive.keys().keys.filter { $0.contains("/") }
-        #expect(copies.count == 150)
-        func ends(_ numbers: [Int]) -> [String] {
-            copies.filter { key in numbers.contains { key.hasSuffix("/\($0)") } }
-        }
-        for key in ends([0, 70, 149]) { try archive.delete(key) }
-        for key in ends([1, 71]) { try archive.put(Array("nonsense".utf8), forKey: key) }
-        #expect(try served.changes().reversible().first?.entries == 150)
-        let undone = try served.undo(carried)
-        #expect(undone.outcome.entries == 145 && undone.outcome.isComplete)
-        #expect(undone.stopped?.hasPrefix("5 copies can't be read any more") == true)
-        #expect(try served.ask("DBSIZE").number == 145)
-        #expect(try served.changes().reversible().isEmpty)
-    }
-
     @Test("an action at 127.0.0.1 can be undone at localhost")
     func namesOfThisMachine() async throws {
         let served = try await Served()

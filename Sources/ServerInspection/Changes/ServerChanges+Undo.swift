@@ -71,8 +71,9 @@ private struct Restoration {
     /// Numbers of the copies of a block that are restored or skipped.
     private var done: [Int] = []
     private var stopped: String?
-    /// Number of copies that can't be read.
+    /// Number of copies that can't be read, and the known keys of some.
     private var lost = 0
+    private var lostKeys: [String] = []
     /// Keys of the copies that can't be restored now, and the first of them with the reason.
     private var refused: Set<[UInt8]> = []
     private var firstRefused: String?
@@ -123,9 +124,10 @@ private struct Restoration {
                     + firstRefused)
         }
         if lost > 0 {
+            let names = lostKeys.map(TerminalSafe.quoted).joined(separator: ", ")
             words.append(
                 "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
-            )
+                    + (names.isEmpty ? "" : ", such as \(names)"))
         }
         if let unrecorded { words.append("the undo record can't be updated: \(unrecorded)") }
         return words.isEmpty ? nil : words.joined(separator: "; ")
@@ -139,6 +141,9 @@ private struct Restoration {
                 bytes += copy.dump.count
             } else {
                 lost += 1
+                if lostKeys.count < 10, let key = undo.name(numbers[place], of: record) {
+                    lostKeys.append(key)
+                }
             }
             place += 1
         }

@@ -138,9 +138,10 @@ struct UndoArchive {
     }
 
     /// The attributes of a running action's records, which are kept for six hours, or of an action that ended some seconds ago.
-    private static func attributes(age: Double?) -> EntryAttributes {
+    private static func attributes(age: Double?, owner: String? = nil) -> EntryAttributes {
         let window = Double(undoWindow)
-        return EntryAttributes(lifetime: .seconds(age.map { max(1, min(window, window - $0)) } ?? 6 * 3600))
+        return EntryAttributes(
+            lifetime: .seconds(age.map { max(1, min(window, window - $0)) } ?? 6 * 3600), owner: owner)
     }
 
     private func place(of record: Record) -> String { "\(folder)-\(record.token)" }
@@ -193,9 +194,12 @@ struct UndoArchive {
     func keep(_ copies: [Copy], from number: Int, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for (place, copy) in copies.enumerated() {
+                // The owner names the key of a damaged copy.
+                let name = KeyName.text(copy.key)
+                let owner = 1...255 ~= name.utf8.count ? name : nil
                 try archive.put(
                     UndoArchive.encoded(copy), forKey: UndoArchive.key(number + place, of: record),
-                    encoding: .cbor, attributes: UndoArchive.attributes(age: nil))
+                    encoding: .cbor, attributes: UndoArchive.attributes(age: nil, owner: owner))
             }
         }
     }
@@ -213,9 +217,10 @@ struct UndoArchive {
         }
     }
 
-    /// Nil: absent or unreadable.
+    /// Nil: absent, damaged or unreadable.
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
-        guard var copy = try decoded(Copy.self, UndoArchive.key(number, of: record)) else { return nil }
+        let key = UndoArchive.key(number, of: record)
+        guard var copy = try decoded(Copy.self, key, orNil: true) else { return nil }
         copy.size = KeyFacts.size(Int64(copy.size))
         let numbers = [copy.deadline, copy.newDeadline, copy.slack, copy.idle, copy.time, copy.local]
         return numbers.allSatisfy { $0 ?? 0 >= 0 } ? copy : nil
@@ -226,9 +231,26 @@ struct UndoArchive {
         do { return try CBOREncoder().encode(value) } catch { preconditionFailure("\(error)") }
     }
 
-    private func decoded<Value: Decodable>(_ type: Value.Type, _ key: String) throws(SourceError) -> Value? {
-        try SourceError.translating { () throws(StorageError) in try archive.peek(key) }
-            .flatMap { try? CBORDecoder().decode(type, from: $0) }
+    /// The key of a copy that can't be read; nil: unknown. Takes time for all keys.
+    func name(_ number: Int, of record: Record) -> String? {
+        guard let entries = try? archive.entries() else { return nil }
+        let key = UndoArchive.key(number, of: record)
+        return entries.indices.lazy.compactMap { try? entries.metadata(at: $0) }.first { $0.key == key }?
+            .owner
+    }
+
+    /// - Parameter isSkipped: returns nil for a damaged entry instead of throwing.
+    private func decoded<Value: Decodable>(
+        _ type: Value.Type, _ key: String, orNil isSkipped: Bool = false
+    ) throws(SourceError) -> Value? {
+        do throws(StorageError) {
+            return try archive.peek(key).flatMap { try? CBORDecoder().decode(type, from: $0) }
+        } catch {
+            guard case .corrupted = error else { throw SourceError(error.description) }
+            if isSkipped { return nil }
+            let repair = ShellWord.vellum("check", options: ["--repair"], store: folder)
+            throw SourceError("the undo record of \(key) is damaged; to repair it: \(repair)")
+        }
     }
 
     private func keys(beginningWith start: String) throws(SourceError) -> [String] {
@@ -257,6 +279,7 @@ struct UndoArchive {
     }
 
     /// Returns the records, latest first.
+    /// - Throws: also if one is damaged: it may be the latest.
     func records() throws(SourceError) -> [Record] {
         try keys(beginningWith: "action ").map { (key) throws(SourceError) in
             try decoded(Record.self, key)
