@@ -169,16 +169,38 @@ struct ServerEditingTests {
         #expect(try served.ask("GET", "k").text == "former")
     }
 
-    @Test("an edit whose reply was lost is read back")
-    func lostReply() async throws {
+    @Test(
+        "an edit with a lost reply, or with a false conflict, is read back",
+        arguments: ["?\r\n", "*-1\r\n", "_\r\n"])
+    func lostReply(answer: String) async throws {
         let served = try await Served()
         try served.ask("SET", "k", "former")
-        // An invalid reply ends the connection.
+        try served.ask("RPUSH", "list", "a")
+        // The first answer is invalid and ends the connection.
         let proxy = try Interposer(
-            to: served.server.port, changing: { $0.first == "EXEC" ? Array("?\r\n".utf8) : $1 })
+            to: served.server.port, changing: { $0.first == "EXEC" ? Array(answer.utf8) : $1 })
         let changes = try served.changes(by: proxy)
         #expect(try store("new", over: "former", changes))
         #expect(try served.ask("GET", "k").text == "new")
+        let element = try #require(ValueElement("0", ofType: "list", shown: bytes("a"), of: 1))
+        #expect(try changes.store(bytes("A"), at: bytes("list"), element, replacing: bytes("a")))
+    }
+
+    @Test("an edit whose connection ends before its execution is known not to be stored")
+    func lostConnection() async throws {
+        let served = try await Served()
+        try served.ask("SET", "k", "former")
+        let port = served.server.port
+        let proxy = try Interposer(
+            to: port,
+            before: {
+                guard $0.first == "EXEC" else { return }
+                _ = try? PlainClient(port: port).command("CLIENT", "KILL", "TYPE", "normal")
+            })
+        let changes = try served.changes(by: proxy)
+        let error = #expect(throws: SourceError.self) { try store("new", over: "former", changes) }
+        #expect(error?.description.hasSuffix("nothing was stored") == true, "\(error as Any)")
+        #expect(try PlainClient(port: port).command("GET", "k").text == "former")
     }
 
     // MARK: In the browser

@@ -28,19 +28,22 @@ extension ServerChanges {
         if case .field(let name)? = element, let deadline = try deadline(ofField: name, at: key) {
             commands.append(RESPCommand("HPEXPIREAT") + key + Int(deadline) + "FIELDS" + 1 + name)
         }
+        var failure: SourceError?
         do throws(SourceError) {
-            guard let results = try execute(commands) else { return false }
-            return element != nil || results[0] == .status("OK")
+            let results = try execute(commands)
+            if let results, element != nil || results[0] == .status("OK") { return true }
         } catch {
             guard error.refusal == nil else { throw error }
-            // The reply was lost. PING opens a new connection.
-            if (try? connection.ask(RESPCommand("PING"))) != nil,
-                (try? isValue(of: key, element, equalTo: bytes)) == true
-            {
-                return true
-            }
-            throw SourceError("\(error); it is unknown whether the value was stored")
+            failure = error
+            // The connection was lost. PING opens a new one.
+            _ = try? connection.ask(RESPCommand("PING"))
         }
+        // The server may have executed the transaction nevertheless.
+        if (try? isValue(of: key, element, equalTo: bytes)) == true { return true }
+        guard let failure else { return false }
+        let isFormer = (try? isValue(of: key, element, equalTo: former)) ?? false
+        throw SourceError(
+            "\(failure); \(isFormer ? "nothing was stored" : "it is unknown whether the value was stored")")
     }
 
     /// The expiry time of a hash's field, which `HSET` removes, in milliseconds since 1970; nil: none. Fields have one since Redis 7.4
