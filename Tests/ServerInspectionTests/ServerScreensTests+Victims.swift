@@ -89,6 +89,18 @@ extension ServerScreensTests {
         #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
     }
 
+    @Test("V lists only keys with an expiry time if the policy evicts those at random")
+    func randomVolatileVictims() async throws {
+        let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-random"])
+        try served.ask("SET", "one", "1", "EX", "300")
+        try served.ask("SET", "lasting", "1")
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>V"))
+        #expect(browser.model.cursorKey == "one" && browser.model.said?.contains("equally") == true)
+        #expect(browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
+        #expect(!browser.frame.plainText.contains("likely victims"), "\(browser.frame.plainText)")
+    }
+
     @Test("V lists no victims of a volatile policy without an expiring key", arguments: ["lru", "random"])
     func noVolatileVictims(policy: String) async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-\(policy)"])

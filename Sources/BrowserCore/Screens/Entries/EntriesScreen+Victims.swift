@@ -36,12 +36,14 @@ extension EntriesScreen {
             ? "The group lacks \(what)." : "The condition hides \(what); \(key) clears it."
     }
 
-    /// Lists the keys of a server in the order of its policy, or moves to the next one. A condition of the user stays in force. Nil: it
-    /// isn't a server, or has no such order.
+    /// Lists the keys of a server that can be evicted, in the order of its policy, or moves to the next one. A condition of the user
+    /// stays in force. Nil: it isn't a server, or all keys are equal, or none can be evicted.
     static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
-        guard let server = model.archives.figures?.server, let (order, first) = server.evictionOrder,
-            let entries = model.entries, server.hasEvictableKeys
+        guard let server = model.archives.figures?.server, server.memoryLimit != nil,
+            let entries = model.entries, server.hasEvictableKeys,
+            server.evictionOrder != nil || server.evictsOnlyExpiring
         else { return nil }
+        let order = server.evictionOrder?.keys ?? EntryOrder(.expires)
         let own = entries.ownCondition
         let expiring = "@ttl > 0s"
         let condition =
@@ -51,7 +53,10 @@ extension EntriesScreen {
         // A paused list is read once, when the order is chosen.
         let isNew =
             model.pausedSince == nil ? isOlder(entries, EntriesState.oldList.victims, model) : !isShown
-        var said = "\(server.policy) evicts the \(first) of some sampled keys, likely the first rows."
+        var said =
+            server.evictionOrder.map {
+                "\(server.policy) evicts the \($0.first) of some sampled keys, likely the first rows."
+            } ?? "\(server.policy) evicts keys with an expiry time, each equally likely."
         if !entries.filter.isEmpty || own != nil || entries.group != nil {
             said = hidingText(entries, model, hides: "other keys, which may be evicted first")
         }
@@ -75,9 +80,8 @@ extension EntriesScreen {
             if evicts, !server.hasEvictableKeys {
                 return "Nothing can be evicted: \(server.policy) evicts only keys that expire, and none does."
             }
-            let keys = server.evictsOnlyExpiring ? "key with an expiry time" : "key"
             return evicts
-                ? "Each \(keys) is equally likely to be evicted: the server has \(limit)."
+                ? "Each key is equally likely to be evicted: the server has \(limit)."
                 : "Nothing is evicted: the server has \(limit)."
         }
         let sample = model.sample(archive)
