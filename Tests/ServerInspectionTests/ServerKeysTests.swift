@@ -481,6 +481,26 @@ struct ServerKeysTests {
         #expect(problem?.description.contains("another server") == true)
     }
 
+    @Test("a condition on keys in front of one on values costs lookups only of the keys that meet it")
+    func lookupsOfKeyConditions() async throws {
+        let served = try await Served()
+        for number in 0..<300 {
+            try served.ask("HSET", number % 30 == 0 ? "h:\(number)" : "s:\(number)", "n", "\(number)")
+        }
+        // The program's figures exclude its own lookups.
+        func lookups() throws -> UInt64 {
+            RESPFields(lines: try served.ask("INFO", "stats")).number("keyspace_hits") ?? 0
+        }
+        let plan = QueryPlan(try QueryPipeline(#"find @key starts with "h:" and n > 5 and @key != "h:30""#))
+        let before = try lookups()
+        let rows = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline)).rows
+        #expect(rows.count == 8)
+        #expect(try lookups() - before < 200)
+        let all = QueryPlan(try QueryPipeline(#"find @type = "hash" and @key starts with "h:""#))
+        #expect(
+            try all.rows(of: ServerQuery(served.connection, database: 0, for: all.pipeline)).rows.count == 10)
+    }
+
     @Test("a changed eviction policy is noticed")
     func changedPolicy() async throws {
         let served = try await Served()

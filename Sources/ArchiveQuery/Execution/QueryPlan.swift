@@ -167,6 +167,11 @@ extension PipelineStage {
 }
 
 extension QueryPipeline {
+    /// The part of the first condition that needs only keys; nil: none.
+    package var keyCondition: QueryPredicate? {
+        if case .find(let predicate)? = stages.first { predicate.ofKeys } else { nil }
+    }
+
     /// Whether any stage uses values, up to the first that combines several entries into a row.
     fileprivate var readsValues: Bool {
         for stage in stages {
@@ -194,6 +199,14 @@ extension QueryPredicate {
             .hasAny(let property, _), .hasAll(let property, _), .presence(let property, _):
             [property]
         }
+    }
+
+    fileprivate var ofKeys: QueryPredicate? {
+        guard case .and(let parts) = self else {
+            return properties.flatMap(\.sources).allSatisfy { $0 == .metadata(.key) } ? self : nil
+        }
+        let ofKeys = parts.compactMap(\.ofKeys)
+        return ofKeys.isEmpty ? nil : .and(ofKeys)
     }
 
     /// The keys of which a matching entry must have one; nil if unknown.

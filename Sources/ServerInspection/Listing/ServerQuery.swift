@@ -12,6 +12,7 @@ package struct ServerQuery: QuerySource {
     private let count: Int
     private let server: Int
     private let readsEveryValue: Bool
+    private let keyCondition: QueryPredicate?
     private var only: [String]?
 
     /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
@@ -26,6 +27,7 @@ package struct ServerQuery: QuerySource {
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
         server = try connection.serverNumber()
         readsEveryValue = QueryPlan(pipeline).readsEveryValue
+        keyCondition = pipeline.keyCondition
     }
 
     package func only(_ keys: [String]) -> ServerQuery {
@@ -46,7 +48,7 @@ package struct ServerQuery: QuerySource {
     private func cursor(over keys: [String]?) -> ServerCursor {
         ServerCursor(
             connection, server, database, keys: keys?.map(KeyName.bytes), count: count,
-            readsEveryValue: readsEveryValue, while: goesOn)
+            readsEveryValue: readsEveryValue, keyCondition, while: goesOn)
     }
 }
 
@@ -104,6 +106,8 @@ final class ServerCursor: QueryCursor {
     /// Values that were read together with the facts.
     private var values: [[UInt8]: ServerValue] = [:]
     private let goesOn: () -> Bool
+    /// Whether the condition on keys may admit a key. Reads nothing.
+    private var admits: ([UInt8]) -> Bool = { _ in true }
     let count: Int
     private(set) var visited = 0
 
@@ -122,15 +126,25 @@ final class ServerCursor: QueryCursor {
     /// - Parameters:
     ///   - keys: the keys to visit; nil: all.
     ///   - readsEveryValue: reads short values together, also those of the next keys.
+    ///   - condition: of keys, whose facts are read ahead; nil: all keys.
     init(
         _ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]?, count: Int,
-        readsEveryValue: Bool, while goesOn: @escaping () -> Bool
+        readsEveryValue: Bool, _ condition: QueryPredicate? = nil, while goesOn: @escaping () -> Bool
     ) {
         self.readsEveryValue = readsEveryValue
         (self.connection, self.server, self.database) = (connection, server, database)
         (self.count, self.goesOn) = (keys?.count ?? count, keys == nil ? goesOn : { true })
         waiting = (keys ?? [])[...]
         scan = keys == nil ? ServerScan(connection, database: database) : nil
+        guard let condition else { return }
+        let tested = ServerCursor(
+            connection, server, database, keys: nil, count: 0, readsEveryValue: false, while: goesOn)
+        guard let probe = try? EntryProbe(tested, condition: condition, now: .now()) else { return }
+        admits = { key in
+            tested.present = key
+            probe.next()
+            if case .found(let isMet) = probe.isMet() { return isMet } else { return true }
+        }
     }
 
     func advance() throws -> Bool {
@@ -157,7 +171,12 @@ final class ServerCursor: QueryCursor {
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            let keys = [present] + waiting.prefix(ServerCursor.block * connection.stepFactor - 1)
+            // A key that the condition excludes is read if all are.
+            let isAdmitted = admits(present)
+            let keys =
+                [present]
+                + waiting.lazy.filter { !isAdmitted || self.admits($0) }.prefix(
+                    ServerCursor.block * connection.stepFactor - 1)
             let found = try read(try connection.facts(of: keys, in: database))
             facts = Dictionary(zip(keys, found)) { first, _ in first }
             if readsEveryValue { values = try read(try connection.shortStrings(keys, found, in: database)) }
