@@ -181,4 +181,16 @@ struct ExpireTests {
         clock.advance(1.1, refreshing: &browser)
         #expect(!browser.text.contains("東京都"))
     }
+
+    @Test("a plan leaves out marked entries whose rows show their removal")
+    func plansPresentEntries() throws {
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>gmmm")
+        clock.advance(46, refreshing: &browser)
+        clock.advance(1.5)
+        source.with { $0.now = clock.now }
+        browser.refresh()
+        #expect(browser.text.contains("x 東京都"))
+        browser.press([.character("D")])
+        #expect(browser.model.planned?.map(\.key) == ["Jakarta", "Bandung"])
+    }
 }

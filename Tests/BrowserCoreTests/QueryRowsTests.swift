@@ -189,6 +189,16 @@ extension QueryScreenTests {
         #expect(browser.model.cursorKey == "place 1", "the cursor left its key")
     }
 
+    @Test("a plan leaves out marked rows that are shown as removed")
+    func plansPresentRows() throws {
+        var browser = try browser("Qfind number <lt> 3 | sort number<enter>M", columns: 110)
+        _ = try archive.delete("place 2")
+        browser.refresh()
+        #expect(browser.text.contains("1 removed since"))
+        browser.press([.character("D")])
+        #expect(browser.model.planned?.map(\.key) == ["place 0", "place 1"])
+    }
+
     @Test func refreshesAutomatically() throws {
         let clock = TestClock()
         var browser = try browser("Qcount<enter>a", columns: 110, clock: clock)

@@ -18,15 +18,16 @@ enum EntriesScreen: ScreenParts {
 
     static func targets(_ model: Model) -> ChosenEntries? {
         model.entries.map { entries in
-            let marked = entries.marks.list
-            let one = entries.rows[entries.cursor].map { [$0.target] } ?? []
+            let isMarked = !entries.marks.isEmpty
+            let all = isMarked ? entries.marks.list : entries.rows[entries.cursor].map { [$0.target] } ?? []
             var chosen = ChosenEntries(
-                archive: entries.archive, targets: marked.isEmpty ? one : marked,
+                archive: entries.archive,
+                targets: all.filter { !entries.ghosts.contains(ExactText($0.key)) },
                 canBeOthers: entries.count > 0,
                 isUnderWay: entries.marking != nil
-                    ? Browser.stillMarking : marked.isEmpty && entries.isCursorUnread ? Browser.notRead : nil,
+                    ? Browser.stillMarking : !isMarked && entries.isCursorUnread ? Browser.notRead : nil,
                 absence: entries.count == 0 ? " No entries are shown." : "")
-            if !marked.isEmpty, let arrangement = entries.arrangement, arrangement.isFiltered {
+            if isMarked, let arrangement = entries.arrangement, arrangement.isFiltered {
                 let (marks, shown) = (entries.marks, entries.rows.values)
                 chosen.complete = { chosen, progress in
                     arrangement.missing(of: marks.keys, shown: shown, progress).map { hidden in

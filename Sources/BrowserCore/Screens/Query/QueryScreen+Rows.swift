@@ -7,12 +7,14 @@ extension QueryScreen {
 
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let query = model.query else { return nil }
-        let marked = query.marks.list
-        let one = query.row?.target.map { [$0] } ?? []
+        let all = query.marks.isEmpty ? query.row?.target.map { [$0] } ?? [] : query.marks.list
+        let gone = query.view.changes.compactMap { row, change in
+            change == .gone ? query.answer?.rows[row].target : nil
+        }
         return ChosenEntries(
-            archive: query.archive, targets: marked.isEmpty ? one : marked,
+            archive: query.archive, targets: all.filter { !gone.contains($0) },
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
-            absence: query.row == nil ? "" : " The row combines several.")
+            absence: all.isEmpty && query.row != nil ? " The row combines several." : "")
     }
 
     static func toggleMark(_ model: inout Model) -> [Effect] {
