@@ -249,6 +249,42 @@ struct GraphTests {
         #expect(browser.text.contains(proposal), "\(browser.text)")
     }
 
+    @Test("the proposed limit has space for absent values that were evicted later, not before")
+    func neededLimitHasReuseDistance() throws {
+        let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })
+        var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j")
+        for number in 0..<50 { evict("before \(number)", bytes: 500) }
+        for number in 0..<100 { evict("key \(number)", bytes: 500) }
+        evict("key 99", bytes: 500)
+        for number in 20..<32 {
+            source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
+        }
+        clock.advance(1)
+        browser.refresh()
+        browser.refresh()
+        browser.press([.character("L")])
+        let proposal = "disk \(Figures.bytes(limit + 80 * 500)) memory"
+        #expect(browser.text.contains(proposal), "\(browser.text)")
+    }
+
+    @Test("evictions before a change of the limits don't count as too small", arguments: [false, true])
+    func limitChangeClearsEstimate(isChangedBefore: Bool) throws {
+        var browser = try Fixture.browser(source, columns: 80, rows: 40, clock: clock)
+        func change() { source.happen(.resize, nil, archive: "City", at: clock.now) }
+        if isChangedBefore { change() }
+        for number in 0..<40 { evict("key \(number)", bytes: 500) }
+        for number in 0..<20 {
+            source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
+        }
+        if !isChangedBefore { change() }
+        for number in 20..<40 {
+            source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
+        }
+        clock.advance(1, refreshing: &browser)
+        browser.refresh()
+        #expect(try row("City", browser).contains(" ! ") == isChangedBefore, "\(browser.text)")
+    }
+
     @Test("the status line names the reason of a mark", arguments: [(40, 10), (80, 12), (200, 60)])
     func markIsExplained(columns: Int, rows: Int) throws {
         var browser = try Fixture.browser(source, columns: columns, rows: rows, clock: clock, keys: "j")

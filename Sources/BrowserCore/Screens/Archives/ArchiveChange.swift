@@ -173,7 +173,7 @@ extension ArchivesScreen {
             var wanted = sample
             if let needed = model.shownEvents.returns(in: sample.name).neededLimit(of: sample) {
                 wanted.diskLimit = needed
-                prompt.note = "  estimated; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
+                prompt.note = "  the estimated minimum; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
             }
             prompt.field = TextField(ArchiveChange.text(wanted))
         case .renameArchive: prompt.label = "New name of \(name): "

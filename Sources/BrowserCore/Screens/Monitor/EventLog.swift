@@ -208,54 +208,69 @@ struct EventFilter: Sendable, Hashable {
     }
 }
 
-/// Detects archives that are too small: counts recorded keys that the disk limit evicted in the ten minutes before. Keys are compared by
-/// their hashes, since the events of evictions may lack the key.
+/// Detects archives that are too small: counts recorded keys that the present disk limit evicted in the ten minutes before. Keys are
+/// compared by their hashes, since the events of evictions may lack the key.
+///
+/// Keys are evicted in LRU order. So a larger limit would have kept a key if it had had space for the value and for those that were
+/// evicted later and are still absent, beside all that the archive held.
 struct EvictedReturns: Sendable {
-    private var evicted: [UInt32: (time: Timestamp, bytes: UInt64)] = [:]
-    /// Sum of the bytes of ``evicted``.
-    private var evictedBytes: UInt64 = 0
+    private var evicted: [UInt32: (time: Timestamp, bytes: UInt64, place: Int)] = [:]
+    /// Bytes of ``evicted`` in the order of their evictions.
+    private var sizes = SuffixSums()
     private var minute: Int64 = 0
     private var present = Counts()
     private var before = Counts()
 
     private struct Counts {
         var (records, returns, missed) = (0, 0, UInt64(0))
-        /// Sizes of the returned values, by their keys' hashes.
-        var sizes: [UInt32: UInt64] = [:]
-        /// Maximum of ``EvictedReturns/evictedBytes`` when a key returned.
-        var absent: UInt64 = 0
+        /// The most bytes beyond the limit that a returned key needed.
+        var excess: UInt64 = 0
     }
 
-    /// An archive that uses less than this share of its disk limit isn't too small: it was resized or emptied since.
+    /// An archive that uses less than this share of its disk limit isn't too small: it was emptied since.
     private static let fullShare = 0.8
+    /// Evicted keys that are kept, at least.
+    private static let mostEvicted = 65_536
 
     mutating func note(_ batch: EventBatch) {
-        for event in batch.events where event.keyHash != 0 { note(event) }
+        for event in batch.events {
+            switch event.kind {
+            case .eviction where event.cause == .limit: noteEviction(event)
+            case .record: noteRecord(event)
+            case .update, .restore: _ = remove(event.keyHash)
+            case .resize: self = EvictedReturns()
+            default: break
+            }
+        }
         present.missed &+= batch.lost
     }
 
-    private mutating func note(_ event: ArchiveEvent) {
+    private mutating func noteEviction(_ event: ArchiveEvent) {
+        _ = remove(event.keyHash)
         let bytes = UInt64(clamping: event.bytes)
-        if event.kind == .eviction, event.cause == .limit {
-            evictedBytes += bytes
-            evictedBytes -= evicted.updateValue((event.time, bytes), forKey: event.keyHash)?.bytes ?? 0
-        }
-        guard event.kind == .record else { return }
+        evicted[event.keyHash] = (event.time, bytes, sizes.append(bytes))
+        guard sizes.count >= 4 * EvictedReturns.mostEvicted else { return }
+        let latest = evicted.sorted { $0.value.place < $1.value.place }.suffix(EvictedReturns.mostEvicted)
+        (evicted, sizes) = ([:], SuffixSums())
+        for (key, value) in latest { evicted[key] = (value.time, value.bytes, sizes.append(value.bytes)) }
+    }
+
+    private mutating func noteRecord(_ event: ArchiveEvent) {
         let now = GraphColumn.index(of: event.time, step: 60)
         if now != minute {
             before = now == minute + 1 ? present : Counts()
             (present, minute) = (Counts(), now)
-            evicted = evicted.filter { event.time.seconds(since: $0.value.time) < 600 }
-            evictedBytes = evicted.values.reduce(0) { $0 + $1.bytes }
         }
         present.records += 1
-        guard let old = evicted.removeValue(forKey: event.keyHash) else { return }
-        if event.time.seconds(since: old.time) < 600 {
-            present.returns += 1
-            present.sizes[event.keyHash] = bytes
-            present.absent = max(present.absent, evictedBytes - old.bytes + bytes)
-        }
-        evictedBytes -= old.bytes
+        guard let old = remove(event.keyHash), event.time.seconds(since: old.time) < 600 else { return }
+        present.returns += 1
+        present.excess = max(present.excess, sizes.sum(after: old.place) + UInt64(clamping: event.bytes))
+    }
+
+    private mutating func remove(_ key: UInt32) -> (time: Timestamp, place: Int)? {
+        guard let old = evicted.removeValue(forKey: key) else { return nil }
+        sizes.remove(old.bytes, at: old.place)
+        return (old.time, old.place)
     }
 
     private var returns: Int { present.returns + before.returns }
@@ -268,19 +283,18 @@ struct EvictedReturns: Sendable {
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
-    /// An estimate of the disk limit that would have kept the keys: the present one and the values recorded again, at most those
-    /// that were evicted at the same time: the others were within the limit. Nil if the archive isn't too small.
+    /// The least disk limit that would have kept the keys, as far as the events show it; at most the bytes of all values that exist
+    /// or were evicted. Nil if the archive isn't too small.
     func neededLimit(of archive: ArchiveSample) -> UInt64? {
         guard isTooSmall(archive), let limit = archive.diskLimit else { return nil }
-        let returned = before.sizes.merging(present.sizes) { $1 }.values.reduce(0, +)
-        return limit + min(returned, max(before.absent, present.absent))
+        return limit + max(before.excess, present.excess)
     }
 
     /// Why an archive is too small; nil if it isn't.
     func reason(of archive: ArchiveSample) -> String? {
         guard let needed = neededLimit(of: archive) else { return nil }
         let share = (missed > 0 ? "~" : "") + Figures.percent(Double(returns) / Double(max(1, records)))
-        return "\(share) of keys had been evicted, about \(Figures.bytes(needed)) keeps them"
+        return "\(share) of keys had been evicted, needs at least \(Figures.bytes(needed))"
     }
 
     /// A note about missed events that could change the result of ``isTooSmall(_:)``.
@@ -288,5 +302,41 @@ struct EvictedReturns: Sendable {
         let count = Figures.count(missed)
         if isTooSmall(archive) { return missed > 0 ? ("missed", "\(count) events; ~ marks estimates") : nil }
         return missed > UInt64(records) ? ("too small", "unknown, \(count) events missed") : nil
+    }
+}
+
+/// Sums over the end of a sequence of numbers: a binary indexed tree. Each operation takes O(log count).
+private struct SuffixSums {
+    /// At a place from 1 on, the sum of as many numbers up to it as its lowest bit says.
+    private var tree: [UInt64] = [0]
+    private var total: UInt64 = 0
+
+    var count: Int { tree.count - 1 }
+
+    /// Returns the place of the number.
+    mutating func append(_ number: UInt64) -> Int {
+        let place = tree.count
+        tree.append(number + sum(after: place & (place - 1)))
+        total += number
+        return place
+    }
+
+    /// Replaces a number by 0.
+    mutating func remove(_ number: UInt64, at place: Int) {
+        total -= number
+        var place = place
+        while place < tree.count {
+            tree[place] -= number
+            place += place & -place
+        }
+    }
+
+    func sum(after place: Int) -> UInt64 {
+        var (sum, place) = (total, place)
+        while place > 0 {
+            sum -= tree[place]
+            place &= place - 1
+        }
+        return sum
     }
 }
