@@ -360,6 +360,9 @@ struct EngineSourceTests {
         let absence = try source.absence(of: "gone", in: archive)
         #expect(absence != nil && absence != .removed)
         #expect(try source.absence(of: "none", in: archive) == .removed)
+        let city = try #require(try source.figures(store: path).archives.first)
+        #expect((city.entries, city.expiredEntries, city.expirations) == (50, 1, 0))
+        #expect(city.facts.contains { $0.name == "expired" })
         #expect(browser.text.contains("Expired at "), "\(browser.text)")
     }
 

@@ -26,14 +26,14 @@ struct StatusReader: ArchiveOperation {
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
         let slots = index.processes.attached
         let living = slots.filter(engine.liveness.isAlive)
-        let (entries, bytes) = visibleTotals()
+        let (entries, bytes, expired) = visibleTotals()
         return ArchiveStatus(
             name: engine.name, configuration: configuration, entries: entries,
             diskBytes: bytes,
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try diskUsage(),
             undoBytes: UInt64(index.tombstoneBytes)
                 + UndoWindow.tombstoneSlotBytes * UInt64(index.tombstoneCount),
-            reclaimableBytes: UInt64(SpaceBudget(engine).reclaimableBytes),
+            reclaimableBytes: UInt64(SpaceBudget(engine).reclaimableBytes), expiredEntries: expired,
             undoBudget: UndoWindow(engine).undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
@@ -46,14 +46,16 @@ struct StatusReader: ArchiveOperation {
 
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
-    /// Number of entries and bytes of their values, without expired entries and memory-only entries of ended processes.
-    func visibleTotals() -> (entries: Int, bytes: UInt64) {
-        let (entries, bytes) = engine.undisturbed {
+    /// Number of entries and bytes of their values, without expired entries, which are counted separately, and memory-only entries of
+    /// ended processes.
+    func visibleTotals() -> (entries: Int, bytes: UInt64, expired: Int) {
+        let (entries, bytes, expired) = engine.undisturbed {
             let overdue = index.deadlines.overdue(at: Clock.boot())
             let (entries, bytes) = (index.entryCount, index.valueBytes)
-            return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
+            let expired = min(entries, overdue.entries)
+            return (entries - expired, bytes - min(bytes, overdue.bytes), expired)
         }
-        return (entries - min(entries, engine.countOrphans()), bytes)
+        return (entries - min(entries, engine.countOrphans()), bytes, expired)
     }
 
     /// Encoding of the most recently accessed value; skips up to 64 tombstoned entries.

@@ -16,6 +16,8 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var undoBytes: UInt64
     /// About the number of bytes that a compaction frees. It keeps entries that can be restored by undo.
     package var reclaimableBytes: UInt64 = 0
+    /// Expired entries that aren't removed yet. They count neither as ``entries`` nor as ``expirations``.
+    package var expiredEntries = 0
     /// The size of a removal that can be undone for a full ten minutes.
     public var undoBudget: UndoBudget
     /// Number of places of the log without a valid frame, and of gaps between its segments, when the index was rebuilt from

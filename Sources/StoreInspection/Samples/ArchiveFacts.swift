@@ -18,10 +18,12 @@ extension ArchiveSample {
             Figures.count(status.evictions, "eviction", "evictions"),
             Figures.count(status.rejections, "rejection", "rejections"),
         ]
+        let expired = Figures.count(status.expiredEntries, "entry", "entries") + ", not yet removed"
         return [
             ("file size", footprintText), ("accesses", Ratio.words(status.hits, status.misses)),
-            ("changes", changes.joined(separator: ", ")), ("limit", limit.joined(separator: ", ")),
-        ]
+            ("changes", changes.joined(separator: ", ")),
+            status.expiredEntries > 0 ? ("expired", expired) : nil, ("limit", limit.joined(separator: ", ")),
+        ].compactMap { $0 }
     }
 
     /// Disk usage and, above the bound, its multiple.
