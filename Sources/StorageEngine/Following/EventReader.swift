@@ -137,9 +137,13 @@ struct EventReader: ArchiveOperation {
             if earliest == nil { earliest = raw.time }
             let isOfAll = raw.tag == 0 && raw.kind == EventKind.delete.rawValue
             guard raw.tag == tag || isOfAll else { continue }
-            let event = describe(raw)
+            var event = describe(raw)
             // Two keys may share 32 bits of hash.
             if !isOfAll, event.keyIsComplete, let known = event.key, known != name { continue }
+            if [.record, .update, .deadline].contains(event.kind), raw.location != .none {
+                let deadline = try? engine.withFrame(at: raw.location, tag: tag) { $0.deadline(.deadline) }
+                event.expires = deadline.flatMap(Deadline.date)
+            }
             events.append(event)
         }
         return KeyHistory(

@@ -186,9 +186,10 @@ private struct KeyTrace {
         _ kind: EventKind, _ cause: EventCause, ofAll: Bool = false, time: Int64, notBefore: Int64? = nil
     ) {
         if changes.count == LogHistory.mostChanges { changes.removeFirst() }
-        let event = ArchiveEvent(
+        var event = ArchiveEvent(
             kind, cause, key: ofAll ? nil : name, bytes: ofAll ? 0 : bytes,
             time: Timestamp(microseconds: time))
+        if [.record, .update, .deadline].contains(kind) { event.expires = Deadline.date(atBoot: deadline) }
         let earliest = notBefore.flatMap { $0 < time ? Timestamp(microseconds: $0) : nil }
         changes.append(LogHistory.Change(event, notBefore: earliest))
     }

@@ -11,6 +11,11 @@ struct Deadline: Equatable {
     var boot: Int64
     var bootMark: UInt64
 
+    /// The date of an expiry time on the boot clock; `nil`: never.
+    static func date(atBoot boot: Int64) -> Timestamp? {
+        boot == never ? nil : Timestamp(microseconds: Clock.wall(atBoot: boot))
+    }
+
     init(boot: Int64, now: Clock.Reading) {
         self.boot = boot
         interval = max(0, boot.subtractingSaturating(now.boot))

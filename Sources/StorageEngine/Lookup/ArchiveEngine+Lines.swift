@@ -16,9 +16,7 @@ struct EntryLine {
     fileprivate(set) var owner: UInt32
     fileprivate(set) var use: LastUse?
 
-    var expires: Timestamp? {
-        deadline == Deadline.never ? nil : Timestamp(microseconds: Clock.wall(atBoot: deadline))
-    }
+    var expires: Timestamp? { Deadline.date(atBoot: deadline) }
 
     @inline(__always) fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
         self.number = number

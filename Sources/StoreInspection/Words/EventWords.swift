@@ -78,6 +78,13 @@ extension ArchiveEvent {
 
     /// `evicted: disk limit reached, by app (4121)`
     package func sentence(by process: String?) -> String {
+        let lifetime = expires.map {
+            "\(Figures.interval($0.seconds(since: time))) until \(Figures.date($0))"
+        }
+        return change(by: process) + (lifetime.map { (kind == .deadline ? ": " : ", TTL ") + $0 } ?? "")
+    }
+
+    private func change(by process: String?) -> String {
         let what = kind.label + (isAboutAll ? " with all entries" : "")
         if let reason = cause.reason { return "\(what): \(reason)" + (process.map { ", by \($0)" } ?? "") }
         guard let process else { return what + (cause == .person ? " by a user" : "") }

@@ -66,6 +66,23 @@ import Testing
         }
     }
 
+    @Test("puts and changes of an expiry time have the time that they set") func expiryTimes() throws {
+        let archive = try folder.archive(creating: .collection)
+        try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
+        try archive.setLifetime(.seconds(600), forKey: "a")
+        try archive.put([2], forKey: "a")
+        let histories = [
+            try archive.history(of: "a").events, try archive.logHistory(of: "a").changes.map(\.event),
+        ]
+        for events in histories {
+            let lifetimes = events.map { event in
+                event.expires.map { ($0.secondsSince1970 - event.time.secondsSince1970).rounded() }
+            }
+            #expect(lifetimes == [60, 600, nil])
+        }
+        archive.close()
+    }
+
     @Test("a copied entry has bounds of the time at which it was stored") func copied() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
