@@ -104,6 +104,24 @@ struct WorkspaceTests {
         #expect(test.answer(asked[0], source).isEmpty && test.text == before)
     }
 
+    @Test("events of an open store that isn't shown are read", arguments: [0.25, 1.1])
+    func readsEventsOfHiddenStores(seconds: Double) throws {
+        Fixture.addEvents(source)
+        var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "hj<enter>")
+        let before = source.with { $0.events["City"]?.count ?? 0 }
+        for round in 0..<20 {
+            for number in 0..<100 {
+                source.happen(.update, "\(round) \(number)", archive: "City", at: clock.now)
+            }
+            // Events that weren't read two seconds later are lost.
+            source.with { $0.overwritten["City"] = before + max(0, 100 * (round - Int(2 / seconds))) }
+            clock.advance(seconds, refreshing: &browser)
+        }
+        source.with { $0.overwritten["City"] = before + 1_800 }
+        browser.press(try Key.script("1E"))
+        #expect(!browser.text.contains("missed"), "\(browser.text)")
+    }
+
     @Test func alarmsRingForHiddenStores() throws {
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "jT")
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {

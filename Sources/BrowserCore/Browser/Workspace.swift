@@ -196,12 +196,17 @@ extension Model {
         return effects
     }
 
-    /// Reads the figures of saved stores once a second, for graphs and alarms.
+    /// Reads the figures and events of saved stores once a second, for graphs, alarms and histories; events of busy archives at each
+    /// refresh.
     mutating func watchKeptStores() -> [Effect] {
-        if let watchedKept, abs(now.seconds(since: watchedKept)) < 1 { return [] }
-        watchedKept = now
+        let isDue = watchedKept.map { abs(now.seconds(since: $0)) >= 1 } ?? true
+        if isDue { watchedKept = now }
         return kept.map(\.id).flatMap { id in
-            inWorkspace(id) { ArchivesScreen.loadFigures(&$0, isForced: false) }
+            inWorkspace(id) { model in
+                if isDue { return ArchivesScreen.loadFigures(&model, isForced: false) }
+                let busy = model.archives.archives.filter { model.events.busy.contains(ExactText($0.name)) }
+                return Browser.loadEvents(&model, of: busy)
+            }
         }
     }
 }

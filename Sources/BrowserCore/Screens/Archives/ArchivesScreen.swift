@@ -181,7 +181,7 @@ extension ArchivesScreen {
         } then: { model, result in
             guard model.store == store else { return [] }
             model.archives.pendingSince = nil
-            // Graphs, alarms and events are updated also while the screen is paused, the first two also in the background.
+            // Graphs, alarms and events are updated also while the screen is paused, and in the background.
             let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
             var effects: [Effect] = []
             switch result {
@@ -197,9 +197,7 @@ extension ArchivesScreen {
                 }
                 let updatesPaused = !isPaused && model.pausedSince != nil
                 if updatesPaused { model.copyForPause() }
-                if !model.isInBackground {
-                    effects += Browser.loadEvents(&model, of: figures.archives, isForced: updatesPaused)
-                }
+                effects += Browser.loadEvents(&model, of: figures.archives, isForced: updatesPaused)
             }
             return isPaused ? effects : effects + model.parts.figuresCame(&model) + ServerTables.load(&model)
         }

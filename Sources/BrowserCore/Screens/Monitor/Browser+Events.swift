@@ -2,8 +2,8 @@ import StorageEngine
 import StoreInspection
 
 extension Browser {
-    /// Reads the new events of all archives, on every screen and during a pause, so that history and verdicts don't depend on the
-    /// screen.
+    /// Reads the new events of all archives, on every screen, during a pause and in the background, so that history and verdicts don't
+    /// depend on the screen.
     /// - Parameter isForced: also shows them on a paused screen.
     static func loadEvents(
         _ model: inout Model, of archives: [ArchiveSample], isForced: Bool = false
@@ -14,10 +14,12 @@ extension Browser {
             guard archive.problem == nil else { return nil }
             let address = ArchiveAddress(archive.name, in: store)
             let next = model.events.next[ExactText(archive.name)]
-            let isBusy =
-                model.events.busy.contains(ExactText(archive.name)) || changing.contains(address)
-            guard isBusy || archive.nextEvent != next ?? 0 else { return nil }
-            return EventReading(archive: address, from: next, isBusy: isBusy)
+            let isBusy = model.events.busy.contains(ExactText(archive.name))
+            let isChanging = changing.contains(address)
+            guard isBusy || isChanging || archive.nextEvent != next ?? 0 else { return nil }
+            // In the background it reads once, because the stores' reads share a queue.
+            return EventReading(
+                archive: address, from: next, isBusy: isBusy && !model.isInBackground || isChanging)
         }
         guard !wanted.isEmpty else { return [] }
         let ticket = model.ticket()
@@ -32,7 +34,7 @@ extension Browser {
             let change = model.events.add(pages)
             if model.pausedSince == nil { model.monitor?.match(model.events, after: change) }
             if isForced { model.copyForPause() }
-            if model.isInBackground || model.events.busy.isEmpty && model.changing.isEmpty { return [] }
+            if model.changing.isEmpty, model.isInBackground || model.events.busy.isEmpty { return [] }
             return loadEvents(&model, of: archives)
         }
         return [effect.waiting]
