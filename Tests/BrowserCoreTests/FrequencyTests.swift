@@ -208,6 +208,19 @@ extension QueryScreenTests {
         #expect(browser.model.screen == .archives)
     }
 
+    @Test("enter on a group lists its rows, and esc returns to the groups")
+    func opensGroups() throws {
+        var browser = try browser(
+            "Qgroup by @tier, address.city as city | count as many | sort many desc<enter>",
+            columns: 120)
+        let many = try #require(browser.lines[4].split(separator: " ").last)
+        try browser.press("<enter>", shows: "\(many) rows")
+        #expect(browser.model.cursorKey != nil)
+        try browser.press("<esc>", shows: "| count as many")
+        browser.press(try Key.script("i<ctrl+u>find number > 20 | count<enter><enter>"))
+        #expect(browser.model.said?.hasPrefix("No value to open") == true)
+    }
+
     @Test("a result is updated after a delete from a count of it")
     func countedResultIsUpdated() throws {
         var browser = try browser("Qfind number > 20<enter>Mfaddress.city<enter>j<enter>", columns: 120)

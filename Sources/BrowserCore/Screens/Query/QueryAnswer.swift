@@ -97,8 +97,8 @@ package struct QueryAnswer: Sendable {
         /// Nil for a row of several entries.
         package var key: String?
         package var cells: [String]
-        /// The value of the first column if a condition can name it; only in rows of several entries.
-        var literal: QueryLiteral?
+        /// The values of its columns, in the order of the query; nil where no condition can name one. Only in rows of several entries.
+        var literals: [QueryLiteral?]
         var values: [SortValue]
         package var target: Target?
         /// The query's row; nil beyond ``QueryAnswer/maximumBytes``.
@@ -142,7 +142,7 @@ package struct QueryAnswer: Sendable {
         private var count = 0
         private var targets: [Target] = []
         /// The entry of each row that is kept, and the row, in their order: their cells may come later.
-        private var pending: [(target: Target?, source: QueryRow?, literal: QueryLiteral?)] = []
+        private var pending: [(target: Target?, source: QueryRow?, literals: [QueryLiteral?])] = []
         private var bytes = 0
         private let forms: [String: Form]
         /// Whether rows stand for all entries that have the same, though they come with the first of them.
@@ -167,15 +167,17 @@ package struct QueryAnswer: Sendable {
             if let target { targets.append(target) }
             guard count <= QueryAnswer.maximumRows else { return }
             bytes += row.columns.reduce(row.value?.count ?? 0) { $0 + ($1?.count ?? 0) }
-            pending.append((target, bytes < QueryAnswer.maximumBytes ? row : nil, literal(row)))
+            pending.append((target, bytes < QueryAnswer.maximumBytes ? row : nil, literals(row)))
             append(cells.add(row))
         }
 
-        private func literal(_ row: QueryRow) -> QueryLiteral? {
-            guard row.entry == nil, let first = row.columns.first else { return nil }
-            guard let first, let value = try? CBORReader.decode(first) else { return .null }
-            if case .text(let text) = value, text.utf8.count > QueryAnswer.longestLiteral { return nil }
-            return QueryLiteral(value)
+        private func literals(_ row: QueryRow) -> [QueryLiteral?] {
+            guard row.entry == nil else { return [] }
+            return row.columns.map { column in
+                guard let column, let value = try? CBORReader.decode(column) else { return .null }
+                if case .text(let text) = value, text.utf8.count > QueryAnswer.longestLiteral { return nil }
+                return QueryLiteral(value)
+            }
         }
 
         mutating func finish(_ report: QueryReport) -> QueryAnswer {
@@ -206,7 +208,7 @@ package struct QueryAnswer: Sendable {
                 }
                 rows.append(
                     Row(
-                        key: isOfSeveral ? nil : row.key, cells: texts, literal: pending.literal,
+                        key: isOfSeveral ? nil : row.key, cells: texts, literals: pending.literals,
                         values: row.cells.map(\.sortValue), target: pending.target, source: pending.source))
             }
             pending.removeFirst(ready.count)

@@ -144,7 +144,7 @@ extension QueryScreen {
         guard let query = model.query, query.row?.key == nil else { return true }
         switch id {
         case .filter, .explain, .export, .frequency: return query.answer != nil
-        case .open: return query.row != nil && query.counted.map { $0.text == query.answered } == true
+        case .open: return query.row != nil && grouping(query) != nil
         case .delete, .expire: return !query.marks.isEmpty
         case .mark, .editValue, .pager, .pipe: return false
         default: return true
@@ -154,9 +154,7 @@ extension QueryScreen {
     static func open(_ model: inout Model) -> [Effect] {
         guard let query = model.query else { return [] }
         guard let key = query.row?.key else {
-            if let counted = query.counted, counted.text == query.answered {
-                return openCounted(&model, counted)
-            }
+            if let effects = openGroup(&model) { return effects }
             if query.row != nil { model.say("No value to open: the row combines several entries.") }
             return []
         }

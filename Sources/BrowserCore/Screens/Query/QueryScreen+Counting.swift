@@ -60,8 +60,7 @@ extension QueryScreen {
             ])
         let total = model.query?.answer?.count ?? 0
         let effects = openResult(of: counting, &model)
-        model.query?.counted = QueryState.Counted(
-            rows: rows, text: counting.description, property: property, total: total)
+        model.query?.counted = QueryState.Counted(text: counting.description, total: total)
         return effects
     }
 
@@ -91,15 +90,35 @@ extension QueryScreen {
         return (query.ticket.map { [.stop(ticket: $0)] } ?? []) + again
     }
 
-    static func openCounted(_ model: inout Model, _ counted: QueryState.Counted) -> [Effect] {
-        guard let row = model.query?.row else { return [] }
-        guard let literal = row.literal else {
-            return model.reply("Can't open: no condition can express this value.", role: .warning)
+    /// The query of the rows before the last `group` stage, and the columns of the groups; nil if the result's rows aren't groups.
+    static func grouping(_ query: QueryState) -> (rows: [PipelineStage], columns: [QueryColumn])? {
+        for (place, stage) in (query.answer?.plan.pipeline.stages ?? []).enumerated().reversed() {
+            switch stage {
+            case .group(let columns, _):
+                return (Array(query.answer?.plan.pipeline.stages[..<place] ?? []), columns)
+            case .find, .sort, .limit, .skip: continue
+            case .select, .distinct, .aggregate: return nil
+            }
         }
-        let predicate: QueryPredicate =
-            literal == .null
-            ? .presence(counted.property, .null) : .compare(counted.property, .equal, literal)
-        return openResult(of: QueryPipeline(counted.rows.stages + [.find(predicate)]), &model)
+        return nil
+    }
+
+    /// Runs a query that lists the rows of the selected group; nil if the row isn't a group.
+    static func openGroup(_ model: inout Model) -> [Effect]? {
+        guard let query = model.query, let row = query.row, let (rows, columns) = grouping(query) else {
+            return nil
+        }
+        var stages = rows
+        for (column, literal) in zip(columns, row.literals) {
+            guard let literal else {
+                return model.reply("Can't open: no condition can express this value.", role: .warning)
+            }
+            stages.append(
+                .find(
+                    literal == .null
+                        ? .presence(column.property, .null) : .compare(column.property, .equal, literal)))
+        }
+        return openResult(of: QueryPipeline(stages), &model)
     }
 
     /// The total of a result that counts; nil for others.

@@ -16,7 +16,7 @@ struct QueryState: Sendable {
     var sample = PropertySample()
 
     var answer: QueryAnswer?
-    /// Set if the last query counts: Enter then lists the entries of a row.
+    /// Set if the last query counts the values of a column.
     var counted: Counted?
     /// The result that the last query was opened from: Back shows it again.
     var outer: Outer?
@@ -47,10 +47,9 @@ struct QueryState: Sendable {
     }
 
     struct Counted: Sendable, Hashable {
-        /// The counted query, and the text of the counting one.
-        var rows: QueryPipeline
+        /// The text of the query.
         var text: String
-        var property: QueryProperty
+        /// The number of counted rows.
         var total: Int
     }
 
