@@ -247,6 +247,19 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
+    @Test("esc cancels and the key after it acts, also if both are read together", arguments: [0, 0.1])
+    func keyAfterEscActs(pause: Double) throws {
+        var leave = Self.step(pause == 0 ? "Delete 1 entry" : "16 entries", .key(.character("q")))
+        leave.after = pause
+        var terminal = Terminal(
+            Self.planOfOne() + [
+                Self.step("Delete 1 entry", .key(Key(.escape))), leave,
+                Self.step("3 archives", .key(.control("c"))),
+            ])
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
     /// Text contains no arrows.
     @Test func arrowAndEnterConfirm() throws {
         var terminal = Terminal(

@@ -148,11 +148,12 @@ struct TypedInput {
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
-    /// Whether pending input isn't an answer: answers are one key, the same key repeated, or arrows and Enter.
+    /// Whether pending input isn't an answer: answers are one key, the same key repeated, arrows and Enter, or Esc, which cancels, before
+    /// keys for the screen behind the dialog.
     /// - Parameter hasText: whether the dialog has a text field, where text with a final Enter counts.
     func isNoAnswer(hasText: Bool) -> Bool {
         let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }
-        guard Set(keys).count > 1 else { return false }
+        guard Set(keys).count > 1, keys.first != .key(Key(.escape)) else { return false }
         if hasText { return keys.dropLast().contains(where: TypedInput.isLineEnd) }
         let arrows: Set<InputEvent> = [.key(Key(.left)), .key(Key(.right)), .key(Key(.backTab))]
         if keys.last == .key(Key(.enter)), arrows.isSuperset(of: keys.dropLast()) { return false }
