@@ -19,6 +19,16 @@ struct FiguresTests {
         #expect(Figures.elapsed(.microseconds(microseconds)) == text)
     }
 
+    @Test(
+        "numbers have separators, and no more than six decimals from 1 on",
+        arguments: [
+            ("732.4285714285714", "732.428571"), ("-1234.99999999", "-1,235"), ("1234567.8", "1,234,567.8"),
+            ("0.00012345678", "0.00012345678"), ("1e400", "1e400"), ("12", "12"),
+        ])
+    func grouped(text: String, shown: String) {
+        #expect(Figures.grouped(text) == shown)
+    }
+
     @Test func bytesInAnotherUnit() {
         #expect(Figures.share(1_920_000, of: 2_000_000) == "1.92 of 2 MB")
         #expect(Figures.share(417_000, of: 2_000_000) == "0.42 of 2 MB")

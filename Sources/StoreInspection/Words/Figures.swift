@@ -13,8 +13,12 @@ package enum Figures {
         return (number < 0 ? "-" : "") + text
     }
 
-    /// The text of a number with separators: `1,234,567.8`.
+    /// The text of a number with separators, from 1 on with at most six decimals: `1,234,567.8`.
     package static func grouped(_ text: String) -> String {
+        var text = text
+        if text.drop(while: { $0 != "." }).count > 7, let value = Double(text), abs(value) >= 1 {
+            text = decimal(value, digits: 6)
+        }
         let whole = text.prefix { $0 == "-" || $0.isASCII && $0.isNumber }
         guard let number = Int(whole), whole != "-0" else { return text }
         return count(number) + text.dropFirst(whole.count)

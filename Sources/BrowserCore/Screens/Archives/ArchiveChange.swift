@@ -209,7 +209,11 @@ extension ArchivesScreen {
             return []
         }
         do throws(SourceError) {
-            return planResize(try ArchiveChange(limits: text, of: sample), sample, archive, &model)
+            let change = try ArchiveChange(limits: text, of: sample)
+            if change == .resize(disk: sample.diskLimit, memory: sample.memoryLimit) {
+                return model.reply("The limits are unchanged.")
+            }
+            return planResize(change, sample, archive, &model)
         } catch {
             return refuse(error.description)
         }

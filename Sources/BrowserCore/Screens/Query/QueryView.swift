@@ -178,7 +178,8 @@ enum QueryView {
         remarks.append((answer.explanation.summary, .text))
         if !query.view.filter.isEmpty {
             let count = Figures.count(query.view.count(of: answer))
-            remarks.append(("filter \"\(query.view.filter)\": \(count)", .accent))
+            let part = answer.count > answer.rows.count ? " of the rows shown" : ""
+            remarks.append(("filter \"\(query.view.filter)\": \(count)\(part)", .accent))
         }
         if let order = query.view.order, !query.view.columns(of: answer).contains(order.column) {
             let glyphs = model.look.glyphs
