@@ -39,6 +39,7 @@ extension QueryScreenTests {
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == 10_050)
         try browser.press("<esc>s", shows: "Sorted only the 10,000 rows shown")
+        try browser.press("/99<enter>", shows: "of the rows shown")
     }
 
     @Test func dropsMarksOutsideResult() throws {
