@@ -91,6 +91,8 @@ struct QueryScreenTests {
         #expect(browser.text.contains("11 rows "), "\(browser.text)")
         #expect(!browser.lines[1].contains("| "), "\(browser.lines[1])")
         #expect(CommandLine.words(for: browser.model).hasSuffix(" Place 'find @key icontains \"place 1\"'"))
+        #expect(try self.browser("<enter>/!place 1<enter>Q<enter>").text.contains("49 rows "))
+        #expect(try self.browser("<enter>/^place 1$<enter>Q<enter>").text.contains("1 row "))
     }
 
     @Test func runsQueryAndOpensValue() throws {

@@ -96,7 +96,7 @@ package struct ListBuilder {
             if let base = request.base { base.listing } else {
                 try source.listing(in: request.archive, holding: "", while: goesOn)
             }
-        guard let whole, whole.isCut, !request.filter.isEmpty else { return whole }
+        guard let whole, whole.isCut, FilterPattern(request.filter)?.isPlain == true else { return whole }
         // The server searches entries that aren't listed.
         return try source.listing(in: request.archive, holding: request.filter, while: goesOn)
     }
@@ -111,7 +111,7 @@ package struct ListBuilder {
         let start = clock()
         let listing = try source.recentEntries(ListBuilder.first, in: request.archive)
         let all = Positions.all(listing.count)
-        let found = SearchText(request.filter).map { pattern in
+        let found = FilterPattern(request.filter).map { pattern in
             listing.entries(matching: pattern, among: all) { _ in }.found
         }
         let arrangement = Arrangement(
@@ -150,7 +150,7 @@ package struct ListBuilder {
     private func arrange(
         _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Timestamp
     ) throws -> Arrangement {
-        let pattern = SearchText(request.filter)
+        let pattern = FilterPattern(request.filter)
         let base = request.base
         var work = Work(
             parts: (base?.order == request.order ? 0 : 1)
@@ -266,11 +266,11 @@ package struct ListBuilder {
             (0..<sorted.count).lazy.map { sorted.index(atRow: $0) }.filter { isMember[$0] }.map { Int32($0) })
     }
 
-    /// The rows of the previous filter if the new one extends it. A backslash may begin an escape of a character, so it doesn't count.
+    /// The rows of the previous filter if the new one extends it. A backslash may begin an escape of a character, so it isn't plain.
     private func narrowed(_ request: ArrangementRequest) -> Positions? {
         guard let base = request.base, base.order == request.order, base.group == request.group,
             base.condition == request.condition, !base.filter.isEmpty,
-            request.filter.hasPrefix(base.filter), !request.filter.contains("\\")
+            request.filter.hasPrefix(base.filter), FilterPattern(request.filter)?.isPlain == true
         else { return nil }
         return base.rows
     }

@@ -48,7 +48,8 @@ extension EntryListing {
     /// The candidates whose key matches, in their order, and the number of unreadable keys. `checkpoint` gets the share done,
     /// 0 to 1, and may throw to stop. Reads every candidate's key on several threads.
     package func entries<Stop: Error>(
-        matching pattern: SearchText, among candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
+        matching pattern: FilterPattern, among candidates: Positions,
+        checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
             return try matches(pattern, candidates, checkpoint: checkpoint)
@@ -64,7 +65,7 @@ extension EntryListing {
     }
 
     private func matches<Stop: Error>(
-        _ pattern: SearchText, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
+        _ pattern: FilterPattern, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         var found: [Int32] = []
         var unreadable = 0
@@ -74,8 +75,9 @@ extension EntryListing {
             let end = min(row + 16_384 * SharedWork.threads, candidates.count)
             let parts = SharedWork.map(row..<end) { rows in
                 var found: [Int32] = []
+                let matches = pattern.keyMatcher()
                 let unreadable = readKeys(of: rows, in: candidates) { index, key in
-                    if pattern.matches(key) { found.append(Int32(index)) }
+                    if matches(key) { found.append(Int32(index)) }
                 }
                 return (found: found, unreadable: unreadable)
             }

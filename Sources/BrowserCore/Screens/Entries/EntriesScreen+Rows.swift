@@ -8,7 +8,9 @@ extension EntriesScreen {
         switch id {
         case .filter:
             model.prompt = Prompt(
-                label: "filter: ", field: TextField(entries.filter, placeholder: "part of a key"),
+                label: "filter: ",
+                field: TextField(
+                    entries.filter, placeholder: "part of a key or regular expression; !part: all others"),
                 keys: [
                     ("enter", "Keep"), ("tab", "Condition"), ("esc", "Clear"), ("up/down", "Move"),
                 ])

@@ -117,11 +117,15 @@ enum EntriesScreen: ScreenParts {
         }
     }
 
-    /// The predicate of a filter: the text as typed, or with its escapes decoded.
-    private static func matching(_ filter: String) -> QueryPredicate {
-        let texts = [filter] + [TerminalText.unescaped(filter)].compactMap { $0 }
-        let parts = texts.map { QueryPredicate.contains(.metadata(.key), $0, caseSensitive: false) }
-        return parts.count == 1 ? parts[0] : .or(parts)
+    /// The predicate of a filter: the text as typed, with its escapes decoded, or as a regular expression.
+    static func matching(_ filter: String) -> QueryPredicate {
+        let pattern = FilterPattern(filter)
+        let text = pattern?.text ?? filter
+        let texts = [text] + [TerminalText.unescaped(text)].compactMap { $0 }
+        var parts = texts.map { QueryPredicate.contains(.metadata(.key), $0, caseSensitive: false) }
+        if pattern?.isExpression == true { parts.append(.matches(.metadata(.key), pattern: "(?i)" + text)) }
+        let predicate = parts.count == 1 ? parts[0] : .or(parts)
+        return pattern?.isInverse == true ? .not(predicate) : predicate
     }
 
     // MARK: View

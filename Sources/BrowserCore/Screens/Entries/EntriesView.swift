@@ -114,7 +114,7 @@ enum EntriesView {
         let names = (entries?.properties ?? []).map(\.columnName)
         // The line below has the selected key in full.
         let widestKey = model.layout.list.columns / 2
-        let pattern = SearchText(entries?.arrangement?.filter ?? "")
+        let pattern = FilterPattern(entries?.arrangement?.filter ?? "")
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
@@ -190,7 +190,7 @@ enum EntriesView {
 
     /// - Parameter columns: the shown columns' bases.
     private static func row(
-        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], _ pattern: SearchText?,
+        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], _ pattern: FilterPattern?,
         now: Timestamp, look: Look
     ) -> Table.Row {
         guard let entry = entries.rows[row] else {
@@ -223,7 +223,7 @@ enum EntriesView {
     /// Longer keys are cut without regard to the match.
     private static let longestSearchedKey = 1_000
 
-    private static func keyCell(_ key: String, _ pattern: SearchText?, _ look: Look) -> Table.Cell {
+    private static func keyCell(_ key: String, _ pattern: FilterPattern?, _ look: Look) -> Table.Cell {
         var cell = Table.Cell(key, cut: .middle)
         if let pattern, key.utf8.count <= longestSearchedKey {
             cell.match = pattern.range(in: look.legible(key))
@@ -385,7 +385,7 @@ enum EntriesView {
         _ arrangement: Arrangement, _ entries: EntriesState, _ places: TableLayout, into frame: inout Frame,
         look: Look
     ) {
-        guard let pattern = SearchText(arrangement.filter),
+        guard let pattern = FilterPattern(arrangement.filter),
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }
         for (offset, row) in places.rows.enumerated() where entries.rows[row] != nil {

@@ -43,7 +43,7 @@ extension MessagesScreen {
 
     /// Reads messages in their order. Returns their number; nil if stopped.
     private static func read(
-        _ range: Range<Int>, of log: LogState, _ matches: ((LogLine) -> Bool)?, _ context: QuestionContext,
+        _ range: Range<Int>, of log: LogState, _ matches: (([String]) -> Bool)?, _ context: QuestionContext,
         _ body: (LogLine) throws(SourceError) -> Void
     ) throws(SourceError) -> Int? {
         var (next, count) = (range.lowerBound, 0)
@@ -54,7 +54,7 @@ extension MessagesScreen {
                 nextEvent: log.nextEvent, limit: .max, in: log.archive)
             guard !lines.isEmpty else { break }
             // Patterns match the beginning that the list reads.
-            for line in lines where matches?(line.cut) ?? true {
+            for line in lines where matches?(line.cut.searched) ?? true {
                 try body(line)
                 count += 1
             }

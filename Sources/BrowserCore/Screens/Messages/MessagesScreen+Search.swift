@@ -93,7 +93,7 @@ extension MessagesScreen {
     }
 
     private static func scan(
-        _ range: Range<Int>, of log: LogState, _ patterns: [LogPattern], _ purpose: LogState.Purpose,
+        _ range: Range<Int>, of log: LogState, _ patterns: [FilterPattern], _ purpose: LogState.Purpose,
         ticket: Int?
     ) -> Effect {
         let (archive, nextEvent, text) = (log.archive, log.nextEvent, log[purpose].text)
@@ -109,7 +109,7 @@ extension MessagesScreen {
                     count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
                     nextEvent: nextEvent, in: archive)
                 guard !lines.isEmpty else { break }
-                for (offset, line) in lines.enumerated() where matchers.allSatisfy({ $0(line) }) {
+                for (offset, line) in lines.enumerated() where matchers.allSatisfy({ $0(line.searched) }) {
                     found.append((next + offset, line.beginning))
                 }
                 found.removeFirst(max(0, found.count - 2 * LogSearch.most))

@@ -22,8 +22,7 @@ extension QueryScreen {
         }
         var query = QueryState(archive: archive, origin: origin)
         if let filter = model.entries?.filter, !filter.isEmpty {
-            let predicate = QueryPredicate.contains(.metadata(.key), filter, caseSensitive: false)
-            query.field.text = QueryPipeline([.find(predicate)]).description
+            query.field.text = QueryPipeline([.find(EntriesScreen.matching(filter))]).description
         }
         if let condition = model.entries?.condition {
             let stage = PipelineStage.find(condition.predicate)
