@@ -4,7 +4,7 @@ package struct FilterPattern: Sendable {
     package let isInverse: Bool
     /// Whether the text is also a regular expression.
     package let isExpression: Bool
-    /// The mistake of a text with characters of regular expressions that is none; only the text itself matches then.
+    /// Why a text with characters of regular expressions is no regular expression; only the text itself matches then.
     package let problem: String?
     private let plain: SearchText
 
