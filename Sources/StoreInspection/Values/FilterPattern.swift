@@ -24,32 +24,22 @@ package struct FilterPattern: Sendable {
 
     private var expression: Regex<AnyRegexOutput>? { isExpression ? try? Regex(text).ignoresCase() : nil }
 
-    /// The first match, in characters; nil behind `!`.
-    package func range(in text: String) -> Range<Int>? {
-        if isInverse { return nil }
-        let match = expression.flatMap { text.firstMatch(of: $0)?.range }
-        return match.map { characters($0, in: text) } ?? plain.range(in: text)
-    }
-
-    private func characters(_ range: Range<String.Index>, in text: String) -> Range<Int> {
-        let start = text.distance(from: text.startIndex, to: range.lowerBound)
-        return start..<start + text.distance(from: range.lowerBound, to: range.upperBound)
-    }
-
-    /// Returns a function for one thread that finds matches in a line, in characters; none behind `!`.
-    package func finder() -> (String) -> [Range<Int>] {
-        if isInverse { return { _ in [] } }
-        guard let expression else {
-            return { [plain] line in
-                var (found, start) = ([Range<Int>](), 0)
-                while let next = plain.range(in: String(line.dropFirst(start))), !next.isEmpty {
-                    found.append(start + next.lowerBound..<start + next.upperBound)
-                    start += next.upperBound
-                }
-                return found
-            }
+    /// The first matches, in characters; none behind `!`.
+    package func ranges(in text: String, most: Int = .max) -> [Range<Int>] {
+        if isInverse { return [] }
+        let matches = expression.map { text.matches(of: $0).filter { !$0.range.isEmpty } } ?? []
+        var found = matches.prefix(most).map { match in
+            let start = text.distance(from: text.startIndex, to: match.range.lowerBound)
+            return start..<start + text.distance(from: match.range.lowerBound, to: match.range.upperBound)
         }
-        return { line in line.matches(of: expression).map { characters($0.range, in: line) } }
+        var start = 0
+        while matches.isEmpty, found.count < most,
+            let next = plain.range(in: String(text.dropFirst(start))), !next.isEmpty
+        {
+            found.append(start + next.lowerBound..<start + next.upperBound)
+            start += next.upperBound
+        }
+        return found
     }
 
     /// Returns a function for one thread: whether any of the forms of a text matches or, behind `!`, none does.

@@ -226,7 +226,7 @@ enum EntriesView {
     private static func keyCell(_ key: String, _ pattern: FilterPattern?, _ look: Look) -> Table.Cell {
         var cell = Table.Cell(key, cut: .middle)
         if let pattern, key.utf8.count <= longestSearchedKey {
-            cell.match = pattern.range(in: look.legible(key))
+            cell.match = pattern.ranges(in: look.legible(key), most: 1).first
         }
         return cell
     }
@@ -392,7 +392,7 @@ enum EntriesView {
             let start = Point(column: place.column, row: places.body.row + offset)
             // Only the visible part is searched, so that a long key costs no more.
             let shown = (0..<place.columns).map { frame[start.column + $0, start.row].text }.joined()
-            guard let range = pattern.range(in: shown) else { continue }
+            guard let range = pattern.ranges(in: shown, most: 1).first else { continue }
             frame.highlight(range, of: shown, at: start, look: look)
         }
     }

@@ -92,15 +92,15 @@ extension QueryScreen {
 
     /// The query of the rows before the last `group` stage, and the columns of the groups; nil if the result's rows aren't groups.
     static func grouping(_ query: QueryState) -> (rows: [PipelineStage], columns: [QueryColumn])? {
-        for (place, stage) in (query.answer?.plan.pipeline.stages ?? []).enumerated().reversed() {
+        let stages = query.answer?.plan.pipeline.stages ?? []
+        let place = stages.lastIndex { stage in
             switch stage {
-            case .group(let columns, _):
-                return (Array(query.answer?.plan.pipeline.stages[..<place] ?? []), columns)
-            case .find, .sort, .limit, .skip: continue
-            case .select, .distinct, .aggregate: return nil
+            case .find, .sort, .limit, .skip: false
+            case .select, .distinct, .aggregate, .group: true
             }
         }
-        return nil
+        guard let place, case .group(let columns, _) = stages[place] else { return nil }
+        return (Array(stages[..<place]), columns)
     }
 
     /// Runs a query that lists the rows of the selected group; nil if the row isn't a group.
