@@ -223,7 +223,7 @@ struct GraphTests {
         browser.refresh()
         browser.refresh()
         browser.press([.character("L")])
-        let proposal = "disk \(Figures.bytes(limit + 20_000)) memory"
+        let proposal = "disk \(Figures.bytes(limit + 39 * 500)) memory"
         #expect(browser.text.contains(proposal), "\(browser.text)")
     }
 
@@ -245,7 +245,7 @@ struct GraphTests {
         browser.refresh()
         browser.refresh()
         browser.press([.character("L")])
-        let proposal = "disk \(Figures.bytes(limit + 2 * UInt64(size))) memory"
+        let proposal = "disk \(Figures.bytes(limit + UInt64(size))) memory"
         #expect(browser.text.contains(proposal), "\(browser.text)")
     }
 
@@ -263,7 +263,7 @@ struct GraphTests {
         browser.refresh()
         browser.refresh()
         browser.press([.character("L")])
-        let proposal = "disk \(Figures.bytes(limit + 80 * 500)) memory"
+        let proposal = "disk \(Figures.bytes(limit + 79 * 500)) memory"
         #expect(browser.text.contains(proposal), "\(browser.text)")
     }
 

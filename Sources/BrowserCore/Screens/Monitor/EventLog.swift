@@ -211,8 +211,8 @@ struct EventFilter: Sendable, Hashable {
 /// Detects archives that are too small: counts recorded keys that the present disk limit evicted in the ten minutes before. Keys are
 /// compared by their hashes, since the events of evictions may lack the key.
 ///
-/// Keys are evicted in LRU order. So a larger limit would have kept a key if it had had space for the value and for those that were
-/// evicted later and are still absent, beside all that the archive held.
+/// Keys are evicted in LRU order. So a larger limit would have kept a key that was recorded again if it had had space for the values
+/// that were evicted later and are absent after the record, beside all that the archive then holds, which includes the key.
 struct EvictedReturns: Sendable {
     private var evicted: [UInt32: (time: Timestamp, bytes: UInt64, place: Int)] = [:]
     /// Bytes of ``evicted`` in the order of their evictions.
@@ -264,7 +264,7 @@ struct EvictedReturns: Sendable {
         present.records += 1
         guard let old = remove(event.keyHash), event.time.seconds(since: old.time) < 600 else { return }
         present.returns += 1
-        present.excess = max(present.excess, sizes.sum(after: old.place) + UInt64(clamping: event.bytes))
+        present.excess = max(present.excess, sizes.sum(after: old.place))
     }
 
     private mutating func remove(_ key: UInt32) -> (time: Timestamp, place: Int)? {
@@ -283,8 +283,8 @@ struct EvictedReturns: Sendable {
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
-    /// The least disk limit that would have kept the keys, as far as the events show it; at most the bytes of all values that exist
-    /// or were evicted. Nil if the archive isn't too small.
+    /// The least disk limit that would have kept the keys, as far as the events show it. At most one value more than the bytes of
+    /// all values that exist or were evicted. Nil if the archive isn't too small.
     func neededLimit(of archive: ArchiveSample) -> UInt64? {
         guard isTooSmall(archive), let limit = archive.diskLimit else { return nil }
         return limit + max(before.excess, present.excess)
