@@ -28,6 +28,23 @@ struct ServerKeysTests {
         #expect(KeyName.bytes(KeyName.text(text)) == text)
     }
 
+    @Test("facts of a later read don't make those of an earlier one valid again")
+    func agesOfFacts() {
+        let start = Timestamp(seconds: 1_770_000_000)
+        var learnt = LearntFacts(count: 3)
+        for (place, seconds) in [(0, 0.0), (1, 8)] {
+            let end = start.adding(seconds: seconds)
+            learnt.note(nil, at: place, now: end)
+            learnt.endRead(at: end)
+        }
+        func fresh(after seconds: Double) -> [Bool] {
+            (0..<3).map { learnt.isFresh($0, at: start.adding(seconds: seconds)) }
+        }
+        #expect(fresh(after: 9) == [true, true, false])
+        #expect(fresh(after: 12) == [false, true, false])
+        #expect(fresh(after: 19) == [false, false, false])
+    }
+
     @Test(arguments: [
         ("redis://h", "valkey://h"), ("valkey://u:p%40@h:1/3", "valkey://h:1"),
         ("valkey://[::1]:7", "valkey://[::1]:7"),

@@ -41,50 +41,7 @@ package final class ServerListing: EntryListing {
         var recent: [Int: KeyFacts?] = [:]
         var asked = Timestamp.now()
         /// Nil before ``learnFigures(of:_:)``.
-        var learnt: Learnt?
-        /// When metadata was last added to ``learnt``.
-        var learntAt = Timestamp(microseconds: .min)
-    }
-
-    /// Facts of keys in little memory.
-    private struct Learnt {
-        private struct Row {
-            let size: UInt64
-            let used: Timestamp
-            let expires: Timestamp?
-            // Last, so that no padding follows them.
-            let hits: UInt8
-            let type: UInt8
-        }
-
-        private var rows: [Row?]
-        private var types: [(type: String, layout: String?)] = []
-        private(set) var total: UInt64 = 0
-        private(set) var unknown: Int
-
-        init(count: Int) { (rows, unknown) = (Array(repeating: nil, count: count), count) }
-
-        func knows(_ index: Int) -> Bool { rows[index] != nil }
-
-        mutating func note(_ facts: KeyFacts?, at index: Int, now: Timestamp) {
-            let type = (facts?.type ?? "", facts?.layout)
-            let known = types.firstIndex { $0 == type }
-            if known == nil, types.count <= UInt8.max { types.append(type) }
-            total += UInt64(clamping: facts?.memory ?? 0)
-            unknown -= 1
-            rows[index] = Row(
-                size: UInt64(clamping: facts?.memory ?? 0), used: facts?.used ?? now,
-                expires: facts?.expires, hits: facts?.frequency ?? 0,
-                type: UInt8(clamping: known ?? types.count - 1))
-        }
-
-        func facts(at index: Int) -> KeyFacts? {
-            guard let row = rows[index] else { return nil }
-            let type = types[Int(row.type)]
-            return KeyFacts(
-                type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,
-                used: row.used, frequency: row.hits)
-        }
+        var learnt: LearntFacts?
     }
 
     /// Maximum number of keys, which take some 100 MB.
@@ -95,8 +52,6 @@ package final class ServerListing: EntryListing {
     private static let mostRecent = 4096
     /// Seconds for which cached facts are valid.
     private static let fresh = 1.0
-    /// Seconds for which the metadata of ``learnFigures(of:_:)`` is valid.
-    private static let freshLearnt = 10.0
 
     /// Scans a database; nil: stopped.
     /// - Parameters:
@@ -211,8 +166,8 @@ package final class ServerListing: EntryListing {
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
-            guard now.seconds(since: state.learntAt) < ServerListing.freshLearnt,
-                let facts = state.learnt?.facts(at: index)
+            guard let learnt = state.learnt, learnt.isFresh(index, at: now),
+                let facts = learnt.facts(at: index)
             else { return nil }
             return facts.type.isEmpty ? .some(nil) : facts
         }
@@ -234,7 +189,7 @@ package final class ServerListing: EntryListing {
     package func learnFigures(
         of entries: Positions, _ goesOn: (Double) -> Bool
     ) throws(SourceError) -> Bool {
-        var learnt = state.withLock { $0.learnt } ?? Learnt(count: count)
+        var learnt = state.withLock { $0.learnt } ?? LearntFacts(count: count)
         let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
         let unknown = Array(all.filter { !learnt.knows($0) })
         var rest = unknown[...]
@@ -247,10 +202,8 @@ package final class ServerListing: EntryListing {
             let now = Timestamp.now()
             for (index, facts) in zip(block, found) { learnt.note(facts, at: index, now: now) }
         }
-        state.withLock { state in
-            state.learnt = learnt
-            if !unknown.isEmpty { state.learntAt = .now() }
-        }
+        if !unknown.isEmpty { learnt.endRead(at: .now()) }
+        state.withLock { $0.learnt = learnt }
         return true
     }
 }

@@ -1,0 +1,55 @@
+import StorageEngine
+
+/// Facts of a listing's keys in little memory, with the time of the read that added them.
+package struct LearntFacts: Sendable {
+    private struct Row {
+        let size: UInt64
+        let used: Timestamp
+        let expires: Timestamp?
+        // Last, so that no padding follows them.
+        let hits: UInt8
+        let type: UInt8
+        let read: UInt16
+    }
+
+    private var rows: [Row?]
+    private var types: [(type: String, layout: String?)] = []
+    /// The ends of reads.
+    private var ends: [Timestamp] = []
+    private(set) var total: UInt64 = 0
+    private(set) var unknown: Int
+
+    /// Seconds after the end of a read for which its facts are valid.
+    private static let fresh = 10.0
+
+    package init(count: Int) { (rows, unknown) = (Array(repeating: nil, count: count), count) }
+
+    func knows(_ index: Int) -> Bool { rows[index] != nil }
+
+    package mutating func note(_ facts: KeyFacts?, at index: Int, now: Timestamp) {
+        let type = (facts?.type ?? "", facts?.layout)
+        let known = types.firstIndex { $0 == type }
+        if known == nil, types.count <= UInt8.max { types.append(type) }
+        total += UInt64(clamping: facts?.memory ?? 0)
+        unknown -= 1
+        rows[index] = Row(
+            size: UInt64(clamping: facts?.memory ?? 0), used: facts?.used ?? now,
+            expires: facts?.expires, hits: facts?.frequency ?? 0,
+            type: UInt8(clamping: known ?? types.count - 1), read: UInt16(clamping: ends.count))
+    }
+
+    package mutating func endRead(at now: Timestamp) { if ends.count <= UInt16.max { ends.append(now) } }
+
+    package func isFresh(_ index: Int, at now: Timestamp) -> Bool {
+        guard let row = rows[index], Int(row.read) < ends.count else { return false }
+        return now.seconds(since: ends[Int(row.read)]) < LearntFacts.fresh
+    }
+
+    func facts(at index: Int) -> KeyFacts? {
+        guard let row = rows[index] else { return nil }
+        let type = types[Int(row.type)]
+        return KeyFacts(
+            type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,
+            used: row.used, frequency: row.hits)
+    }
+}
