@@ -492,6 +492,21 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("20 groups by stock"), "\(browser.frame.plainText)")
     }
 
+    @Test("a filter shows some of the databases")
+    func filteredDatabases() async throws {
+        let served = try await Served()
+        for number in ["0", "1", "12"] {
+            try served.ask("SELECT", number)
+            try served.ask("SET", "key", "1")
+        }
+        var browser = browser(served)
+        browser.press(try Key.script("/b1<enter>"))
+        let text = browser.frame.plainText
+        #expect(text.contains("2 of 3 databases") && !text.contains("db0"), "\(text)")
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.frame.plainText.contains("db0"))
+    }
+
     @Test("a value under an LFU policy is read once where reads count as accesses")
     func valueUnderLFU() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])

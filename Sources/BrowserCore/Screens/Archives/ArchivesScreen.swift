@@ -59,7 +59,6 @@ enum ArchivesScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
         if changes.contains(id) { return selected(model) != nil }
-        if model.isOfServer, id == .filter { return false }
         if model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) { return false }
         guard let archive = selected(model) else { return ![.open, .query, .groups].contains(id) }
         return ![.query, .groups].contains(id) || archive.kind != .log
@@ -153,9 +152,17 @@ enum ArchivesScreen: ScreenParts {
         return []
     }
 
-    static func promptNote(_ model: Model) -> String {
-        let all = Figures.count(model.archives.archives.count, "archive", "archives")
-        return "  \(Figures.count(model.archives.rows.count)) of \(all)"
+    static func promptNote(_ model: Model) -> String { "  \(share(model))" }
+
+    /// The number of listed archives with the filter; nil without one.
+    static func filtered(_ model: Model) -> String? {
+        model.archives.filter.isEmpty ? nil : "\(share(model))  filter \"\(model.archives.filter)\""
+    }
+
+    private static func share(_ model: Model) -> String {
+        let (one, many) = model.isOfServer ? ("database", "databases") : ("archive", "archives")
+        let all = Figures.count(model.archives.archives.count, one, many)
+        return "\(Figures.count(model.archives.rows.count)) of \(all)"
     }
 
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {

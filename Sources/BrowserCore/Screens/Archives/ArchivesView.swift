@@ -142,11 +142,9 @@ enum ArchivesView {
         }
         let entries = archives.reduce(0) { $0 &+ $1.entries }
         let damaged = archives.count { $0.problem == nil && $0.isDamaged }
-        let filter = model.archives.filter
-        let all = Figures.count(figures.archives.count, "archive", "archives")
         let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         let parts = [
-            filter.isEmpty ? all : "\(Figures.count(archives.count)) of \(all)  filter \"\(filter)\"",
+            ArchivesScreen.filtered(model) ?? Figures.count(figures.archives.count, "archive", "archives"),
             "disk \(sum(\.diskBytes))", Figures.count(entries, "entry", "entries"),
             archives.contains { $0.kind != .log && $0.memoryLimit != 0 }
                 ? "memory \(sum(\.memoryBytes))" : nil,
@@ -210,7 +208,9 @@ enum DatabasesView {
         return Table(
             columns: ArchivesView.marked(columns, model), rowCount: databases.count,
             firstRow: model.archives.top,
-            selectedRow: databases.isEmpty ? nil : model.archives.cursor, emptyText: "No database has keys."
+            selectedRow: databases.isEmpty ? nil : model.archives.cursor,
+            emptyText: model.archives.filter.isEmpty
+                ? "No database has keys." : Browser.noMatch("database name", model.archives.filter, model)
         ) { row in
             let database = databases[row]
             let expiring = server.expiring(in: database.name)
@@ -234,7 +234,7 @@ enum DatabasesView {
                     + (server.memoryLimit == nil ? ", no limit" : ", \(server.policy)"),
                 Figures.count(server.clients, "client", "clients"),
             ],
-            [server.remark].compactMap { $0 } + [
+            [ArchivesScreen.filtered(model), server.remark].compactMap { $0 } + [
                 "\(now.map { Figures.rate($0.operations) } ?? "-") commands/s",
                 RecentHits([history].compactMap { $0 }).words,
                 "evictions \(now.map { Figures.rate($0.evictions) } ?? "-")/s",
