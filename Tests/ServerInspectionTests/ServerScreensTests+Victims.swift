@@ -33,8 +33,10 @@ extension ServerScreensTests {
         )
         if let first {
             #expect(browser.model.cursorKey == first, "\(browser.frame.plainText)")
+            #expect(browser.model.said?.contains(" ago") == false, "the order was just requested")
             browser.press([.character("V")])
             #expect(browser.model.cursorKey != first)
+            #expect(browser.model.said?.contains(" ago") == true)
         }
     }
 

@@ -53,10 +53,12 @@ extension EntriesScreen {
         // A paused list is read once, when the order is chosen.
         let isNew =
             model.pausedSince == nil ? isOlder(entries, EntriesState.oldList.victims, model) : !isShown
-        var said =
-            server.evictionOrder.map {
-                "\(server.policy) evicts the \($0.first) of some sampled keys, likely the first rows."
-            } ?? "\(server.policy) evicts keys with an expiry time, each equally likely."
+        var said = "Reading all keys"
+        if !isNew, let shown = entries.arrangement, shown.listing.knowsFigures {
+            said = "Read \(Figures.duration(max(0, model.now.seconds(since: shown.made)))) ago"
+        }
+        let chosen = server.evictionOrder.map { "the \($0.first) of some sampled ones" }
+        said += ": \(server.policy) evicts \(chosen ?? "keys with an expiry time, each equally likely")."
         if !entries.filter.isEmpty || own != nil || entries.group != nil {
             said = hidingText(entries, model, hides: "other keys, which may be evicted first")
         }

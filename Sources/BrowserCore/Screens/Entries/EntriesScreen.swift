@@ -45,7 +45,8 @@ enum EntriesScreen: ScreenParts {
 
     static func age(_ model: Model) -> ScreenAge? {
         guard let entries = model.entries, let arrangement = entries.arrangement, !arrangement.isPart,
-            let sample = model.sample(entries.archive), entries.shownFigures != sample
+            let sample = model.sample(entries.archive),
+            entries.shownFigures != sample || entries.showsLikelyVictims
         else { return nil }
         let made = arrangement.made
         let age = ScreenAge(.updated, since: made, at: model.now)
@@ -206,7 +207,7 @@ enum EntriesScreen: ScreenParts {
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         guard isForced else { return [] }
         // Among likely victims the cursor stays at its row, because the key may no longer be one.
-        if let entries = model.entries, entries.victims?.order == entries.order { model.entries?.key = nil }
+        if model.entries?.showsLikelyVictims == true { model.entries?.key = nil }
         return rearrange(&model, takingListing: true, isForced: true)
     }
 

@@ -51,6 +51,7 @@ struct EntriesState: Sendable {
     var victimTicket: Int?
     /// The order and the condition of a server's list of likely victims, and the user's part of the condition.
     var victims: (order: EntryOrder, condition: EntryCondition?, own: EntryCondition?)?
+    var showsLikelyVictims: Bool { victims?.order == order }
     /// The condition without the part that lists likely victims.
     var ownCondition: EntryCondition? {
         victims.map { condition == $0.condition ? $0.own : condition } ?? condition
