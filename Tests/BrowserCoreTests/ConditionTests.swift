@@ -58,6 +58,23 @@ struct ConditionTests {
         #expect(source.with { $0.valueCalls } == read + 16)
     }
 
+    @Test("marks end with their archive, also in a list whose repeated reads would count as accesses")
+    func replacedArchive() throws {
+        let (source, clock) = (Fixture.source(), TestClock())
+        source.with { $0.countsAccesses = true }
+        var browser = try Fixture.browser(
+            source, columns: 99, clock: clock, keys: "j<enter>Wpopulation > 2000000<enter>ym")
+        #expect(browser.model.markedKeys.count == 1)
+        let read = source.with { $0.valueCalls }
+        source.with { $0.summaries["City"]?.identity = [7] }
+        clock.advance(4, refreshing: &browser)
+        #expect(browser.model.markedKeys == [])
+        browser.press([.character("m")])
+        clock.advance(4, refreshing: &browser)
+        #expect(browser.model.markedKeys.count == 1)
+        #expect(source.with { $0.valueCalls } == read)
+    }
+
     @Test("an empty list states how many entries couldn't be read")
     func countsUnreadableWithoutMatches() throws {
         let source = Fixture.source()

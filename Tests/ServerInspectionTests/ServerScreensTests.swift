@@ -507,6 +507,19 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("db0"))
     }
 
+    @Test("a plan leaves out marked keys whose rows show that they were removed")
+    func plansWithoutRemovedRows() async throws {
+        let served = try await Served()
+        _ = try served.fill(keys: 4)
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>M"))
+        try served.ask("DEL", "key 1", "key 3")
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        browser.press([.character("D")])
+        #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2"])
+    }
+
     @Test("a value under an LFU policy is read once where reads count as accesses")
     func valueUnderLFU() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])

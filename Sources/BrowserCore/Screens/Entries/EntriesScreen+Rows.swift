@@ -406,7 +406,7 @@ extension EntriesScreen {
 
     // MARK: Rows in view
 
-    private static let goneText = "The entry was removed."
+    static let goneText = "The entry was removed."
 
     /// Reads rows. Removed ones that weren't visible are replaced by the next.
     private static func loadRows(

@@ -18,15 +18,16 @@ enum EntriesScreen: ScreenParts {
 
     static func targets(_ model: Model) -> ChosenEntries? {
         model.entries.map { entries in
-            let isMarked = !entries.marks.isEmpty
-            let all = isMarked ? entries.marks.list : entries.rows[entries.cursor].map { [$0.target] } ?? []
+            let (isMarked, gone) = (!entries.marks.isEmpty, entries.ghosts)
+            var targets = isMarked ? entries.marks.list : []
+            if !isMarked, let entry = entries.rows[entries.cursor] { targets = [entry.target] }
+            if !gone.isEmpty { targets.removeAll { gone.contains(ExactText($0.key)) } }
             var chosen = ChosenEntries(
-                archive: entries.archive,
-                targets: all.filter { !entries.ghosts.contains(ExactText($0.key)) },
-                canBeOthers: entries.count > 0,
+                archive: entries.archive, targets: targets, canBeOthers: entries.count > 0,
                 isUnderWay: entries.marking != nil
                     ? Browser.stillMarking : !isMarked && entries.isCursorUnread ? Browser.notRead : nil,
-                absence: entries.count == 0 ? " No entries are shown." : "")
+                absence: entries.count == 0
+                    ? " No entries are shown." : gone.isEmpty ? "" : " \(goneText)")
             if isMarked, let arrangement = entries.arrangement, arrangement.isFiltered {
                 let (marks, shown) = (entries.marks, entries.rows.values)
                 chosen.complete = { chosen, progress in
@@ -288,8 +289,6 @@ extension EntriesScreen {
         if entries.ticket != nil {
             return entries.arrangement?.isPart == true && !entries.filter.isEmpty ? showFirst(model) : []
         }
-        // Each list would count as accesses; the top bar shows its age.
-        if entries.readsValues, model.countsReads { return [] }
         guard let sample = model.sample(entries.archive) else {
             if model.archives.figures != nil, model.archives.problem == nil {
                 model.entries?.problem = "Archive \(entries.archive.name) was removed."
@@ -305,7 +304,10 @@ extension EntriesScreen {
             // Another archive has this name now, or the server was restarted.
             model.entries?.preview = Preview()
             model.entries?.marks = Marks()
+            model.entries?.listedFigures = nil
         }
+        // Each list would count as accesses; the top bar shows its age.
+        if entries.readsValues, model.countsReads { return [] }
         if !isReplaced, let notBefore = entries.notBefore, model.now < notBefore { return [] }
         guard entries.listedFigures != sample || entries.problem != nil || hasExpired(entries, model.now)
         else { return [] }
