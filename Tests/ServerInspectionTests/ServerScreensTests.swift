@@ -112,7 +112,7 @@ struct ServerScreensTests {
         browser.press(try Key.script("<enter><enter>"))
         browser.refresh()
         if touches {
-            #expect(browser.frame.plainText.contains("NO-TOUCH"))
+            #expect(browser.frame.plainText.contains("counts as an access to its key"))
             #expect(!browser.frame.plainText.contains("contents to see"))
         } else {
             #expect(browser.frame.plainText.contains("contents to see"))
@@ -518,6 +518,30 @@ struct ServerScreensTests {
         browser.refresh()
         browser.press([.character("D")])
         #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2"])
+    }
+
+    @Test("values beside the list are read after one answer, and before it a line says why they aren't")
+    func valuesBesideTheList() async throws {
+        let served = try await Served()
+        try served.ask("MSET", "first", "contents 1", "second", "contents 2")
+        guard try !served.connection.traits().keepsIdleTimes else { return }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.frame.plainText.split(separator: "\n").count { $0.contains("access. ") } == 1)
+        browser.press(try Key.script("<enter><esc><down>"))
+        #expect(try calls("getrange", served) == 0)
+        browser.press(try Key.script("<enter>y<esc>"))
+        for key in ["<up>", "<down>"] {
+            browser.press(try Key.script(key))
+            let number = browser.model.cursorKey == "first" ? 1 : 2
+            #expect(browser.frame.plainText.contains("contents \(number)"), "\(browser.frame.plainText)")
+        }
+        // Also in the pager, and in other programs that get the value.
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        #expect(throws: SourceError.self) { try source.entry("first", in: archive) }
+        source.allowUse(of: nil, in: archive)
+        #expect(try source.entry("first", in: archive) != nil)
     }
 
     @Test("a value under an LFU policy is read once where reads count as accesses")

@@ -177,6 +177,9 @@ extension Model {
     /// Whether the server counts reading a value as an access.
     var countsReads: Bool { archives.figures?.objectionToReading != nil }
 
+    /// Whether values aren't read, because that counts as accesses and isn't allowed yet.
+    var withholdsValues: Bool { countsReads && !archives.allowsUse }
+
     /// Reads a server's value beside the list again, even if its size and type are unchanged.
     mutating func readValueAgain() { if isOfServer { entries?.preview.sequence = nil } }
 
@@ -257,6 +260,22 @@ extension Browser {
             return action(&model)
         } left: { model in
             model.say("No values were read. \(subject) needs them.", seconds: 10)
+        }
+        return []
+    }
+
+    /// Runs an action that reads a value. If a server counts that as an access, asks first, once for each store.
+    static func readingValue(
+        _ model: inout Model, _ action: @escaping @Sendable (inout Model) -> [Effect]
+    ) -> [Effect] {
+        guard model.withholdsValues else { return action(&model) }
+        model.overlay = Choice(
+            title: "Read values?",
+            lines: ["Each read counts as an access to its key. Values are then read until the browser ends."],
+            button: "Read", selected: 1
+        ) { model in
+            model.archives.allowsUse = true
+            return action(&model)
         }
         return []
     }

@@ -23,6 +23,7 @@ package final class ServerSource: QueriedSource {
         var scan: (database: Int, keys: ListingScan, end: Timestamp?)?
         /// Keys whose values may be read although that counts as an access.
         var allowed: Set<EntryAddress> = []
+        var allowsAll = false
 
         /// The scan of a database, unless it was stopped long ago.
         func scan(of database: Int) -> ListingScan? {
@@ -198,9 +199,9 @@ package final class ServerSource: QueriedSource {
         try connection.traits().objectionToReading
     }
 
-    package func allowUse(of key: String, in archive: ArchiveAddress) {
+    package func allowUse(of key: String?, in archive: ArchiveAddress) {
         state.withLock {
-            $0.allowed.insert(EntryAddress(key, in: archive))
+            if let key { $0.allowed.insert(EntryAddress(key, in: archive)) } else { $0.allowsAll = true }
             // Otherwise, a change shortly after the last read would pass for the own access.
             $0.value = nil
         }
@@ -258,9 +259,9 @@ package final class ServerSource: QueriedSource {
             before.entry.accessed = entry.accessed
             return before
         }
-        let isAllowed = state.withLock { $0.allowed.contains(EntryAddress(key, in: archive)) }
+        let isAllowed = state.withLock { $0.allowsAll || $0.allowed.contains(EntryAddress(key, in: archive)) }
         if !isAllowed, let reason = try objectionToReading() {
-            throw SourceError("\(reason); enter on the value screen reads it, and later ones at once.")
+            throw SourceError("\(reason); open the value to allow that.")
         }
         guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
         var hasher = Hasher()

@@ -48,8 +48,9 @@ package protocol StoreSource: Sendable {
     /// A value's size at a server, as in its list; nil for stores, whose size is the length.
     func memory(of key: String, in archive: ArchiveAddress) -> Int?
 
-    /// Allows reading a value although the server counts it as an access.
-    func allowUse(of key: String, in archive: ArchiveAddress)
+    /// Allows reading a value, or all values, although the server counts that as an access.
+    /// - Parameter key: nil: all keys of the server.
+    func allowUse(of key: String?, in archive: ArchiveAddress)
 
     /// Clients and slow log of a server; nil for stores.
     func serverActivity() throws(SourceError) -> ServerActivity?
@@ -161,7 +162,7 @@ extension StoreSource {
     package func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
-    package func allowUse(of key: String, in archive: ArchiveAddress) {}
+    package func allowUse(of key: String?, in archive: ArchiveAddress) {}
     package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
 }
 

@@ -9,10 +9,10 @@ struct ArchivesState: Sendable {
     var top = 0
     /// When the figures were requested; nil: answered.
     var pendingSince: Timestamp?
-    /// Whether the value screen reads values although the server counts that as an access.
+    /// Whether single values are read although the server counts that as an access.
     var allowsUse = false
-    /// Whether queries, conditions, groups and sorts may read many values although the server counts that as accesses.
-    var allowsReadingAll = false
+    /// The same of queries, conditions, groups and sorts, which read many values.
+    var allowsReadingAll = false { didSet { allowsUse = allowsUse || allowsReadingAll } }
     var histories: [ExactText: ArchiveHistory] = [:]
     /// Copies from the moment when the screen was paused.
     var pausedHistories: [ExactText: ArchiveHistory]?

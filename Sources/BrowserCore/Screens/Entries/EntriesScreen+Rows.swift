@@ -486,7 +486,8 @@ extension EntriesScreen {
         _ entries: inout EntriesState, _ layout: ScreenLayout, _ model: Model
     ) -> Effect? {
         let shown = entries.preview
-        guard !layout.pane.isEmpty, !shown.isPending, let entry = entries.rows[entries.cursor]
+        guard !layout.pane.isEmpty, !shown.isPending, !model.withholdsValues,
+            let entry = entries.rows[entries.cursor]
         else { return nil }
         let isSameKey = shown.key.map(ExactText.init) == ExactText(entry.key)
         let isSame = isSameKey && shown.sequence == entry.sequence
@@ -496,7 +497,7 @@ extension EntriesScreen {
             ?? (!model.countsReads && isOutdated(shown.read, model))
         guard !isSame || isDue else { return nil }
         let isShown = shown.load.map { ExactText($0.entry.key) } == ExactText(entry.key)
-        let isRequested = isShown && shown.sequence == nil
+        let allowsUse = model.archives.allowsUse
         entries.preview.failed = nil
         entries.preview.isPending = true
         entries.preview.key = entry.key
@@ -504,7 +505,7 @@ extension EntriesScreen {
         entries.preview.since = isSame && isShown ? nil : model.now
         let (key, archive) = (entry.key, entries.archive)
         return .ask("load value \(archive.name)/\(key) for preview") { (context) throws(SourceError) in
-            if isRequested { context.source.allowUse(of: key, in: archive) }
+            if allowsUse { context.source.allowUse(of: nil, in: archive) }
             return try ValueLoad.load(
                 key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
         } then: { model, result in

@@ -5,8 +5,8 @@ import TerminalKit
 struct PreviewPane {
     private let preview: Preview
     private let isBeside: Bool
-    /// The selected key while its value is being read for longer than ``Preview/patience``.
-    private let awaited: String?
+    /// The selected key while its value isn't read, or is being read for longer than ``Preview/patience``.
+    private let unread: (key: String, words: String)?
     /// Seconds since a server's value was read.
     private let age: Double
 
@@ -16,7 +16,14 @@ struct PreviewPane {
         let isLate = preview.since.map { model.now.seconds(since: $0) >= Preview.patience } ?? false
         age = model.isOfServer ? preview.read.map { model.shownNow.seconds(since: $0) } ?? 0 : 0
         let isRead = entries.read.range.contains(entries.cursor) || entries.count == 0
-        awaited = !isRead ? "" : preview.isPending && isLate ? entries.key : nil
+        if model.withholdsValues {
+            let key = Browser.keyName(model, .open)
+            unread = (entries.key ?? "", "Not read: that counts as an access. \(key) asks.")
+        } else if !isRead || preview.isPending && isLate {
+            unread = (isRead ? entries.key ?? "" : "", "Reading")
+        } else {
+            unread = nil
+        }
     }
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
@@ -32,16 +39,11 @@ struct PreviewPane {
         }
         let title = isBeside ? head : head.inset(left: 2, right: 2)
         let space = isBeside ? "" : " "
-        if let awaited {
-            frame.write([Span("\(space)\(awaited)\(space)", look[.header])], at: title.origin, within: title)
-            return frame.draw(ProblemText(text: "Reading", role: .dim), in: body, look: look)
-        }
-        if let problem = preview.problem {
-            frame.write(
-                [Span("\(space)\(preview.key ?? "")\(space)", look[.header])], at: title.origin, within: title
-            )
-            frame.draw(ProblemText(text: problem), in: body, look: look)
-            return
+        let problem = preview.problem.map { (key: preview.key ?? "", words: $0) }
+        if let (key, words) = unread ?? problem {
+            frame.write([Span("\(space)\(key)\(space)", look[.header])], at: title.origin, within: title)
+            let text = ProblemText(text: words, role: unread == nil ? .danger : .dim)
+            return frame.draw(text, in: body, look: look)
         }
         guard let load = preview.load else { return }
         let isPart = load.head.count < load.entry.valueBytes

@@ -55,8 +55,8 @@ extension ValueScreen {
 
     /// Folds or unfolds a container; opens a text or bytes in full.
     private static func foldOrOpen(_ model: inout Model) -> [Effect] {
-        guard let value = model.value, value.load != nil else { return allowReading(&model) }
-        guard value.mode == .tree, let tree = value.tree, let node = value.node else { return [] }
+        guard let value = model.value, value.mode == .tree, let tree = value.tree, let node = value.node
+        else { return [] }
         if tree.nodes[node].isContainer {
             model.value?.folded.formSymmetricDifference([node])
             model.value?.unfold()
@@ -105,6 +105,10 @@ extension ValueScreen {
     }
 
     static func show(_ value: ValueState, _ model: inout Model) -> [Effect] {
+        Browser.readingValue(&model) { showRead(value, &$0) }
+    }
+
+    private static func showRead(_ value: ValueState, _ model: inout Model) -> [Effect] {
         // Screens opened from the former value return to its origin.
         if let former = model.value?.origin {
             if model.query?.origin == .value { model.query?.origin = former }

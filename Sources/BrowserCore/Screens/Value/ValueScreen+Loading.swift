@@ -13,7 +13,7 @@ extension ValueScreen {
         let allowsUse = model.archives.allowsUse
         return .ask("load value \(value.archive.name)/\(value.key) for screen") {
             (context) throws(SourceError) in
-            if allowsUse { context.source.allowUse(of: value.key, in: value.archive) }
+            if allowsUse { context.source.allowUse(of: nil, in: value.archive) }
             return try ValueLoad.load(
                 value.key, limit: ValueContent.decodingLimit, in: value.archive, from: context.source)
         } then: { model, result in

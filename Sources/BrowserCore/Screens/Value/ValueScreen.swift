@@ -126,7 +126,6 @@ enum ValueScreen: ScreenParts {
         switch id {
         case .editValue where value.load?.typeName != nil: return value.element != nil
         case .editValue: return value.load?.content.isEditable == true
-        case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
         default: return true
@@ -144,17 +143,6 @@ enum ValueScreen: ScreenParts {
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }
-
-    /// Reads a value although the server counts reading as an access; later values of the server are read at once.
-    static func allowReading(_ model: inout Model) -> [Effect] {
-        guard let value = model.value, value.load == nil, value.problem != nil, !value.isPending else {
-            return []
-        }
-        model.value?.isPending = true
-        model.value?.problem = nil
-        model.archives.allowsUse = true
-        return [load(value, model)]
-    }
 
     static func back(_ model: inout Model) -> [Effect] {
         if model.value?.part != nil { return closePart(&model) }
