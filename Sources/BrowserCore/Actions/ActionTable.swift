@@ -37,6 +37,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case store1 = "store-1", store2 = "store-2", store3 = "store-3", store4 = "store-4", store5 = "store-5"
     case store6 = "store-6", store7 = "store-7", store8 = "store-8", store9 = "store-9"
     case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
+    case addElement = "add-element"
 
     static let stores: [ActionID] = [
         .store1, .store2, .store3, .store4, .store5, .store6, .store7, .store8, .store9,
@@ -46,7 +47,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     var isVerb: Bool {
         [
             .open, .fold, .foldAll, .unfoldAll, .filter, .sort, .mark, .markAll, .delete, .expire, .editValue,
-            .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive,
+            .addElement, .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive,
         ].contains(self)
     }
 
@@ -61,7 +62,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     var leadsToText: Bool {
         [
             .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write, .newEntry,
-            .alarm, .openStore,
+            .addElement, .alarm, .openStore,
         ].contains(self)
     }
 
@@ -248,6 +249,8 @@ package enum ActionTable {
             .write, "Write", "Write the value, or the shown or marked entries.", ["w"], [.entries, .value]),
         action(.editValue, "Edit value", "Edit the value in $EDITOR.", ["e"], withValue, .destructive),
         action(.newEntry, "New entry", "Add an entry with $EDITOR.", ["n"], [.entries], .destructive),
+        action(
+            .addElement, "Add element", "Add a field, element or member.", ["I"], [.value], .destructive),
     ]
 
     private static let general: [BrowserAction] = [
@@ -295,7 +298,8 @@ package enum ActionTable {
         .compactArchive: "defrag gc shrink vacuum", .renameArchive: "move mv",
         .dropArchive: "delete flush kill purge remove truncate", .copy: "clipboard yank",
         .pager: "cat less", .pipe: "shell", .write: "dump export save", .editValue: "change set",
-        .newEntry: "add create insert put set", .pause: "freeze stop", .follow: "tail",
+        .newEntry: "add create insert put set", .addElement: "hset insert new push sadd zadd",
+        .pause: "freeze stop", .follow: "tail",
         .refresh: "reload", .clear: "cancel escape", .commandLine: "cli shell", .palette: "command",
     ]
 

@@ -290,7 +290,7 @@ extension Browser {
             let effects = showMonitor(&model, .graphs)
             model.say("Select a graph, then press \(keyName(model, .alarm)).")
             return effects
-        case .delete: return planDelete(&model)
+        case .delete: return planRemoval(&model) ?? planDelete(&model)
         case .expire: return askExpiry(&model)
         case .copy: return model.parts.showCopyMenu(&model)
         case .pager: return open(&model)
@@ -299,6 +299,7 @@ extension Browser {
         case .export: askExport(&model)
         case .editValue: return edit(&model)
         case .newEntry: askNewKey(&model)
+        case .addElement: return askNewPart(&model)
         case .undo: return askUndo(&model, choosing: false)
         case .undoList: return askUndo(&model, choosing: true)
         case .columns: return chooseColumns(&model)

@@ -377,6 +377,7 @@ struct Prompt: Sendable {
         case pipe(ProgramInput)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
+        case part(EntryAddress, String)
         case alarm(Metric, String?)
         case archive(ActionID, ArchiveAddress)
         case store
@@ -390,7 +391,7 @@ struct Prompt: Sendable {
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true
-        case .saveQuery, .export, .pipe, .write, .newEntry, .alarm, .archive, .store: false
+        case .saveQuery, .export, .pipe, .write, .newEntry, .part, .alarm, .archive, .store: false
         }
     }
 }

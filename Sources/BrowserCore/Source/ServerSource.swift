@@ -376,6 +376,16 @@ package final class ServerSource: QueriedSource {
                 in: state.withLock { $0.run }))
     }
 
+    package func change(
+        _ part: CollectionPart, of entry: EntryAddress, removes: Bool
+    ) throws(SourceError) -> Bool {
+        defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
+        return try ServerChanges(
+            address, database: try database(entry.archive), undoFolder: undoFolder ?? ""
+        ).change(
+            part, of: KeyName.bytes(entry.key), removes: removes, in: state.withLock { $0.run })
+    }
+
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {
             throw SourceError(

@@ -1,3 +1,4 @@
+import ServerInspection
 import StoreInspection
 import TerminalKit
 
@@ -124,6 +125,7 @@ enum ValueScreen: ScreenParts {
         let needsValue: [ActionID] = [.editValue, .pager, .find, .delete, .expire, .mode]
         if value.load == nil, needsValue.contains(id) { return false }
         switch id {
+        case .addElement: return CollectionPart.nouns[value.load?.typeName ?? ""] != nil
         case .editValue where value.load?.typeName != nil: return value.element != nil
         case .editValue: return value.load?.content.isEditable == true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
@@ -133,6 +135,12 @@ enum ValueScreen: ScreenParts {
     }
 
     // MARK: Actions
+
+    /// Without a search, the key of the next match adds an element.
+    static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
+        let adds = id == .findNext && model.value?.find.text.isEmpty == true && isOfUse(.addElement, model)
+        return adds && model.keyMap.action(.newEntry)?.keys.contains(key) == true ? .addElement : id
+    }
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         guard let value = model.value, !value.isPending else { return [] }

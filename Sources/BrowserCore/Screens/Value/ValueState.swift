@@ -90,15 +90,18 @@ struct ValueState: Sendable {
         guard mode == .tree || part != nil, let type = load?.typeName, let tree, let node,
             tree.nodes[node].depth == 1
         else { return nil }
-        let shown: [UInt8]? =
-            switch tree.nodes[node].content {
-            case .text(let text)?: Array(text.utf8)
-            case .bytes(let bytes)?: bytes
-            case nil: nil
-            }
         // Elements of a list have no elements. An incomplete one has a remark.
         let length = tree.isCut || load?.remark != nil ? nil : tree.nodes.count - 1
-        return ValueElement(tree.nodes[node].name, ofType: type, shown: shown, of: length)
+        return ValueElement(tree.nodes[node].name, ofType: type, shown: shownBytes, of: length)
+    }
+
+    /// The text or bytes of the selected node.
+    var shownBytes: [UInt8]? {
+        switch node.flatMap({ tree?.nodes[$0].content }) {
+        case .text(let text)?: Array(text.utf8)
+        case .bytes(let bytes)?: bytes
+        case nil: nil
+        }
     }
 
     /// The bytes of the view if they are in memory; nil if they are read in chunks.

@@ -1,0 +1,82 @@
+import ServerInspection
+import StoreInspection
+import TerminalKit
+
+/// Adds elements to a server's hash, list, set or sorted set, and removes them.
+extension Browser {
+    static func askNewPart(_ model: inout Model) -> [Effect] {
+        guard let value = model.value, let type = value.load?.typeName, let noun = CollectionPart.nouns[type]
+        else { return model.reply("Elements are added to a server's hashes, lists, sets and sorted sets.") }
+        let form = noun + (type == "hash" ? "=value" : type == "zset" ? "=score" : "")
+        model.prompt = Prompt(
+            label: "\(form) to add: ", field: TextField(), keys: [("enter", "Continue"), ("esc", "Cancel")],
+            purpose: .part(EntryAddress(value.key, in: value.archive), type))
+        return []
+    }
+
+    static func add(_ model: inout Model, _ text: String, to entry: EntryAddress, _ type: String) {
+        let words = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        let isPair = ["hash", "zset"].contains(type)
+        guard !isPair || words.count == 2, type != "zset" || Double(words[1]).map({ !$0.isNaN }) == true
+        else {
+            let form = type == "hash" ? "field=value" : "member=score, with a number"
+            return model.say("Nothing was added: type \(form).", role: .warning)
+        }
+        let label = KeyName.bytes(isPair ? words[0] : type == "set" ? text : "")
+        let value = Array((isPair ? words[1] : text).utf8)
+        ask(&model, CollectionPart(type, label, value: value), of: entry, isPair ? words[1] : text)
+    }
+
+    /// Plans the removal of the selected element; nil: none is selected.
+    static func planRemoval(_ model: inout Model) -> [Effect]? {
+        guard model.screen == .value, let value = model.value, let tree = value.tree, let node = value.node,
+            value.mode == .tree || value.part != nil, tree.nodes[node].depth == 1,
+            let type = value.load?.typeName, CollectionPart.nouns[type] != nil
+        else { return nil }
+        let shown = value.shownBytes ?? []
+        let label = type == "set" ? shown : KeyName.bytes(tree.nodes[node].name)
+        let entry = EntryAddress(value.key, in: value.archive)
+        ask(
+            &model, CollectionPart(type, label, value: shown), of: entry, tree.nodes[node].value,
+            removes: true, isLast: tree.nodes.count == 2)
+        return []
+    }
+
+    private static func ask(
+        _ model: inout Model, _ part: CollectionPart, of entry: EntryAddress, _ value: String,
+        removes: Bool = false, isLast: Bool = false
+    ) {
+        let verb = removes ? "Remove" : "Add"
+        let name = TerminalText.sanitized(part.name)
+        model.overlay = Choice(
+            title: "\(verb) \(name)?",
+            lines: [
+                TerminalText.sanitized("\(entry.key): \(model.look.cut(value, to: 200))"),
+                isLast ? "It is the last one: the key is removed, too." : "The expiry time is kept.",
+                removes ? "Only if it is unchanged. No undo." : "Only if it is absent. No undo.",
+            ], button: verb
+        ) { model in
+            let ticket = model.ticket()
+            var job = Job(ticket: ticket, title: "storing", since: model.now)
+            (job.isStoppable, job.isChange) = (false, true)
+            model.begin(job)
+            return .ask("\(verb) \(name) of \(entry)", ticket: ticket) { (context) throws(SourceError) in
+                try context.source.change(part, of: entry, removes: removes)
+            } then: { model, result in
+                model.ends(ticket)
+                switch result {
+                case .success(true):
+                    model.cost.note(writes: 1, longestCall: 0)
+                    model.say("\(removes ? "Removed" : "Added") \(name).", role: .good)
+                case .success(false):
+                    let reason = removes ? "" : " or the \(name) exists"
+                    model.say("Nothing was changed: the key was changed\(reason).", role: .warning)
+                case .failure(let error): model.say("Not changed: \(error)", role: .error)
+                }
+                model.readValueAgain()
+                return refresh(&model, isForced: true)
+            }
+        }
+    }
+}
