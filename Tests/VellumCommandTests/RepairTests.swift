@@ -84,6 +84,23 @@ struct RepairTests {
         #expect(compact.lines.compactMap(\.first) == ["B", "C"])
     }
 
+    @Test("a check says how many damaged places it doesn't list") func manyPlaces() throws {
+        let rows = (0..<240).map { "{\"id\":\"\($0)\",\"n\":\"\($0 % 2 == 0 ? "needle" : "other")\"}\n" }
+        try store.done("import", "M", "-", "--format", "ndjson", "--key", "id", input: rows.joined())
+        let path = URL(fileURLWithPath: store.path + "/M.archive/00000001.segment")
+        var data = try Data(contentsOf: path)
+        var from = data.startIndex
+        while let found = data.range(of: Data("needle".utf8), in: from..<data.endIndex) {
+            data[found.lowerBound] ^= 1
+            from = found.upperBound
+        }
+        try data.write(to: path)
+        let damaged = try #require(
+            try JSON.object(store.run("check", "--json").text)["damaged"] as? Int)
+        try #require(damaged > 100)
+        #expect(try store.run("check").text.contains("  and \(damaged - 100) more\n"))
+    }
+
     @Test(
         "a repair that makes older values current is announced, and needs a confirmation",
         arguments: [("cache", true, true), ("cache", false, false), ("collection", false, true)])

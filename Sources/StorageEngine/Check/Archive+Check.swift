@@ -21,4 +21,21 @@ extension Archive {
         }
         return report
     }
+
+    /// How many values older than damaged ones a repair removes, and makes current, after this report of damage; `nil` if no index
+    /// from before the damage shows them. Reads the evidence that a repair would use.
+    package func olderValues(_ report: CheckReport) throws(StorageError) -> (removed: Int, current: Int)? {
+        let engine = try engine()
+        var (deleted, unnamed) = (report.deleted, report.unlisted - report.deleted)
+        if engine.isCopy {
+            let descriptor = try ArchiveOpening(folder: engine.folder, options: StoreOptions()).descriptor
+            guard let evidence = try PriorIndexEvidence(engine.folder, descriptor, forRepair: true),
+                !evidence.isOfDamagedLog, let found = evidence.olderValues(in: engine.index)
+            else { return nil }
+            (deleted, unnamed) = (found.deleted.count, found.unnamed.count)
+        } else if StatusReader(engine).damagedPlaces > 0 {
+            return nil
+        }
+        return engine.kind == .cache ? (deleted + unnamed, 0) : (deleted, unnamed)
+    }
 }

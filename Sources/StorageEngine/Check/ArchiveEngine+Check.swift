@@ -52,8 +52,8 @@ extension ArchiveEngine {
         index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0
     }
 
-    /// Describes the oldest segment with entries whose file is missing or has a bad header. Opens the file of each such segment
-    /// and reads 64 bytes.
+    /// Describes a segment with entries whose file is missing, has a bad header or ends before an entry. Opens the file of each
+    /// such segment and reads 64 bytes.
     func lostSegment() throws(StorageError) -> StorageError? {
         let (oldest, newest) = (index.oldestSegment, index.head.segment)
         guard !isCopy, newest > oldest, newest - oldest < UInt32(SegmentLayout.slots) else { return nil }
@@ -68,6 +68,33 @@ extension ArchiveEngine {
                 () throws(StorageError) in try log.checkHeader(of: number)
             }
             if header == nil, number >= index.oldestSegment { return log.unreadable(number) }
+        }
+        return kind == .log ? nil : try cutSegment()
+    }
+
+    /// A segment whose file ends before an entry that the index names. Gets the size of each segment's file; reads all
+    /// slots of the index only if the files are smaller than the index expects.
+    private func cutSegment() throws(StorageError) -> StorageError? {
+        let expected = index.segmentBytes
+        var sizes: [UInt32: Int] = [:]
+        for number in try log.segmentNumbers() { sizes[number] = try log.fileBytes(of: number) }
+        let liveBytes: UInt64 = 1 << IndexLayout.liveCountShift - 1
+        guard
+            sizes.values.reduce(0, +) < expected
+                || sizes.contains(where: { index.liveFrames(ofSegment: $0) & liveBytes > $1 })
+        else { return nil }
+        for number in 1..<index.usedEntries + 1 {
+            guard let slot = index.entry(number), !slot.isMemoryOnly,
+                case let (place, bytes)? = slot.read({ (place, _) in (place, Int(slot.frameBytes)) }),
+                place.offset + bytes > sizes[place.segment] ?? 0
+            else { continue }
+            // Files grow before their slots are written, and are removed after their entries were moved.
+            let size = try log.fileBytes(of: place.segment)
+            if place.offset + bytes > size, slot.location == place, place.segment >= index.oldestSegment {
+                return .corrupted(
+                    path: log.path(of: place.segment), offset: size,
+                    reason: "the file ends before an entry that the index names")
+            }
         }
         return nil
     }
@@ -216,6 +243,8 @@ private struct CheckPass {
     private var listed: [Listed]
     /// Keys of damaged ranges; the log may have older entries of them.
     private var damagedKeys: Set<UInt64> = []
+    /// Tags of entries that are in missing parts of the log.
+    private var lost: Set<UInt32> = []
     private var inMemory: [UInt32] = []
     private var next = 0
     private let begin: Location
@@ -304,6 +333,7 @@ private struct CheckPass {
         let numbers = names.numbers
         for number in missingSegments(numbers) {
             add(ofLog: "\(engine.log.path(of: number)): the segment is missing")
+            markLost(from: Location(segment: number, offset: 0))
         }
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
@@ -350,6 +380,17 @@ private struct CheckPass {
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
             add(ofLog: "\(path): no valid entry from byte \(result.end) on")
+            markLost(from: Location(segment: number, offset: result.end))
+        }
+    }
+
+    /// Notes the listed entries from here to the end of the segment, of which the log has nothing: they are one finding.
+    private mutating func markLost(from first: Location) {
+        let place = listed.count { $0.location < first }
+        for place in listed[place...].indices.prefix(while: { listed[$0].location.segment == first.segment })
+        {
+            listed[place].isReported = true
+            lost.insert(listed[place].tag)
         }
     }
 
@@ -505,7 +546,9 @@ private struct CheckPass {
         for (key, word) in words
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
             findings.report.unlisted += 1
-            guard !damagedKeys.contains(key) else { continue }
+            let tag = LogAccount.tag(of: key)
+            if engine.index.table.entry(at: word.location, tag: tag) != nil { findings.report.deleted += 1 }
+            guard !damagedKeys.contains(key), !lost.contains(tag) else { continue }
             findings.add("the index does not have the entry at \(word.location)")
         }
     }

@@ -124,12 +124,12 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// Removes entries that the replaced index did not list, after a repair. A copy changes only its own index.
+    /// Removes what the index that a repair replaces did not list, or has as deleted. A copy removes it only from its own index.
     private func removeOutdated(
         _ section: borrowing ArchiveSection, _ evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
-        guard descriptor.configuration.kind == .cache, let evidence else { return }
-        let outdated = evidence.outdated(in: section.index.view)
+        guard let evidence else { return }
+        let outdated = evidence.outdated(in: section.index.view, descriptor.configuration.kind)
         guard !outdated.isEmpty else { return }
         guard role.attachment != nil else {
             for number in outdated { section.remove(number) }

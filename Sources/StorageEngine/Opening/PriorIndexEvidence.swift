@@ -13,10 +13,14 @@ struct PriorIndexEvidence {
     private let isTrustworthy: Bool
     /// Whether a repair that kept this index was interrupted.
     private(set) var isReplaced = false
+    /// Whether the index was built from a damaged log: then it may name outdated entries.
+    private(set) var isOfDamagedLog = false
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
     /// For a repair, or after an interrupted one: the locations that the index names, if it is of this boot; sorted.
     private var listed: [Location]?
+    /// Those of entries that the index has as deleted, though an undo could restore them; sorted.
+    private var deleted: [Location] = []
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, sorts the entries' locations.
     init?(
@@ -59,7 +63,18 @@ struct PriorIndexEvidence {
         }
         isReplaced = state == .replaced
         guard forRepair || isReplaced else { return }
+        isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         listed = (0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location }.sorted()
+        // An operation that was interrupted may have recorded more in the log than in the slots.
+        guard index.lockOwner == 0 else { return }
+        deleted = (0..<index.usedEntries).compactMap { place in
+            let mark = index.marks[place + 1]
+            // The mark, too: without it, a flipped bit of a slot would delete the entry.
+            guard let slot = index.entry(place + 1), mark.isSet, index.marks.isHidden(place + 1, slot),
+                !index.undo[mark.place].isRestored
+            else { return nil }
+            return slot.location
+        }.sorted()
     }
 
     /// Marks the index as evidence, with `loss`, for a repeated repair. No process trusts it from then on.
@@ -76,14 +91,28 @@ struct PriorIndexEvidence {
         try? index.cleanMark.set()
     }
 
-    /// Numbers of the new index's entries that this index doesn't name, although they are older than its end. For a damaged cache.
-    func outdated(in index: IndexView) -> [UInt32] {
-        guard let listed, isDamaged || isReplaced || index.loss != nil else { return [] }
-        return (0..<index.usedEntries).map { $0 + 1 }.filter {
-            guard let location = index.entry($0)?.location else { return false }
-            let isListed = listed.hasLocation(from: location, before: location.advanced(by: 8))
-            return location != .none && location < end && !isListed
+    /// Numbers of a damaged archive's entries that a repair removes, according to this index: those that it has as deleted; of
+    /// a cache also those that it should name, but doesn't.
+    func outdated(in index: IndexView, _ kind: ArchiveKind) -> [UInt32] {
+        guard isDamaged || isReplaced || index.loss != nil, let found = olderValues(in: index) else {
+            return []
         }
+        return kind == .cache ? found.deleted + found.unnamed : found.deleted
+    }
+
+    /// Numbers of entries of another index of this log that this one has as deleted, or that it should name, but doesn't;
+    /// `nil` if this one's entries are unknown.
+    func olderValues(in index: IndexView) -> (deleted: [UInt32], unnamed: [UInt32])? {
+        guard let listed else { return nil }
+        var found: (deleted: [UInt32], unnamed: [UInt32]) = ([], [])
+        for number in 1..<index.usedEntries + 1 {
+            guard let slot = index.entry(number), index.marks.isVisible(number, slot), slot.location < end
+            else { continue }
+            let (place, next) = (slot.location, slot.location.advanced(by: 8))
+            if deleted.hasLocation(from: place, before: next) { found.deleted.append(number) }
+            if !listed.hasLocation(from: place, before: next) { found.unnamed.append(number) }
+        }
+        return found
     }
 
     /// Batches of which the index names no frame; others were complete once.

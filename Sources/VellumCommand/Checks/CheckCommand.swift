@@ -16,7 +16,8 @@ struct CheckCommand: ParsableCommand {
 
             If newer records are damaged, a repair may make older values current: in a collection the value before a damaged \
             one, or a deleted entry whose deletion is damaged; in a cache only those that the index lists already, because it \
-            was rebuilt after the damage. The check reports such archives, and --repair then asks on a terminal; elsewhere --yes is required.
+            was rebuilt after the damage. Entries that the old index has as deleted stay deleted. The check reports such \
+            archives, and --repair then asks on a terminal; elsewhere --yes is required.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -95,7 +96,7 @@ struct CheckCommand: ParsableCommand {
                 name: archive.name, clean: report.clean, entries: report.entries,
                 valueBytes: report.valueBytes, damaged: report.damaged, salvaged: report.salvaged,
                 problems: report.problems, remarks: report.remarks)
-            try finding.predictRepair(of: archive, unlisted: report.unlisted)
+            try finding.predictRepair(of: archive, report)
             findings.append(finding)
         } unreadable: { name, error in
             let finding = Finding.failed(name, error)
@@ -121,7 +122,11 @@ struct CheckCommand: ParsableCommand {
             if finding.damaged > 0 { line += ", \(Figures.count(finding.damaged)) damaged" }
             if finding.salvaged > 0 { line += ", \(Figures.count(finding.salvaged)) salvaged" }
             line += "\n"
-            for text in finding.problems + finding.remarks { line += "  \(TerminalSafe.column(text))\n" }
+            let unlisted = finding.damaged - finding.problems.count
+            let more = unlisted > 0 ? ["and \(Figures.count(unlisted)) more"] : []
+            for text in finding.problems + more + finding.remarks {
+                line += "  \(TerminalSafe.column(text))\n"
+            }
             try TerminalSafe.write(Array(line.utf8), to: output)
         }
     }
@@ -191,19 +196,23 @@ struct CheckCommand: ParsableCommand {
             return Finding(name: name, damaged: 1, problems: [problem])
         }
 
-        /// Adds a remark on the repair of values that are older than damaged ones. `unlisted`: number of values that the index lacks.
-        mutating func predictRepair(of archive: Archive, unlisted: Int) throws(StorageError) {
-            let kind = try archive.configuration().kind
-            guard !clean, kind != .log else { return }
-            let values = Figures.count(unlisted, "older value", "older values")
-            if try archive.status().damagedPlaces > 0 {
+        /// Remarks what becomes of values older than damaged ones.
+        mutating func predictRepair(of archive: Archive, _ report: CheckReport) throws(StorageError) {
+            guard !clean, try archive.configuration().kind != .log else { return }
+            func values(_ count: Int) -> String { Figures.count(count, "older value", "older values") }
+            if let (removed, current) = try archive.olderValues(report) {
+                if removed > 0 {
+                    remarks.append(
+                        "a repair removes \(values(removed)) that the index doesn't list or has as deleted")
+                }
+                if current > 0 {
+                    revival =
+                        "a repair makes \(values(current)) current, because newer records of the keys are damaged"
+                }
+            } else {
                 revival =
-                    "the index was rebuilt after the damage: values older than damaged ones may count as current, and a "
-                    + "repair keeps them"
-            } else if unlisted > 0, kind == .collection {
-                revival = "a repair makes \(values) current, because newer records of the keys are damaged"
-            } else if unlisted > 0 {
-                remarks.append("a repair removes \(values) that the index doesn't list")
+                    "there is no index from before the damage: values older than damaged ones may count as current, and "
+                    + "a repair keeps them"
             }
             if let revival { remarks.append(revival) }
         }

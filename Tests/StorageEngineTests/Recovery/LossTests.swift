@@ -409,6 +409,34 @@ import Testing
         #expect(path.hasSuffix(name))
     }
 
+    @Test(
+        "a segment that ends before an entry is reported, and a check counts it once",
+        arguments: [ArchiveKind.cache, .collection])
+    func cutSegment(kind: ArchiveKind) throws {
+        let folder = try filled(kind)
+        let name = try segments(folder)[1]
+        #expect(try folder.withArchive(mode: .readOnly) { try $0.lostSegment() } == nil)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", name)))
+        try file.truncate(atOffset: 20 << 10)
+        try file.close()
+        let archive = try folder.archive(mode: .readOnly)
+        defer { archive.close() }
+        guard case .corrupted(let path, let offset, _)? = try archive.lostSegment() else {
+            Issue.record("no lost segment")
+            return
+        }
+        #expect(path.hasSuffix(name) && offset == 20 << 10)
+        let report = try archive.check()
+        #expect(report.damaged == 1, "\(report)")
+    }
+
+    @Test("a check counts a missing segment once") func missingSegmentOnce() throws {
+        let folder = try filled()
+        try remove(segments(folder)[1], folder)
+        let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
+        #expect(report.damaged == 1, "\(report)")
+    }
+
     @Test("a snapshot reports missing entries", arguments: LostFile.allCases)
     func snapshotOfLoss(lost: LostFile) throws {
         let folder = try filled()

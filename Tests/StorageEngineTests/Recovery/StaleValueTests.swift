@@ -160,6 +160,51 @@ import Testing
     }
 
     @Test(
+        "a repair keeps entries deleted that the old index has as deleted",
+        arguments: [ArchiveKind.cache, .collection])
+    func knownDeletions(kind: ArchiveKind) throws {
+        let archive = try folder.archive(creating: kind == .cache ? .cache(4_000_000) : .collection)
+        var number = 0
+        while try folder.segments().count < 3 {
+            try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
+            number += 1
+        }
+        let deleted = (0..<10).map { "key \($0)" }
+        #expect(try archive.carryOut(.delete, on: archive.planned(deleted)).entries == 10)
+        archive.close()
+        let newest = try #require(try folder.segments().last)
+        try FileManager.default.removeItem(atPath: folder.archivePath("A", newest))
+        let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
+        let (removed, current) = try #require(forecast)
+        #expect(removed == 10 && current == 0)
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        let keys = Set(try repaired.entries().keys)
+        #expect(keys.isDisjoint(with: deleted) && keys.contains("key 10"))
+        try repaired.expectValid()
+    }
+
+    enum PresentIndex: CaseIterable { case own, copied, missing }
+
+    @Test(
+        "a check forecasts what the repair does with older values",
+        arguments: [ArchiveKind.cache, .collection], PresentIndex.allCases)
+    func forecast(kind: ArchiveKind, index: PresentIndex) throws {
+        try filled(kind)
+        try flip(segment, at: last("new value") - 3)
+        let path = folder.archivePath("A", "index")
+        let bytes = try contents(of: path)
+        if index != .own { try FileManager.default.removeItem(atPath: path) }
+        if index == .copied { try bytes.write(to: URL(fileURLWithPath: path)) }
+        let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
+        #expect(forecast?.removed == (index == .missing ? nil : kind == .cache ? 1 : 0))
+        #expect(forecast?.current == (index == .missing ? nil : kind == .cache ? 0 : 1))
+        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        #expect(report.entries == 3 - (forecast?.removed ?? 0), "\(report)")
+    }
+
+    @Test(
         "a check counts a damaged frame once", arguments: [ArchiveKind.cache, .collection], ["new", "before"])
     func countedOnce(kind: ArchiveKind, text: String) throws {
         try filled(kind)
