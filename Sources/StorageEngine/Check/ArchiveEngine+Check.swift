@@ -243,7 +243,7 @@ private struct CheckPass {
     private var listed: [Listed]
     /// Keys of damaged ranges; the log may have older entries of them.
     private var damagedKeys: Set<UInt64> = []
-    /// Tags of entries that are in missing parts of the log.
+    /// Tags of entries that are in damaged or missing parts of the log.
     private var lost: Set<UInt32> = []
     private var inMemory: [UInt32] = []
     private var next = 0
@@ -411,6 +411,7 @@ private struct CheckPass {
         let present = Set(numbers)
         let newest = begin.segment
         guard oldest > 0, oldest < newest, newest - oldest < UInt32(SegmentLayout.slots) else { return [] }
+            lost.insert(listed[place].tag)
         return (oldest..<newest).filter {
             guard !present.contains($0) else { return false }
             let isKnown = $0 == oldest || engine.holdsLiveFrames($0)
@@ -547,7 +548,10 @@ private struct CheckPass {
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
             findings.report.unlisted += 1
             let tag = LogAccount.tag(of: key)
-            if engine.index.table.entry(at: word.location, tag: tag) != nil { findings.report.deleted += 1 }
+            let hidden = engine.index.table.entries(ofTag: tag, hidden: true)
+            if hidden.contains(where: { (engine.index.entry($0)?.location ?? .none) >= word.location }) {
+                findings.report.deleted += 1
+            }
             guard !damagedKeys.contains(key), !lost.contains(tag) else { continue }
             findings.add("the index does not have the entry at \(word.location)")
         }

@@ -218,7 +218,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Whether no other entry, listed or not, has the tag of this one.
     private func isOnlyEntryOfTag(_ line: EntryLine) -> Bool {
-        engine.index.table.liveEntries(ofTag: line.tag) == [line.number]
+        engine.index.table.entries(ofTag: line.tag) == [line.number]
             && !sharedTags.contains(line.tag, of: references)
     }
 
@@ -252,7 +252,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         if let line = try line(reference.number) { return line }
         // The entry may have been renumbered since.
         guard engine.index.renumberings != renumberings else { return nil }
-        for number in engine.index.table.liveEntries(ofTag: reference.tag) where number != reference.number {
+        for number in engine.index.table.entries(ofTag: reference.tag) where number != reference.number {
             if let line = try line(number) { return line }
         }
         return nil

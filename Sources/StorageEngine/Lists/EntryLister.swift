@@ -88,7 +88,7 @@ struct EntryLister {
         // A renumbering may also have moved an entry to a slot that the walk had passed.
         var numbers = Set(references.map(\.number))
         for tag in lost {
-            for number in engine.index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
+            for number in engine.index.table.entries(ofTag: tag) where numbers.insert(number).inserted {
                 guard let slot = engine.index.entry(number),
                     let line = try engine.line(number, slot, settled: .none, uses: moment.pending),
                     places.insert(line.location).inserted

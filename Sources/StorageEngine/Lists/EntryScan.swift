@@ -178,7 +178,7 @@ package final class EntryScan {
     /// The slot to which the entry moved when the index was shrunk, unless the entry was removed or has a separate item.
     @inline(never) private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumbered.before else { return nil }
-        for number in index.table.liveEntries(ofTag: item.tag) {
+        for number in index.table.entries(ofTag: item.tag) {
             guard let line = try line(number, ofTag: item.tag),
                 renumbered.claim(ScanEntry(number: number, tag: item.tag))
             else { continue }

@@ -84,7 +84,7 @@ extension ArchiveEngine {
     /// Memory-only entries of `key`, without the lock. Unreadable ones count if the tag matches: at worst one object is dropped.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
-        return index.table.liveEntries(ofTag: tag).filter { number in
+        return index.table.entries(ofTag: tag).filter { number in
             guard let slot = index.entry(number), slot.isMemoryOnly else { return false }
             return withFrame(at: slot.location) { $0.key.elementsEqual(key) } ?? true
         }

@@ -124,23 +124,33 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// Removes what the index that a repair replaces did not list, or has as deleted. A copy removes it only from its own index.
+    /// Removes what the index that a repair replaces has as deleted, and in a cache what it didn't list, and sets its expiry times.
+    /// A copy changes only its own index.
     private func removeOutdated(
         _ section: borrowing ArchiveSection, _ evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
-        guard let evidence else { return }
-        let outdated = evidence.outdated(in: section.index.view, descriptor.configuration.kind)
-        guard !outdated.isEmpty else { return }
+        let index = section.index
+        guard let evidence, evidence.isDamaged || evidence.isReplaced || index.loss != nil,
+            let found = evidence.contradictions(in: section.engine)
+        else { return }
+        let outdated = found.deleted + (descriptor.configuration.kind == .cache ? found.unnamed : [])
+        guard !outdated.isEmpty || !found.deadlines.isEmpty else { return }
         guard role.attachment != nil else {
             for number in outdated { section.remove(number) }
             return
         }
         // The removal appends frames, after which the new end of the log would hide the loss.
-        try evidence.markReplaced(in: folder, section.index.loss)
+            for (number, deadline) in found.deadlines {
+                if let slot = index.entry(number) { section.setDeadline(of: number, slot, to: deadline) }
+            }
+        try evidence.markReplaced(in: folder, index.loss)
         try section.removeBatch(outdated, .eviction, .damage)
     }
 
     /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.
+        for (number, deadline) in found.deadlines {
+            if let slot = index.entry(number) { try section.recordDeadline(of: number, slot, as: deadline) }
+        }
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {

@@ -11,16 +11,35 @@ struct PriorIndexEvidence {
     private var gaps: [UInt32] = []
     private var messages = 0
     private let isTrustworthy: Bool
+    /// The hash of its tags, which depends on the index.
+    private let hash: KeyHash
     /// Whether a repair that kept this index was interrupted.
     private(set) var isReplaced = false
     /// Whether the index was built from a damaged log: then it may name outdated entries.
     private(set) var isOfDamagedLog = false
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
-    /// For a repair, or after an interrupted one: the locations that the index names, if it is of this boot; sorted.
-    private var listed: [Location]?
-    /// Those of entries that the index has as deleted, though an undo could restore them; sorted.
-    private var deleted: [Location] = []
+    /// For a repair, or after an interrupted one: the entries of the index, if it is of this boot; sorted.
+    private var rows: [Row]?
+    /// Whether the rows contain all changes of the log.
+    private var isComplete = false
+    private struct Row {
+        let location: Location
+        let deadline: Int64
+        let tag: UInt32
+        /// Whether it is deleted, though an undo could restore it.
+        let isDeleted: Bool
+    }
+
+    /// Entries of a rebuilt index that the prior one contradicts, by number.
+    struct Contradictions {
+        /// Entries that the prior index has as deleted, and older ones of their keys.
+        var deleted: [UInt32] = []
+        /// Other entries that it should name, but doesn't.
+        var unnamed: [UInt32] = []
+        /// Entries with another expiry time, and that time.
+        var deadlines: [(number: UInt32, deadline: Int64)] = []
+    }
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, sorts the entries' locations.
     init?(
@@ -38,6 +57,7 @@ struct PriorIndexEvidence {
         let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
+        hash = descriptor.hash(salt: index.salt)
         noted = header.loss
         let state = header.state
         let mark = if let knownMark { knownMark } else { try index.cleanMark.standing() }
@@ -64,17 +84,16 @@ struct PriorIndexEvidence {
         isReplaced = state == .replaced
         guard forRepair || isReplaced else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
-        listed = (0..<index.usedEntries).compactMap { index.entry($0 + 1)?.location }.sorted()
         // An operation that was interrupted may have recorded more in the log than in the slots.
-        guard index.lockOwner == 0 else { return }
-        deleted = (0..<index.usedEntries).compactMap { place in
-            let mark = index.marks[place + 1]
+        isComplete = index.lockOwner == 0
+        rows = (1..<index.usedEntries + 1).compactMap { number in
+            guard let slot = index.entry(number), slot.location != .none else { return nil }
+            let mark = index.marks[number]
             // The mark, too: without it, a flipped bit of a slot would delete the entry.
-            guard let slot = index.entry(place + 1), mark.isSet, index.marks.isHidden(place + 1, slot),
-                !index.undo[mark.place].isRestored
-            else { return nil }
-            return slot.location
-        }.sorted()
+            let isDeleted =
+                mark.isSet && index.marks.isHidden(number, slot) && !index.undo[mark.place].isRestored
+            return Row(location: slot.location, deadline: slot.deadline, tag: slot.tag, isDeleted: isDeleted)
+        }.sorted { $0.location < $1.location }
     }
 
     /// Marks the index as evidence, with `loss`, for a repeated repair. No process trusts it from then on.
@@ -91,33 +110,45 @@ struct PriorIndexEvidence {
         try? index.cleanMark.set()
     }
 
-    /// Numbers of a damaged archive's entries that a repair removes, according to this index: those that it has as deleted; of
-    /// a cache also those that it should name, but doesn't.
-    func outdated(in index: IndexView, _ kind: ArchiveKind) -> [UInt32] {
-        guard isDamaged || isReplaced || index.loss != nil, let found = olderValues(in: index) else {
-            return []
-        }
-        return kind == .cache ? found.deleted + found.unnamed : found.deleted
-    }
-
-    /// Numbers of entries of another index of this log that this one has as deleted, or that it should name, but doesn't;
-    /// `nil` if this one's entries are unknown.
-    func olderValues(in index: IndexView) -> (deleted: [UInt32], unnamed: [UInt32])? {
-        guard let listed else { return nil }
-        var found: (deleted: [UInt32], unnamed: [UInt32]) = ([], [])
+    /// The entries of another index of this log that this one contradicts; `nil` if this one's entries are unknown. Reads the
+    /// frames of those that it doesn't name.
+    func contradictions(in engine: ArchiveEngine) -> Contradictions? {
+        guard let rows else { return nil }
+        let index = engine.index
+        var found = Contradictions()
+        let deletions = rows.lazy.filter { isComplete && $0.isDeleted }.map { ($0.tag, $0.location) }
+        let deleted = Dictionary(deletions, uniquingKeysWith: max)
         for number in 1..<index.usedEntries + 1 {
             guard let slot = index.entry(number), index.marks.isVisible(number, slot), slot.location < end
             else { continue }
-            let (place, next) = (slot.location, slot.location.advanced(by: 8))
-            if deleted.hasLocation(from: place, before: next) { found.deleted.append(number) }
-            if !listed.hasLocation(from: place, before: next) { found.unnamed.append(number) }
+            if let row = first(from: slot.location), row.location == slot.location {
+                guard isComplete else { continue }
+                if row.isDeleted {
+                    found.deleted.append(number)
+                } else if row.deadline != slot.deadline {
+                    found.deadlines.append((number, row.deadline))
+                }
+            } else if let tag = engine.withFrame(at: slot.location, { hash.tag($0.key) }),
+                let deletion = deleted[tag], slot.location < deletion
+            {
+                found.deleted.append(number)
+            } else {
+                found.unnamed.append(number)
+            }
         }
         return found
     }
 
     /// Batches of which the index names no frame; others were complete once.
     func unknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
-        batches.filter { listed?.hasLocation(from: $0.first, before: $0.end) != true }
+        batches.filter { batch in first(from: batch.first).map { $0.location < batch.end } != true }
+    private func first(from location: Location) -> Row? {
+        guard let rows, case let place = rows.partitioningIndex(where: { $0.location >= location }),
+            place < rows.count
+        else { return nil }
+        return rows[place]
+    }
+
     }
 
     /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.
@@ -136,13 +167,5 @@ struct PriorIndexEvidence {
             loss = .joining(loss, LogLoss(segments: number...number))
         }
         return loss
-    }
-}
-
-extension [Location] {
-    /// Whether one of these sorted locations is in a range.
-    fileprivate func hasLocation(from first: Location, before end: Location) -> Bool {
-        let place = partitioningIndex(where: { $0 >= first })
-        return place < count && self[place] < end
     }
 }

@@ -112,6 +112,21 @@ extension ArchiveSection {
         return .deleted
     }
 
+    /// Appends an entry's expiry time to the log and sets it, for a repair.
+    func recordDeadline(of number: UInt32, _ slot: ChangingSlot, as deadline: Int64) throws(StorageError) {
+        guard let key = engine.withFrame(at: slot.location, { Array($0.key) }) else { return }
+        try withExtension(bytes: FrameExtension.partBytes(Deadline.bytes)) { (writer) throws(StorageError) in
+            if deadline != Deadline.never {
+                writer.append(.deadline, Deadline(boot: deadline, now: Clock.read()))
+            }
+            try withBytes(of: key) { (key) throws(StorageError) in
+                try appendBare(.deadline, key: key, extensionBytes: writer.written) { _, _ in
+                    setDeadline(of: number, slot, to: deadline)
+                }
+            }
+        }
+    }
+
     func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.setDeadline(deadline)

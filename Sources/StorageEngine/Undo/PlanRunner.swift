@@ -149,7 +149,7 @@ struct PlanRunner: ArchiveOperation {
     /// The damaged entry whose key has the hash of `key`: the bytes of its key may be damaged, too.
     private func damagedNumber(of key: UnsafeRawBufferPointer) throws(StorageError) -> UInt32? {
         let tag = engine.hash.tag(key)
-        for number in index.table.liveEntries(ofTag: tag) {
+        for number in index.table.entries(ofTag: tag) {
             guard let slot = index.entry(number), !slot.isMemoryOnly else { continue }
             guard let (pin, frame) = try log.pinnedFrame(at: slot.location) else { return number }
             defer { log.unpin(pin) }

@@ -185,6 +185,34 @@ import Testing
         try repaired.expectValid()
     }
 
+    enum Expiry: CaseIterable { case hour, never }
+
+    @Test(
+        "a repair keeps expiry times that the old index has",
+        arguments: [ArchiveKind.cache, .collection], Expiry.allCases)
+    func knownExpiry(kind: ArchiveKind, expiry: Expiry) throws {
+        let archive = try folder.archive(creating: kind == .cache ? .cache() : .collection)
+        try archive.put([1], forKey: "other")
+        try archive.put(Self.new, forKey: "key")
+        if expiry == .never { #expect(try archive.setLifetime(.seconds(60), forKey: "key")) }
+        let place = (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
+        #expect(try archive.setLifetime(expiry == .never ? nil : .seconds(3600), forKey: "key"))
+        let expires = try archive.metadata("key")?.expires
+        #expect((expires == nil) == (expiry == .never))
+        archive.close()
+        let end = try contents(of: segment).count
+        try overwrite(segment, at: place, with: [UInt8](repeating: 0, count: end - place))
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        let kept = try repaired.metadata("key")?.expires
+        #expect((kept == nil) == (expires == nil))
+        #expect(abs((kept?.microseconds ?? 0) - (expires?.microseconds ?? 0)) < 1_000_000)
+        #expect(try repaired.peek("key") == Self.new)
+        #expect(try repaired.metadata("other")?.expires == nil && repaired.check().clean)
+        try repaired.expectValid()
+    }
+
     enum PresentIndex: CaseIterable { case own, copied, missing }
 
     @Test(
