@@ -24,7 +24,7 @@ struct LogAccount {
     /// Messages kept in memory before dropped ones are removed from it.
     private var most = 10_000
     private(set) var last: [UInt64: Word] = [:]
-    /// Keys by the location of their latest state: an eviction counts only if its location is still the latest.
+    /// Keys by the location of their latest state, or of a damaged one: an eviction counts only if no later state is intact.
     private var keys: [Location: UInt64] = [:]
     /// For each removed key the sequence of its removal, and below that of the latest `deleteAll`, to detect copies of older states.
     private var removals: [UInt64: UInt64] = [:]
@@ -127,6 +127,7 @@ struct LogAccount {
             guard !isOutdated(key, word) else { break }
             markOverwritten(key)
             remove(key, by: frame)
+        case .storeDamaged: keys[location] = key
         case .remove: remove(key, by: frame)
         case .removeAll:
             removeAll()
@@ -148,7 +149,9 @@ struct LogAccount {
     private mutating func removeEntries(namedIn frame: Frame, undo note: RemovalNote?) {
         for location in frame.evictions {
             if note == nil, let found = places[location] { drop(found.key, found.place) }
-            guard let key = keys[location], let word = last[key], !word.isRemoved else { continue }
+            guard let key = keys[location], let word = last[key], !word.isRemoved,
+                word.location <= location
+            else { continue }
             if let note { tombstone(key, word, by: note.group) }
             remove(key, by: frame)
         }

@@ -12,6 +12,8 @@ struct ReplayedRemovals {
     /// The latest removal of a key, by its tag. If two keys share a tag, the earlier removal is dropped.
     private var removals: [UInt32: Removal] = [:]
     private var allBefore: UInt64 = 0
+    /// Damaged entries whose keys can be read, in a collection.
+    var damaged: Set<Location> = []
     /// For each line of the undo table: the action, and the count of its entries that the log no longer has.
     private var missing = [(group: UInt32, entries: Int)](repeating: (0, 0), count: IndexLayout.undoLines)
 

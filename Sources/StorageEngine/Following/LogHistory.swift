@@ -116,6 +116,7 @@ private struct KeyTrace {
         switch frame.change(in: kind, at: place) {
         case .store(let isCopy) where isOwn: store(frame, at: place, isCopy: isCopy)
         case .storeInMemory where isOwn: store(frame, at: place, isCopy: false)
+        case .storeDamaged where isOwn: location = place
         case .remove where isOwn:
             isPresent = false
             let cause = frame.isDamaged ? .damage : RemovalNote(of: frame)?.cause ?? .request

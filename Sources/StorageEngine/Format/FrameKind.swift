@@ -56,6 +56,9 @@ enum LogChange {
     /// Removes the entries that the frame names, and the entry of its key.
     case remove
     case removeAll
+    /// Stores a value that can't be read, in a collection: the older one of its key stays. A later frame that removes the lost entry
+    /// by its location removes the older one.
+    case storeDamaged
     /// Removes the entries that the frame names, or tombstones them for an action that can be undone.
     case evict(RemovalNote?)
     /// Changes the expiry time of the key's entry, perhaps by an action that can be undone.
@@ -74,6 +77,9 @@ extension Frame {
     /// Decodes the frame for an archive of this kind. Doesn't allocate.
     @inline(__always) func change(in archive: ArchiveKind, at location: Location) -> LogChange {
         let (isLog, isOfEntry) = (archive == .log, archive != .log && keyBytes > 0)
+        if isDamaged, archive == .collection {
+            return isOfEntry && FrameKind(rawValue: rawKind)?.storesEntry == true ? .storeDamaged : .none
+        }
         switch kind {
         case .put: return isOfEntry ? .store(isCopy: false) : .none
         case .move: return isOfEntry ? .store(isCopy: true) : .none

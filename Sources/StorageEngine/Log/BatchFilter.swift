@@ -24,7 +24,8 @@ private final class FrameCopy {
     }
 }
 
-/// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches").
+/// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches"), and
+/// damaged ones whose keys can be read.
 /// For one reading, segment by segment.
 struct BatchFilter {
     private enum Gap: Comparable {
@@ -53,8 +54,6 @@ struct BatchFilter {
     typealias Emit = (Frame, Location) throws(StorageError) -> Void
 
     private let isLog: Bool
-    /// Whether damaged frames count as deletions of their keys.
-    private let isCache: Bool
     private let copiesFrames: Bool
     private var open: OpenBatch?
     /// The range without frames (other than `void`) directly before the next frame.
@@ -63,7 +62,7 @@ struct BatchFilter {
 
     /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
     init(kind: ArchiveKind, copiesFrames: Bool = false) {
-        (isLog, isCache, self.copiesFrames) = (kind == .log, kind == .cache, copiesFrames)
+        (isLog, self.copiesFrames) = (kind == .log, copiesFrames)
     }
 
     var isOpen: Bool { open != nil }
@@ -138,7 +137,7 @@ struct BatchFilter {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, in: segment) ? .lost : .damaged
         }
         noteGap(range, gap, ofOpen)
-        guard isCache, gap == .damaged else { return }
+        guard !isLog, gap == .damaged else { return }
         _ = try segment.visitDamaged(in: range) { (frame, location) throws(StorageError) in
             // Behind the frames of an open batch, to keep the order.
             guard open != nil else { return try emit(frame, location) }

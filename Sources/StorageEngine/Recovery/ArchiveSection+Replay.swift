@@ -8,6 +8,7 @@ extension ArchiveSection {
         switch frame.change(in: engine.kind, at: location) {
         case .store(let isCopy): try replayStore(frame, at: location, tag: tag, isCopy: isCopy)
         case .storeInMemory: try replayStoreInMemory(frame, at: location, tag: tag)
+        case .storeDamaged: engine.replayedRemovals.withLock { _ = $0?.damaged.insert(location) }
         case .remove:
             try removeEntries(namedIn: frame, undo: nil, location)
             if let present = try engine.find(frame.key, tag: tag) {
@@ -95,10 +96,11 @@ extension ArchiveSection {
         if let note, location.segment < index.oldestSegment {
             engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: 1) }
         }
+        let isDamaged = engine.replayedRemovals.withLock { $0?.damaged.contains(location) ?? false }
         // Usually the entry is no longer live, which this shows without opening a file.
         guard location < place, location.segment >= index.oldestSegment,
-            index.liveFrames(ofSegment: location.segment) != 0,
-            let number = try number(at: location), let slot = index.entry(number)
+            isDamaged || index.liveFrames(ofSegment: location.segment) != 0,
+            let number = try number(at: location, isDamaged: isDamaged), let slot = index.entry(number)
         else { return }
         // The entry was dropped early, to free space for an undo.
         guard index.marks.isLive(number, slot) else { return note == nil ? forget(number, slot) : () }
@@ -110,13 +112,18 @@ extension ArchiveSection {
         tombstoneInReplay(number, slot, note, place)
     }
 
-    func number(at location: Location) throws(StorageError) -> UInt32? {
+    /// The entry that a frame stored; for a damaged one the older entry of its key.
+    func number(at location: Location, isDamaged: Bool = false) throws(StorageError) -> UInt32? {
         guard let pin = try log.pinIfPresent(location.segment) else { return nil }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return nil
         }
-        return index.table.entry(at: location, tag: engine.hash.tag(frame.key))
+        let tag = engine.hash.tag(frame.key)
+        guard isDamaged else { return index.table.entry(at: location, tag: tag) }
+        guard let older = try engine.find(frame.key, tag: tag) else { return nil }
+        engine.unpin(older)
+        return older.location < location ? older.number : nil
     }
 
     private func replayDeadline(

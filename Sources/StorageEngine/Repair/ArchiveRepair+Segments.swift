@@ -129,8 +129,21 @@ extension ArchiveRepair {
     ) throws(StorageError) -> ([DroppedBatch], removals: [UInt32: [Int: FrameKind]], endsDamaged: Bool) {
         var reader = LogReader(log, kind: kind)
         var removals: [UInt32: [Int: FrameKind]] = [:]
+        // In a collection, a damaged entry is deleted if an intact frame removes it.
+        var removed: [Location: UInt32] = [:]
+        func set(_ kind: FrameKind?, _ location: Location) {
+            removals[location.segment, default: [:]][location.offset] = kind
+        }
         func note(_ frame: Frame, _ location: Location) {
-            if frame.isDamaged { removals[location.segment, default: [:]][location.offset] = frame.kind }
+            if frame.isDamaged { return set(kind == .cache ? frame.kind : .void, location) }
+            guard kind == .collection, !removals.isEmpty else { return }
+            let group = RemovalNote(of: frame)?.group ?? 0
+            for place in frame.evictions where removals[place.segment]?[place.offset] == .void {
+                set(.delete, place)
+                removed[place] = group
+            }
+            guard frame.kind == .restore else { return }
+            for (place, _) in removed.filter({ $0.value == group }) { set(.void, place) }
         }
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
@@ -229,8 +242,9 @@ extension ArchiveRepair {
             salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
         }
         for (range, keys) in removed {
-            ArchiveRepair.set(removals, in: range, of: segments.view(pin))
-            report(range, of: log.path(of: number), "replaced by a deletion\(keys); \(kept)")
+            let isVoid = ArchiveRepair.set(removals, in: range, of: segments.view(pin))
+            let done = isVoid ? "covered" : "replaced by a deletion\(keys)"
+            report(range, of: log.path(of: number), "\(done); \(kept)")
         }
         for stretch in stretches {
             let isCovered = cover(stretch, segments, pin)
@@ -248,12 +262,16 @@ extension ArchiveRepair {
         report("\(path): bytes \(range.lowerBound) to \(range.upperBound): \(done)")
     }
 
-    /// Gives the damaged frames of a range the kinds for which they count.
-    private static func set(_ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment) {
-        var offset = range.lowerBound
+    /// Gives the damaged frames of a range the kinds for which they count. Returns whether none of them has an effect.
+    private static func set(_ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment)
+        -> Bool
+    {
+        var (offset, isVoid) = (range.lowerBound, true)
         while offset < range.upperBound, let kind = kinds[offset] {
             offset += segment.setKind(kind, at: offset)
+            isVoid = isVoid && kind == .void
         }
+        return isVoid
     }
 
     private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {

@@ -245,6 +245,51 @@ import Testing
         }
     }
 
+    enum Loss: CaseIterable { case value, valueBeforeDeletion, valueAndIndex, key }
+
+    @Test("a deleted entry stays deleted if it is damaged", arguments: Loss.allCases)
+    func deletedDamage(loss: Loss) throws {
+        try filled(.collection)
+        let damaged = try last("new value") - (loss == .key ? 3 : 0)
+        let planned = try folder.withArchive { try $0.planned(["key"]) }
+        if loss == .valueBeforeDeletion { try flip(segment, at: damaged) }
+        try folder.withArchive { archive in
+            #expect(try archive.carryOut(.delete, on: planned).entries == 1)
+            try archive.put([2], forKey: "later")
+        }
+        if loss != .valueBeforeDeletion { try flip(segment, at: damaged) }
+        if loss == .valueAndIndex { try folder.removeIndex("A") }
+        try folder.withArchive(mode: .readOnly) { archive in
+            #expect(try archive.peek("key") == nil)
+            let report = try archive.check()
+            #expect(report.entries == 3 + (loss == .key ? 1 : 0), "\(report)")
+            if loss != .valueAndIndex { #expect(try archive.olderValues(report)?.current == 0) }
+        }
+        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        #expect(report.entries == 3, "\(report)")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        #expect(try repaired.peek("key") == nil && repaired.check().clean)
+        try repaired.expectValid()
+    }
+
+    @Test("the older value of a damaged entry returns with an undo of its deletion") func undoneDamage()
+        throws
+    {
+        try filled(.collection)
+        try folder.withArchive { archive in
+            _ = try archive.carryOut(.delete, on: archive.planned(["key"]))
+            #expect(try archive.undo()?.entries == 1)
+        }
+        try flip(segment, at: last("new value"))
+        for repairs in [false, true] {
+            if repairs { _ = try Store.open(at: folder.store).repair(archiveNamed: "A") }
+            let archive = try folder.rebuilt()
+            defer { archive.close() }
+            #expect(try archive.peek("key") == Self.old)
+        }
+    }
+
     @Test("an undo counts damaged entries apart") func undoOfDamage() throws {
         try filled(.collection)
         try folder.withArchive { archive in
