@@ -17,12 +17,15 @@ extension ArchiveOpening {
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: true), true)
         } catch {
-            guard error.isNoSpace else { throw error }
-            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
-                return (index, true)
+            let refusal = error
+            guard refusal.isNoSpace else { throw refusal }
+            return try folder.keepingIndex(if: evidence?.isOfRepair == true) { () throws(StorageError) in
+                if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
+                    return (index, true)
+                }
+                guard purpose == .writing else { throw refusal }
+                return try buildIndexInMemory(attachment: attachment, evidence: evidence, refusal: refusal)
             }
-            guard purpose == .writing else { throw error }
-            return try buildIndexInMemory(attachment: attachment, evidence: evidence, refusal: error)
         }
     }
 
@@ -137,20 +140,20 @@ extension ArchiveOpening {
         guard !outdated.isEmpty || !found.deadlines.isEmpty else { return }
         guard role.attachment != nil else {
             for number in outdated { section.remove(number) }
-            return
-        }
-        // The removal appends frames, after which the new end of the log would hide the loss.
             for (number, deadline) in found.deadlines {
                 if let slot = index.entry(number) { section.setDeadline(of: number, slot, to: deadline) }
             }
+            return
+        }
+        // The removal appends frames, after which the new end of the log would hide the loss.
         try evidence.markReplaced(in: folder, index.loss)
         try section.removeBatch(outdated, .eviction, .damage)
-    }
-
-    /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.
         for (number, deadline) in found.deadlines {
             if let slot = index.entry(number) { try section.recordDeadline(of: number, slot, as: deadline) }
         }
+    }
+
+    /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
@@ -186,6 +189,22 @@ extension ArchiveOpening {
 }
 
 extension FileDescriptor {
+    /// Writes this folder's index back if `body` removes it for its space and then fails, because a repeated repair needs it as
+    /// evidence. Holds the index in memory during `body`.
+    func keepingIndex<Result>(
+        if isNeeded: Bool = true, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        var bytes: [UInt8]?
+        if isNeeded, let size = try status(ofEntry: ArchiveFile.index)?.bytes {
+            bytes = try file(named: ArchiveFile.index, writable: false).read(atMost: size)
+        }
+        return try StorageError.rethrowing(
+            after: {
+                guard let bytes, let file = try? newFile(named: ArchiveFile.index) else { return }
+                if (try? file.write(bytes)) == nil { try? unlink(ArchiveFile.index) }
+            }, body)
+    }
+
     /// Creates an index file of `bytes` in this archive's folder, which `fill` completes, in place of the present one.
     func replaceIndex(
         bytes: Int, _ fill: (FileDescriptor) throws(StorageError) -> Void

@@ -96,6 +96,9 @@ struct PriorIndexEvidence {
         }.sorted { $0.location < $1.location }
     }
 
+    /// Whether a repair needs the index.
+    var isOfRepair: Bool { rows != nil }
+
     /// Marks the index as evidence, with `loss`, for a repeated repair. No process trusts it from then on.
     func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
         guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)
@@ -139,9 +142,6 @@ struct PriorIndexEvidence {
         return found
     }
 
-    /// Batches of which the index names no frame; others were complete once.
-    func unknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
-        batches.filter { batch in first(from: batch.first).map { $0.location < batch.end } != true }
     private func first(from location: Location) -> Row? {
         guard let rows, case let place = rows.partitioningIndex(where: { $0.location >= location }),
             place < rows.count
@@ -149,6 +149,9 @@ struct PriorIndexEvidence {
         return rows[place]
     }
 
+    /// Batches of which the index names no frame; others were complete once.
+    func unknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
+        batches.filter { batch in first(from: batch.first).map { $0.location < batch.end } != true }
     }
 
     /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.

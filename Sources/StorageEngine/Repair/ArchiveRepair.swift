@@ -60,7 +60,7 @@ struct ArchiveRepair {
         try evidence.markReplaced(in: folder, evidence.lossBeforeRepair())
     }
 
-    /// On a full disk, removes the old index and repeats the step; a repair that is interrupted after that loses its evidence.
+    /// On a full disk, removes the old index and repeats the step. A repair that is killed after that loses its evidence.
     mutating func findSpace(
         for step: (inout ArchiveRepair) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -68,8 +68,10 @@ struct ArchiveRepair {
             try step(&self)
         } catch {
             guard error.isNoSpace, try folder.hasEntry(named: ArchiveFile.index) else { throw error }
-            try folder.unlink(ArchiveFile.index)
-            try step(&self)
+            try folder.keepingIndex { () throws(StorageError) in
+                try folder.unlink(ArchiveFile.index)
+                try step(&self)
+            }
         }
     }
 
