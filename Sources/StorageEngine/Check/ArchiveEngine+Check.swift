@@ -62,6 +62,7 @@ extension ArchiveEngine {
             // Messages aren't counted by segment.
             numbers = try log.segmentNumbers().filter { (oldest...newest).contains($0) }
             numbers += try log.missing(among: numbers).map(\.lowerBound)
+            if !numbers.contains(oldest) { numbers.append(oldest) }
         }
         for number in numbers.sorted() {
             let header = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
@@ -69,11 +70,11 @@ extension ArchiveEngine {
             }
             if header == nil, number >= index.oldestSegment { return log.unreadable(number) }
         }
-        return kind == .log ? nil : try cutSegment()
+        return try cutSegment()
     }
 
-    /// A segment whose file ends before an entry that the index names. Gets the size of each segment's file; reads all
-    /// slots of the index only if the files are smaller than the index expects.
+    /// A segment whose file ends before an entry that the index names, or inside a message. Gets the size of each segment's file;
+    /// reads all slots of the index, or all messages, only if the files are smaller than the index expects.
     private func cutSegment() throws(StorageError) -> StorageError? {
         let expected = index.segmentBytes
         var sizes: [UInt32: Int] = [:]
@@ -83,6 +84,15 @@ extension ArchiveEngine {
             sizes.values.reduce(0, +) < expected
                 || sizes.contains(where: { index.liveFrames(ofSegment: $0) & liveBytes > $1 })
         else { return nil }
+        guard kind != .log else {
+            let end = index.head
+            var place = index.firstMessage
+            while let found = try MessageReader(self).message(from: place, before: end) {
+                if found.isBehindDamage, index.firstMessage <= place { return log.damagedEntry(at: place) }
+                place = found.end
+            }
+            return nil
+        }
         for number in 1..<index.usedEntries + 1 {
             guard let slot = index.entry(number), !slot.isMemoryOnly,
                 case let (place, bytes)? = slot.read({ (place, _) in (place, Int(slot.frameBytes)) }),
@@ -401,6 +411,7 @@ private struct CheckPass {
         while next < listed.count, listed[next].location < first { next += 1 }
         for place in listed[next...].indices.prefix(while: { listed[$0].location < end }) {
             listed[place].isReported = true
+            lost.insert(listed[place].tag)
         }
         _ = try reader.visitDamaged(in: range) { (frame, location) throws(StorageError) in
             if frame.keyBytes > 0 { damagedKeys.insert(account.key(of: frame, at: location)) }
@@ -411,7 +422,6 @@ private struct CheckPass {
         let present = Set(numbers)
         let newest = begin.segment
         guard oldest > 0, oldest < newest, newest - oldest < UInt32(SegmentLayout.slots) else { return [] }
-            lost.insert(listed[place].tag)
         return (oldest..<newest).filter {
             guard !present.contains($0) else { return false }
             let isKnown = $0 == oldest || engine.holdsLiveFrames($0)

@@ -154,18 +154,19 @@ struct MessageReader: ArchiveOperation {
                 break
             }
             var lacksSegment = false
-            if let number = expected, !isPassed, messages.isEmpty || found.place.segment > place.segment &+ 1
-            {
-                // The messages in between were dropped, or never existed. A cursor may also point to the first message after all
-                // those that were appended and dropped since.
-                isPassed = true
+            let isFar = found.place.segment > place.segment &+ 1
+            if let number = expected, !isPassed, messages.isEmpty || isFar {
+                // The messages in between never existed, were dropped before the cursor's index was built, or are lost. A cursor may
+                // also point to the first message after all those that were appended and dropped since.
                 expected = self.number(from: number, ofMessagesAt: place, upTo: found.place)
-                if place != .none, found.place.segment > place.segment &+ 1 {
+                if place != .none, isFar {
                     let between = place.segment...found.place.segment
                     let numbers = try log.segmentNumbers().filter { between.contains($0) }
                     // Lost, unless it was dropped since: the oldest message changes first.
                     lacksSegment = try !log.missing(among: numbers).isEmpty && oldestMessage <= place
                 }
+                // Otherwise a repair has filled the gap, and reported the loss.
+                isPassed = lacksSegment || !isFar || messages.isEmpty && cursor?.salt != index.salt
             }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.place.offset) else {

@@ -84,7 +84,9 @@ import Testing
         #expect(report.clean && report.entries == repair.entries, "\(report)")
         #expect(try archive.status().damagedPlaces == 0)
         if kind == .log {
-            let messages = try archive.messages(after: nil, most: LossTests.entries).messages
+            let batch = try archive.messages(after: nil, most: LossTests.entries)
+            let messages = batch.messages
+            #expect(!batch.someAreLost, "the repair has reported the loss")
             #expect(messages.count == repair.entries && messages.last?.bytes == Self.value(Self.entries - 1))
             try archive.append([1])
         } else {
@@ -428,6 +430,25 @@ import Testing
         #expect(path.hasSuffix(name) && offset == 20 << 10)
         let report = try archive.check()
         #expect(report.damaged == 1, "\(report)")
+    }
+
+    @Test("a log without its first segment, or with a shortened one, is reported", arguments: [false, true])
+    func lostMessages(isCut: Bool) throws {
+        let folder = try filled(.log)
+        #expect(try folder.withArchive(mode: .readOnly) { try $0.lostSegment() } == nil)
+        let name = try segments(folder)[isCut ? 1 : 0]
+        if isCut {
+            try change(name, folder) { $0 = $0.prefix(20 << 10) }
+        } else {
+            try remove(name, folder)
+        }
+        let archive = try folder.archive(mode: .readOnly)
+        defer { archive.close() }
+        guard case .corrupted(let path, _, _)? = try archive.lostSegment() else {
+            Issue.record("no lost segment")
+            return
+        }
+        #expect(path.hasSuffix(name))
     }
 
     @Test("a check counts a missing segment once") func missingSegmentOnce() throws {
