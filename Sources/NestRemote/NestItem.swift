@@ -1,6 +1,5 @@
 import Foundation
 import Nest
-import StorageEngine
 import Vellum
 
 /// An encoded item of a ``RemoteNest``, decoded once on demand.

@@ -1,5 +1,4 @@
 import Foundation
-import StorageEngine
 
 /// A store of ``Papyrus`` objects in a folder. Any number of processes may use it at once, and `vellum` shows its
 /// content. Copies, and stores of the same folder, are the same store.

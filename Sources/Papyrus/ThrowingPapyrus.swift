@@ -1,5 +1,3 @@
-import StorageEngine
-
 /// Throwing versions of the calls of a ``PapyrusStore``: `try await store.throwing.save(car)`. Each does the same as
 /// the call of that name there, or nothing.
 ///

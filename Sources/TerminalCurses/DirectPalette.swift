@@ -1,5 +1,3 @@
-import TerminalKit
-
 /// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, replaced in the output of curses.
 package struct DirectPalette {
     /// Numbers from 16 are sent as `38;5;N` and `48;5;N`, lower ones in shorter forms.

@@ -1,5 +1,3 @@
-import CBOR
-
 /// A calculation or conversion, prepared for many rows.
 protocol RowFunction: AnyObject {
     var cost: Condition.Cost { get }

@@ -1,5 +1,3 @@
-import CBOR
-
 /// A value of a query, prepared for comparison with many items.
 enum LiteralValue {
     case absent

@@ -1,5 +1,3 @@
-import CBOR
-
 final class AggregateStage: RowStage {
     private let figures: [FigureQuestion]
     private let reader: RowReader

@@ -1,5 +1,3 @@
-import CBOR
-
 /// The stages of a query for one cursor: all, or the first ones for a part. Used by one thread at a time.
 final class QueryChain {
     let plan: QueryPlan

@@ -1,4 +1,3 @@
-import CBOR
 import StorageEngine
 
 /// A single run of a plan. Not thread-safe. Only the caller's thread reads the first entries of a large archive.

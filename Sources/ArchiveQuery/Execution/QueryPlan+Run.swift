@@ -1,6 +1,3 @@
-import CBOR
-import StorageEngine
-
 extension QueryPlan {
     /// Runs the query. Calls `body` with each row as soon as it is known, until `body` returns false. Changes neither recency
     /// nor hits, and blocks no other process.

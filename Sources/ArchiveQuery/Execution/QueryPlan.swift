@@ -1,4 +1,3 @@
-import CBOR
 import StorageEngine
 
 /// A pipeline with its execution plan.

@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalKit
 
 /// A dialog, menu or list over the screen, which has the keyboard.

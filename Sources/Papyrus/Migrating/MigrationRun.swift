@@ -1,4 +1,3 @@
-import CBOR
 import Foundation
 import StorageEngine
 

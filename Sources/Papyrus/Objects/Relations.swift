@@ -1,5 +1,3 @@
-import CBOR
-
 /// A type that ``HasOne`` can wrap: an object, or an optional one. Don't conform to it yourself.
 public protocol ToOneRelation: Codable, Equatable {
     /// Internal to the library.

@@ -1,5 +1,3 @@
-import CPlatform
-
 struct BatchStep {
     var isPut: Bool
     var tag: UInt32

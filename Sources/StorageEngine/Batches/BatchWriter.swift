@@ -1,5 +1,3 @@
-import CPlatform
-
 /// Applies batches (S15): writes all frames in one segment after the log tail, then publishes them. OnDiskFormat, "Batches".
 struct BatchWriter: ArchiveOperation {
     let engine: ArchiveEngine

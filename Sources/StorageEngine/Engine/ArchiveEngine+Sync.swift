@@ -1,5 +1,4 @@
 import CPlatform
-import SystemC
 
 /// Syncing the log to the medium. Guarantees, and their proof: <doc:WhatSurvives>.
 extension ArchiveEngine {

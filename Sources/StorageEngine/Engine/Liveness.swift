@@ -1,6 +1,3 @@
-import CPlatform
-import Synchronization
-
 /// The slots of the process table that belong to live processes. Process number and start time are valid only in their
 /// namespaces, so each process also locks its slot's byte of the file `attached`, which others test.
 struct Liveness: Sendable {

@@ -1,5 +1,3 @@
-import CPlatform
-
 extension ArchiveEngine {
     /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
     @inline(__always) func withPeek(

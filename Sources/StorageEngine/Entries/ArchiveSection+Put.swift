@@ -1,5 +1,3 @@
-import CPlatform
-
 struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding

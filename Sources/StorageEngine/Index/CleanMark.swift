@@ -1,5 +1,3 @@
-import CPlatform
-
 /// A checksum over a closed index, so that the next opening need not verify its totals: OnDiskFormat, "The index".
 ///
 /// The last writer sets it at closing, and the first that opens removes it, alone. Invariant: if the mark is right, the covered

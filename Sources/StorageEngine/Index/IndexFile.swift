@@ -1,5 +1,3 @@
-import CPlatform
-
 /// The file of a mapped index, held open by creators and observers; writers open it to grow it.
 enum IndexFile: Sendable {
     case open(FileDescriptor, in: FileDescriptor)

@@ -1,4 +1,3 @@
-import CPlatform
 import Synchronization
 
 /// The archive's log with the right to change it, which only a write lock guard or the only user has. Invariants: bytes are

@@ -1,4 +1,3 @@
-import CPlatform
 import Synchronization
 
 extension SegmentLog {

@@ -1,5 +1,3 @@
-import CPlatform
-
 /// Shrinks the index after many entries have been removed, so that disk usage keeps S3.
 extension ArchiveSection {
     private var usedLines: Int {

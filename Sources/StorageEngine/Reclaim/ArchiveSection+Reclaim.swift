@@ -1,4 +1,3 @@
-import CPlatform
 import SystemC
 
 /// Copies the oldest segment's live frames to the log tail, then removes its file. Always the oldest: frames that delete or evict

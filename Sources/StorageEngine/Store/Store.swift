@@ -1,4 +1,3 @@
-import CPlatform
 import Synchronization
 
 /// A folder of archives that any number of processes can open, until ``close()`` or its last reference. Thread-safe.

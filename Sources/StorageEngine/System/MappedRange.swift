@@ -1,4 +1,3 @@
-import CPlatform
 import SystemC
 
 /// Addresses of a file from its start, or of private memory; unmapped with the last reference. May be longer than the file, for

@@ -1,5 +1,3 @@
-import CPlatform
-
 /// The order in which entries are evicted, the least recently used first (S5): a doubly linked list of all entries, by their
 /// stamps (the slots' words 16 to 28, the header's words 464 and 468). Available only with a write lock guard.
 ///

@@ -1,5 +1,3 @@
-import CPlatform
-
 /// Undoes reversible actions (S12). One frame and one store to the index restore removed entries; slices then clear their marks.
 /// Expiry times are restored in parts (`UndoLog+Deadlines.swift`).
 struct UndoLog: ArchiveOperation {

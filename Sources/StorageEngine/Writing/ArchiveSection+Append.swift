@@ -1,5 +1,3 @@
-import CPlatform
-
 extension ArchiveSection {
     /// Writes a frame at the log tail, and begins a new segment if the present one is full. The frame counts only after
     /// ``commit(_:bytes:copy:)``. If this throws, nothing has changed.

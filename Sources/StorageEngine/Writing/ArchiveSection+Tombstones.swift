@@ -1,5 +1,3 @@
-import CPlatform
-
 /// Tombstoning the entries that a reversible action removes, and dropping them (S12): `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.

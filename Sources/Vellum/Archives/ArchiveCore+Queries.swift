@@ -1,5 +1,4 @@
 import ArchiveQuery
-import CBOR
 import StorageEngine
 
 extension ArchiveCore {

@@ -1,5 +1,3 @@
-import StorageEngine
-
 extension ArchiveManager {
     /// The keys in the order of their UTF-8 bytes. Reads no objects, and doesn't count as an access. Visits every entry
     /// of the archive, at some 100 ns each. If an archive has too many keys to hold in memory, read them in pages: pass

@@ -1,5 +1,3 @@
-import StorageEngine
-
 extension ArchiveManager {
     /// Records the objects atomically: all of them or none, even after a crash. The last one is the most recent
     /// afterwards. Nothing is stored if the objects exceed the disk limit or 48 megabytes together, or if one can't be

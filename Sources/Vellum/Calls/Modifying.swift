@@ -1,5 +1,3 @@
-import StorageEngine
-
 extension ArchiveManager {
     /// Changes the object with this key atomically: no change by another thread or process is lost or happens in
     /// between. Options stay unless given, as in ``update(_:options:)``.

@@ -1,6 +1,5 @@
 import StorageEngine
 import StoreInspection
-import TerminalKit
 
 extension EntriesScreen {
     /// Moves to the entry that is evicted next or, from a victim, to the one after it.

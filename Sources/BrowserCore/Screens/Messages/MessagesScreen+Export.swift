@@ -2,7 +2,6 @@ import ArchiveQuery
 import CBOR
 import Foundation
 import StoreInspection
-import TerminalKit
 
 extension MessagesScreen {
     private static let batch = 256
