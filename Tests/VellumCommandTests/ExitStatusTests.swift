@@ -131,6 +131,8 @@ struct ExitStatusTests {
         #expect(get.status == 3 || get.status == 1)
         #expect(get.output.isEmpty)
         #expect(get.errors.hasPrefix("vellum: ") && get.errors.split(separator: "\n").count == 1)
+        let touch = try store.run("touch", "A", "k", "intact")
+        #expect(touch.status == 3 && touch.errors.contains("\"k\" cannot be read"), "\(touch.errors)")
         let export = try store.run("export", "A")
         #expect(export.status == 3)
         #expect(export.lines == ["{\"b\":2}"], "intact entries were not exported")

@@ -3,7 +3,7 @@ struct TouchCommand: ParsableCommand {
         commandName: "touch", abstract: "Accesses entries: makes them the most recent, and counts a hit.",
         discussion: """
             Like an access of a program, but without reading a value. --in also sets their TTL. Exit code 1 if an entry \
-            doesn't exist, which counts as a miss; 3 if it may have been lost because the log is damaged.
+            doesn't exist, which counts as a miss; 3 if it is damaged, or may have been lost.
 
             Example: vellum touch Session abc123 --in 30m
             """)
@@ -23,13 +23,20 @@ struct TouchCommand: ParsableCommand {
         defer { store.close() }
         let archive = try store.archive(named: reference.archive)
         try archive.requireEntries()
-        var isAnyMissing = false
+        var (isAnyDamaged, isAnyMissing) = (false, false)
         for key in keys.words {
-            let isThere = try lifetime.map { try archive.touch(key, lifetime: $0) } ?? archive.touch(key)
-            guard !isThere else { continue }
+            let isThere = try archive.readingEntry(key) { () throws(StorageError) in
+                // Reads the record, unlike a touch.
+                _ = try archive.metadata(key)
+                if let lifetime { return try archive.touch(key, lifetime: lifetime) }
+                return try archive.touch(key)
+            }
+            isAnyDamaged = isAnyDamaged || isThere == nil
+            guard isThere == false else { continue }
             Narration.complainOfAbsence(key)
             isAnyMissing = true
         }
+        if isAnyDamaged { throw CommandFailure(nil, status: .storeFailure) }
         if isAnyMissing { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
     }
 }
