@@ -99,6 +99,11 @@ struct RepairTests {
             try JSON.object(store.run("check", "--json").text)["damaged"] as? Int)
         try #require(damaged > 100)
         #expect(try store.run("check").text.contains("  and \(damaged - 100) more\n"))
+        for words in [["backup", store.folder / "copy"], ["copy", "M", "N"], ["export", "M"]] {
+            let run = try Vellum.run(["--store", store.path] + words)
+            #expect(run.status == 3, "\(run.errors)")
+            #expect(run.errors.split(separator: "\n").count <= 22, "\(run.errors)")
+        }
     }
 
     @Test(

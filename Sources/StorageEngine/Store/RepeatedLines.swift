@@ -1,5 +1,5 @@
 struct RepeatedLines {
-    private static let most = 1000
+    private static let most = 20
     private var counts: [String: Int] = [:]
     private var order: [String] = []
     private var others = 0

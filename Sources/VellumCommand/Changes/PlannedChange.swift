@@ -111,8 +111,9 @@ struct PlannedChange: Sendable {
                 action: action)
         }
         plan.missing.forEach(Narration.complainOfAbsence)
-        plan.damagedKeys.forEach(Narration.complainOfDamage)
-        Narration.complainOfMissing(plan.damaged - plan.damagedKeys.count)
+        let named = plan.damagedKeys.prefix(Narration.mostDamaged)
+        named.forEach(Narration.complainOfDamage)
+        Narration.complainOfMissing(plan.damaged - named.count)
         return plan
     }
 

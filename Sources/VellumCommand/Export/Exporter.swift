@@ -148,7 +148,7 @@ struct Exporter {
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
                 // Entries without an intact key are only counted.
-                if let key = try? snapshot.intactKey(at: number) {
+                if damaged < Narration.mostDamaged, let key = try? snapshot.intactKey(at: number) {
                     if !isSilent {
                         progress?.finish()
                         Narration.complainOfDamage(key)
