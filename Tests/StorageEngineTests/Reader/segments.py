@@ -16,6 +16,7 @@ import sys
 HEADER = struct.Struct("<IIHHBBHQQqq")  # "Frames"
 PUT, DELETE, DELETE_ALL, EVICT, MOVE, RESIDENT, VOID, BATCH = 1, 2, 3, 4, 5, 9, 10, 12  # "Frame kinds"
 DEADLINE, KEPT = 6, 11
+UNREADABLE = 0  # a damaged value in a collection: "Damage in a collection"
 EVICTIONS, PLACE_IN_BATCH = 1, 8  # "Frame extensions"
 CACHE, LOG = 1, 3  # "Descriptors"
 PAGE, SECTOR = 4096, 512
@@ -67,6 +68,7 @@ class Frame:
                     flipped[byte] ^= 1 << bit
                     if crc32c(flipped[4:], place) == checksum:
                         return None
+            frame.stores = frame.kind in (PUT, MOVE, RESIDENT)
             if keyed:
                 frame.kind = VOID if frame.kind == KEPT else DELETE
         start = offset + 48
@@ -147,8 +149,8 @@ def never_came(data, start, end, batch_end=None):
     return False
 
 
-def damaged(data, seed, start, end):
-    """Offset and frame of what damage in a cache removes: "Damage in a cache"."""
+def damaged(data, seed, start, end, kind):
+    """Offset and frame of what damage in a cache removes, or of values in a collection: "Damage in a cache"."""
     frames = []
     if never_came(data, start, end):
         return frames
@@ -158,7 +160,12 @@ def damaged(data, seed, start, end):
             return []
         frames.append((start, frame))
         start += frame.size
-    return [item for item in frames if item[1].kind in (DELETE, DELETE_ALL, EVICT)]
+    if kind == CACHE:
+        return [item for item in frames if item[1].kind in (DELETE, DELETE_ALL, EVICT)]
+    values = [item for item in frames if item[1].stores]
+    for _, frame in values:
+        frame.kind = UNREADABLE
+    return values
 
 
 class Batch:
@@ -197,9 +204,9 @@ def log(segments, kind):
 
     def removals(number, data, piece):
         start, end, frame = piece
-        if kind != CACHE or frame or start >= ends.get(number, 0):
+        if kind == LOG or frame or start >= ends.get(number, 0):
             return []
-        return [(number << 32 | at // 8, frame) for at, frame in damaged(data, seeds[number], start, end)]
+        return [(number << 32 | at // 8, frame) for at, frame in damaged(data, seeds[number], start, end, kind)]
 
     place = 0
     stretch = []  # damage and `void` frames directly before what is looked at
@@ -292,10 +299,12 @@ def main():
     for location, frame in log(read_segments(folder, identity), kind):
         for evicted in frame.evictions():
             key = key_at.get(evicted)
-            if key in entries and entries[key][0] == evicted:
+            if key in entries and entries[key][0] <= evicted:
                 del entries[key]
         if frame.kind in (PUT, MOVE):
             entries[frame.key] = (location, frame)
+            key_at[location] = frame.key
+        elif frame.kind == UNREADABLE:
             key_at[location] = frame.key
         elif frame.kind in (DELETE, RESIDENT):
             entries.pop(frame.key, None)
