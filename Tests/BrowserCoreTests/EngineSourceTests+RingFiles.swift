@@ -45,7 +45,7 @@ extension EngineSourceTests {
     }
 
     /// Regression: the ring file's messages were shown as those of the store.
-    @Test("another store is not opened beside a ring file, and the ring file is shown again from the list")
+    @Test("another store is opened beside a ring file, which is shown again from the list")
     func storeAfterRingFile() throws {
         let (store, _) = try fill(path)
         store.close()
@@ -60,10 +60,13 @@ extension EngineSourceTests {
         browser.press([.character("h"), Key(.escape)])
         #expect(browser.model.store == ring)
         browser.press(try Key.script("hO\(path)<enter>"))
-        #expect(browser.exit == .open(StorePath.whole(path)), "\(browser.text)")
+        #expect(browser.model.store == StorePath.whole(path), "\(browser.text)")
+        #expect(browser.text.contains("City") && browser.text.contains("2:"), "\(browser.text)")
+        browser.press([.character("1")])
+        #expect(browser.model.store == ring && browser.text.contains("1:ring"), "\(browser.text)")
     }
 
-    @Test("a ring file replaces several open stores after a question, and its list has them")
+    @Test("a ring file is opened beside stores, for reading only, and its list has them")
     func ringFileAfterStores() throws {
         let paths = ["one", "two"].map { folder.path + "/" + $0 }
         for path in paths { try fill(path).0.close() }
@@ -76,11 +79,10 @@ extension EngineSourceTests {
                 now: Timestamp.now()),
             source: stores, clock: { Timestamp.now() })
         browser.press(try Key.script("O\(paths[1])<enter>O\(ring)<enter>"))
-        #expect(browser.exit == nil, "\(browser.text)")
-        browser.press([Key(.escape)])
-        #expect(browser.exit == nil && browser.model.store == paths[1])
-        browser.press(try Key.script("O\(ring)<enter>y"))
-        #expect(browser.exit == .open(StorePath.whole(ring)), "\(browser.text)")
+        #expect(browser.model.store == StorePath.whole(ring) && browser.model.isReadOnly, "\(browser.text)")
+        #expect(browser.text.contains("3:ring"), "\(browser.text)")
+        browser.press([.character("2")])
+        #expect(browser.model.store == paths[1] && !browser.model.isReadOnly, "\(browser.text)")
         let elsewhere = EngineSource(folder: folder.path + "/none", state: state)
         let listed = try RingFileSource(path: ring, remembers: elsewhere).stores().stores
         #expect(listed.first?.path == StorePath.whole(ring))

@@ -5,7 +5,7 @@ package enum Browser {
     package static func start(_ model: inout Model) -> [Effect] {
         guard let store = model.store else { return StoresScreen.load(&model) }
         let effects = ArchivesScreen.loadFigures(&model) + [StoresScreen.remember(store)]
-        return effects.map { $0.of(model.workspace) }
+        return effects.map { $0.of(model.workspace, model.store) }
     }
 
     package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
@@ -27,7 +27,7 @@ package enum Browser {
         }
         effects += model.parts.settle(&model, model.layout)
         model.noteHold()
-        return effects.map { $0.of(model.workspace) }
+        return effects.map { $0.of(model.workspace, model.store) }
     }
 
     /// Removes notices and highlights that have timed out.

@@ -20,8 +20,9 @@ package struct Question: Sendable {
     package let description: String
     /// Identifies long work, which reports progress and can be stopped.
     package let ticket: Int?
-    /// Number of the open store.
+    /// Number and path of the open store.
     fileprivate(set) var workspace = 0
+    fileprivate(set) var store: String?
     /// Whether it pauses between reads, so that it has a separate queue.
     fileprivate(set) var waits = false
     let answer: @Sendable (QuestionContext) -> Answer
@@ -30,6 +31,7 @@ package struct Question: Sendable {
 /// For one thread.
 struct QuestionContext {
     let source: any StoreSource
+    let sources: OpenSources
     let clock: @Sendable () -> Timestamp
     /// Waits for that number of seconds.
     let pause: (Double) -> Void
@@ -61,9 +63,9 @@ extension Effect {
     }
 
     /// The same for an open store, unless it has one already.
-    func of(_ workspace: Int) -> Effect {
+    func of(_ workspace: Int, _ store: String?) -> Effect {
         guard case .question(var question) = self, question.workspace == 0 else { return self }
-        question.workspace = workspace
+        (question.workspace, question.store) = (workspace, store)
         return .question(question)
     }
 

@@ -69,7 +69,7 @@ package struct Model: Sendable {
     var hasExplainedClipboard = false
     /// Whether a store was named at the start, so that Esc doesn't leave its archives.
     let startsInStore: Bool
-    /// Whether the source has only one store, which is a server or ring file. Others are opened by another browser.
+    /// Whether the browser was started with a server or ring file.
     let isOfSingleStore: Bool
     private var lastTicket = 0
 
@@ -105,7 +105,9 @@ package struct Model: Sendable {
         }
     }
 
-    package var isReadOnly: Bool { onlyLooks || archives.figures?.isOfAnotherUser == true }
+    package var isReadOnly: Bool {
+        onlyLooks || archives.figures.map { $0.isOfAnotherUser || $0.isReadOnly } == true
+    }
     package var keyMap: BrowserKeyMap { isReadOnly ? lookingKeys : allKeys }
 
     mutating func ticket() -> Int {

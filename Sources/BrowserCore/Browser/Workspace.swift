@@ -1,4 +1,5 @@
 import ArchiveQuery
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -46,6 +47,9 @@ struct Workspace: Sendable {
     fileprivate var ringing: [String] {
         archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" }
     }
+
+    /// Whether it is a server without an alarm, which gets no requests while another store is shown.
+    fileprivate var isQuiet: Bool { ServerAddress.isURL(store) && archives.alarms.isEmpty }
 
     /// Whether closing it would lose alarms, marks or an open dialog.
     fileprivate var isNeeded: Bool {
@@ -106,11 +110,6 @@ extension Model {
     }
 
     var ringing: [String] { archives.ringing + kept.flatMap(\.ringing) }
-
-    /// Whether the end of the browser loses marks, alarms, dialogs or other open stores.
-    var losesStateAtEnd: Bool {
-        openStores.count > 1 || (kept + [Workspace(of: self)].compactMap { $0 }).contains(where: \.isNeeded)
-    }
 
     mutating func keepStore() {
         if let workspace = Workspace(of: self) { kept.append(workspace) }
@@ -178,7 +177,7 @@ extension Model {
         before.show(in: &self)
         if let shown { kept.append(shown) }
         isInBackground = true
-        let effects = body(&self).map { $0.of(id) }
+        let effects = body(&self).map { $0.of(id, before.store) }
         if let title = self.overlay?.notice, before.overlay == nil {
             say("\(title). Go there to see it.", role: .warning, seconds: 10)
         }
@@ -197,11 +196,11 @@ extension Model {
     }
 
     /// Reads the figures and events of saved stores once a second, for graphs, alarms and histories; events of busy archives at each
-    /// refresh.
+    /// refresh; of servers only for alarms.
     mutating func watchKeptStores() -> [Effect] {
         let isDue = watchedKept.map { abs(now.seconds(since: $0)) >= 1 } ?? true
         if isDue { watchedKept = now }
-        return kept.map(\.id).flatMap { id in
+        return kept.filter { !$0.isQuiet }.map(\.id).flatMap { id in
             inWorkspace(id) { model in
                 if isDue { return ArchivesScreen.loadFigures(&model, isForced: false) }
                 let busy = model.archives.archives.filter { model.events.busy.contains(ExactText($0.name)) }

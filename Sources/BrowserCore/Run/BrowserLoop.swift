@@ -31,8 +31,6 @@ extension BrowserTerminal {
 package enum BrowserExit: Sendable, Hashable {
     case quit
     case startDemo
-    /// Starts the browser again with a server, a ring file, or a store that isn't shown beside one.
-    case open(String)
 }
 
 package enum BrowserLoop {

@@ -3,7 +3,7 @@ import StoreInspection
 
 /// Performs one effect and sends its response. As thread-safe as the source.
 package struct EffectPerformer: Sendable {
-    let source: any StoreSource
+    private let sources: OpenSources
     let clock: @Sendable () -> Timestamp
     private let pause: @Sendable (Double) -> Void
 
@@ -14,7 +14,7 @@ package struct EffectPerformer: Sendable {
         source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         pause: @escaping @Sendable (Double) -> Void = { _ in }
     ) {
-        self.source = source
+        sources = OpenSources(source)
         self.clock = clock
         self.pause = pause
     }
@@ -33,7 +33,8 @@ package struct EffectPerformer: Sendable {
             return !isStopped()
         }
         let context = QuestionContext(
-            source: source, clock: clock, pause: pause, progress: progress, isStopped: isStopped)
+            source: sources.source(of: question.store), sources: sources, clock: clock, pause: pause,
+            progress: progress, isStopped: isStopped)
         var answer = question.answer(context)
         answer.workspace = question.workspace
         send(.answer(answer))

@@ -1,14 +1,14 @@
 import Foundation
+import ServerInspection
 import StorageEngine
 import Synchronization
 
-/// Runs effects off the drawing thread, in order, on one queue each for long work, quick reads and work that waits. Safe from any thread.
+/// Runs effects off the drawing thread, in order, on one queue each for long work, quick reads and work that waits; each server has
+/// queues of its own. Safe from any thread.
 package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void
-    private let quick = DispatchQueue(label: "vellum.browser.quick", qos: .userInitiated)
-    private let long = DispatchQueue(label: "vellum.browser.long", qos: .userInitiated)
-    private let waiting = DispatchQueue(label: "vellum.browser.waiting", qos: .userInitiated)
+    private let queues = Mutex<[String: DispatchQueue]>([:])
     /// Tickets of queued or running work to stop.
     private let stopped = Mutex<Set<Int>>([])
     private let isEnding = Atomic<Bool>(false)
@@ -27,7 +27,7 @@ package final class EffectRunner: Sendable {
     package func finish(within seconds: Double) {
         isEnding.store(true, ordering: .relaxed)
         let end = DispatchTime.now() + seconds
-        for queue in [quick, long, waiting] {
+        for queue in queues.withLock({ Array($0.values) }) {
             let done = DispatchSemaphore(value: 0)
             queue.async { done.signal() }
             _ = done.wait(timeout: end)
@@ -39,10 +39,19 @@ package final class EffectRunner: Sendable {
         guard case .question(let question) = effect else { return }
         let ticket = question.ticket
         let isQuick = ticket == nil && !question.waits
-        (isQuick ? quick : question.waits ? waiting : long).async { [self] in
+        queue(isQuick ? "quick" : question.waits ? "waiting" : "long", of: question.store).async { [self] in
             performer.perform(
                 effect, isStopped: { !isQuick && self.isStopped(ticket) }, send: deliver)
             if let ticket { stopped.withLock { _ = $0.remove(ticket) } }
+        }
+    }
+
+    private func queue(_ name: String, of store: String?) -> DispatchQueue {
+        let name = store.flatMap { ServerAddress.isURL($0) ? "\(name) \($0)" : nil } ?? name
+        return queues.withLock { queues in
+            let queue = queues[name] ?? DispatchQueue(label: "vellum.browser.\(name)", qos: .userInitiated)
+            queues[name] = queue
+            return queue
         }
     }
 

@@ -13,7 +13,7 @@ package final class EngineSource: StoreSource {
     /// Seconds between two searches for lost segments, which read the headers of all segments.
     private static let lossInterval = 5
 
-    private let state: StateFolder?
+    let state: StateFolder?
     private let settled: SettledChoices
 
     /// - Parameters:

@@ -8,7 +8,7 @@ package final class RingFileSource: StoreSource {
     package let path: String
     private let ring: RingFile
     /// Lists and remembers other stores; nil: this list has only the ring file.
-    private let remembers: EngineSource?
+    let remembers: EngineSource?
     private let state: Mutex<State>
 
     private struct State {
@@ -69,7 +69,7 @@ package final class RingFileSource: StoreSource {
         }
         var figures = StoreFigures(
             archives: [summary], absence: "Ring files don't record processes.")
-        figures.isRingFile = true
+        (figures.isRingFile, figures.isReadOnly) = (true, true)
         return figures
     }
 

@@ -8,14 +8,17 @@ import StoreInspection
 package final class ServerSource: QueriedSource {
     private let address: ServerAddress
     private let connection: ServerConnection
-    private let remembers: EngineSource
+    let remembers: EngineSource
     /// The store of undo records; nil without a place for it.
     private let undoFolder: String?
+    /// Whether a server on another machine may be changed.
+    private let allowsWriting: Bool
     private let state = Guarded(State())
 
     private struct State {
         /// The last figures, and when they were read.
         var figures: (StoreFigures, Timestamp)?
+        var isReadOnly: Bool?
         var value: (key: String, archive: ArchiveAddress, SeenValue)?
         /// The server's run at the last list or query. Only keys of this run are changed.
         var run: String?
@@ -45,15 +48,20 @@ package final class ServerSource: QueriedSource {
     /// Seconds after which a stopped scan isn't continued.
     private static let continued = 5.0
 
-    /// - Parameter remembers: stores history and choices.
-    package init(_ address: ServerAddress, remembers: EngineSource, undoFolder: String?) {
+    /// - Parameters:
+    ///   - remembers: stores history and choices.
+    ///   - allowsWriting: also of a server on another machine.
+    package init(
+        _ address: ServerAddress, remembers: EngineSource, undoFolder: String?, allowsWriting: Bool = false
+    ) {
         (self.address, self.remembers, self.undoFolder) = (address, remembers, undoFolder)
+        self.allowsWriting = allowsWriting
         connection = ServerConnection(address)
     }
 
     private init(_ other: ServerSource, remembers: EngineSource, undoFolder: String?) {
         (address, connection) = (other.address, other.connection)
-        (self.remembers, self.undoFolder) = (remembers, undoFolder)
+        (self.remembers, self.undoFolder, allowsWriting) = (remembers, undoFolder, other.allowsWriting)
     }
 
     /// Another view of the server by the same connection.
@@ -65,8 +73,6 @@ package final class ServerSource: QueriedSource {
 
     /// Closes the connection; a later request opens another.
     package func disconnect() { connection.close() }
-
-    package func isOnThisMachine() throws(SourceError) -> Bool { try connection.isOnThisMachine() }
 
     package var folder: String { address.description }
 
@@ -123,9 +129,14 @@ package final class ServerSource: QueriedSource {
         figures.unreported = Set(
             QueryMetadata.allCases.filter { traits.objection(to: [.metadata($0)]) != nil })
         figures.objectionToReading = traits.objectionToReading
+        if let known = state.withLock({ $0.isReadOnly }) {
+            figures.isReadOnly = known
+        } else if !allowsWriting {
+            figures.isReadOnly = try !connection.isOnThisMachine()
+        }
         figures.ownAccesses = server.own.hits + server.own.misses
         figures.whole = whole
-        state.withLock { $0.figures = (figures, .now()) }
+        state.withLock { ($0.figures, $0.isReadOnly) = ((figures, .now()), figures.isReadOnly) }
         return figures
     }
 

@@ -60,6 +60,7 @@ package struct StoreFigures: Sendable, Hashable {
     /// Why values are read only on request; nil if a read doesn't count as an access.
     package var objectionToReading: String?
     package var whole: ArchiveSample?
+    package var isReadOnly = false
     /// Whether this user may only read it.
     package var isOfAnotherUser = false
 

@@ -119,17 +119,18 @@ struct BrowseCommand: ParsableCommand {
         }
         try show(
             BrowserSession(
-                store: path.map(StorePath.whole), source: source, isReadOnly: readOnly || file != nil,
+                store: path.map(StorePath.whole), source: source, isReadOnly: readOnly,
                 theme: Configuration.current.theme(option: theme).value))
     }
 
     private func show(_ server: ServerAddress) throws {
-        let source = ServerSource(server, remembers: EngineSource(), undoFolder: nil)
+        let source = ServerSource(
+            server, remembers: EngineSource(), undoFolder: nil, allowsWriting: remote.write)
         try source.connect()
         try show(
             BrowserSession(
                 store: server.description, source: source,
-                isReadOnly: try readOnly || !remote.write && !source.isOnThisMachine(),
+                isReadOnly: readOnly,
                 theme: Configuration.current.theme(option: theme).value))
     }
 
@@ -151,7 +152,6 @@ struct BrowseCommand: ParsableCommand {
         switch exit {
         case .quit: break
         case .startDemo: try DemoCommand.parse(options.filter { $0 != "--read-only" }).run()
-        case .open(let path): try BrowseCommand.parse(options + [path]).run()
         }
     }
 

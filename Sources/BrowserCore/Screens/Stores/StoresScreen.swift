@@ -99,18 +99,29 @@ enum StoresScreen: ScreenParts {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
-        let isServer = ServerAddress.isURL(store.path)
-        if store.path != model.folder, isServer || model.isOfSingleStore {
-            return openOther(store.path, &model)
-        }
+        let isServer = ServerAddress.isURL(store.path) && store.path != model.folder
+        if isServer, model.number(ofStore: store.path) == nil { return openOther(store.path, &model) }
         return show(store.path, &model)
     }
 
     private static func show(_ path: String, _ model: inout Model) -> [Effect] {
+        let before = model.openStores.map(\.store)
         if let closed = model.showStore(path) {
             model.say("Closed \(closed): at most \(Workspace.most) stores are open at once.", seconds: 6)
         }
-        return Browser.refreshUnlessPaused(&model) + [remember(path)]
+        return Browser.refreshUnlessPaused(&model) + [remember(path)] + close(before, model)
+    }
+
+    /// Closes the connections of stores that aren't open any more.
+    private static func close(_ before: [String], _ model: Model) -> [Effect] {
+        let closed = before.filter { model.number(ofStore: $0) == nil }
+        return closed.isEmpty
+            ? []
+            : .ask("close \(closed[0])") {
+                $0.sources.close(closed)
+            } then: { _, _ in
+                []
+            }
     }
 
     static func askOther(_ model: inout Model) {
@@ -120,51 +131,24 @@ enum StoresScreen: ScreenParts {
             keys: [("enter", "Open"), ("esc", "Cancel")], purpose: .store)
     }
 
-    /// Opens a store, ring file or server. A store is shown beside other open stores. For anything else the browser starts again,
-    /// if it can be opened.
+    /// Opens a store, ring file or server beside the open ones.
     static func openOther(_ typed: String, _ model: inout Model) -> [Effect] {
         guard !typed.isEmpty else { return [] }
         let isServer = ServerAddress.isURL(typed)
         let path = isServer ? typed : StorePath.whole(WholeFile.path(typed: typed))
-        let isStore = !isServer && FileKind(of: path) != .regular
-        let isBeside = isStore && !model.isOfSingleStore
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
         let ticket = model.begin(title, leadsToQuestion: true)
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
-            do {
-                if isServer {
-                    let address = try ServerAddress(path, password: password)
-                    try ServerSource(address, remembers: EngineSource(), undoFolder: nil).connect()
-                } else if !isStore {
-                    _ = try RingFileSource(path: path)
-                } else {
-                    let source: any StoreSource = isBeside ? context.source : EngineSource()
-                    _ = try source.figures(store: path)
-                }
-            } catch { throw SourceError("\(error)") }
+            try context.sources.open(path, password: password)
         } then: { model, result in
             guard model.ends(ticket) else { return [] }
             switch result {
             case .failure(let error): model.say("Not opened: \(error.description)", role: .error)
-            case .success where isBeside: return show(path, &model)
-            case .success where model.losesStateAtEnd:
-                model.overlay = Choice(
-                    title: "Open \(StorePath.name(path)) and close the open stores?",
-                    lines: ["Marks, alarms and graphs of the open stores are lost."], button: "Open"
-                ) { end(&$0, toOpen: path) }
-            case .success: return end(&model, toOpen: path)
+            case .success(let path): return show(path, &model)
             }
             return []
         }
-    }
-
-    /// Ends the browser to open another source, whose list has the stores that were open.
-    private static func end(_ model: inout Model, toOpen path: String) -> [Effect] {
-        guard model.job?.isChange != true else {
-            return model.reply("A change is running; try again when it has ended.", role: .warning)
-        }
-        return model.openStores.map { remember($0.store) } + [.end(.open(path))]
     }
 
     static func remember(_ path: String) -> Effect {
@@ -184,6 +168,7 @@ enum StoresScreen: ScreenParts {
             guard let store = model.stores.selected else { break }
             let notice = model.closeStore(store)
             model.say(notice, seconds: 4)
+            return close([store.path], model)
         default: break
         }
         return []
@@ -220,8 +205,8 @@ enum StoresScreen: ScreenParts {
 
     static func clear(_ model: inout Model) -> [Effect] {
         guard model.stores.filter.isEmpty else { return promptChanged(&model, "") }
-        // Other stores of the list aren't opened beside it.
-        guard model.isOfSingleStore, let kept = model.kept.first else { return back(&model) }
+        guard model.isOfSingleStore, let kept = model.kept.first(where: { $0.store == model.folder })
+        else { return back(&model) }
         model.showStore(kept.store)
         return Browser.refreshUnlessPaused(&model)
     }
