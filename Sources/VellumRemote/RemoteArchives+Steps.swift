@@ -27,9 +27,7 @@ extension RemoteArchives {
         }
     }
 
-    func finish(
-        _ change: Change, _ answer: Result<Void, RemoteError>
-    ) throws {
+    func finish(_ change: Change, _ answer: Result<Void, RemoteError>) throws {
         let (name, ticket) = (change.prepared.name, change.ticket)
         try settle(ticket, answer)
         counts.records.add(1, ordering: .relaxed)
@@ -78,9 +76,7 @@ extension RemoteArchives {
         return try answer.get()
     }
 
-    func finishDeletion(
-        ofOwner owner: String?, _ answer: Result<Int, RemoteError>
-    ) throws -> Int {
+    func finishDeletion(ofOwner owner: String?, _ answer: Result<Int, RemoteError>) throws -> Int {
         // A failed deletion may have deleted objects. Pending fetches may return them.
         coverage.changeAll()
         try near.perform { try $0.leaveMemory()() }
@@ -97,9 +93,7 @@ extension RemoteArchives {
 
     func keep(_ change: Change, _ behind: WriteBehind<Object>) throws {
         let (name, remote) = (change.prepared.name, change.remote)
-        try enqueue(
-            .init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind
-        ) {
+        try enqueue(.init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind) {
             change.prepared.storeProperties()
             return try near.perform { try $0.keepNear(change.prepared, remote.attributes()) }
         }
@@ -205,9 +199,7 @@ extension RemoteArchives {
         try result.get().map { try near.core.object(of: $0, key) }
     }
 
-    private func fill(
-        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
-    ) throws -> HeldObject? {
+    private func fill(_ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>) throws -> HeldObject? {
         let (key, ticket) = (fetch.key, fetch.ticket)
         if let write = behind?.write(of: key) { return write.kept }
         let remote: RemoteObject?
@@ -238,18 +230,14 @@ extension RemoteArchives {
     }
 
     /// Whether the copy has the object's owner and neither of them expires; expiry times can't be compared.
-    private func hasTerms(
-        of remote: RemoteObject, _ key: String
-    ) throws -> Bool {
+    private func hasTerms(of remote: RemoteObject, _ key: String) throws -> Bool {
         guard remote.lifetime == nil, remote.memoryLifetime == nil,
             let found = try near.perform({ try $0.archive.metadata(key) })
         else { return false }
         return found.expires == nil && found.owner == remote.owner
     }
 
-    private func staleCopy(
-        _ fetch: Fetch, insteadOf error: RemoteError
-    ) throws -> HeldObject? {
+    private func staleCopy(_ fetch: Fetch, insteadOf error: RemoteError) throws -> HeldObject? {
         let key = fetch.key
         guard case .serveStale(let longest) = uncovered, let gap = coverage.gap(of: fetch.ticket),
             gap <= longest,

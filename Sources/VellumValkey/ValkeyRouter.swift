@@ -122,9 +122,7 @@ final class ValkeyRouter: @unchecked Sendable {
         send(Request(commands: commands, then: then)) { _ in session }
     }
 
-    private func send(
-        _ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
-    ) {
+    private func send(_ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?) {
         let encoded = request.encoded()
         let size = encoded.bytes.count
         let before = waiting.add(1, ordering: .relaxed).oldValue

@@ -103,9 +103,7 @@ extension ValkeyTier.TLS {
         }
     }
 
-    private func certificates(
-        in file: String, _ what: String
-    ) throws(ValkeyTLSError) -> [NIOSSLCertificate] {
+    private func certificates(in file: String, _ what: String) throws(ValkeyTLSError) -> [NIOSSLCertificate] {
         // Reading a pipe could block.
         var status = stat()
         guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {

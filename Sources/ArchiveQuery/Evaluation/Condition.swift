@@ -213,9 +213,7 @@ final class Relation: Condition {
         return .unknown
     }
 
-    private func test(
-        _ item: StoredItem, _ other: StoredItem, _ row: RowReader
-    ) throws(RowFault) -> Truth {
+    private func test(_ item: StoredItem, _ other: StoredItem, _ row: RowReader) throws(RowFault) -> Truth {
         switch (item, other) {
         case (.number(let left), .number(let right)):
             sight.note(.comparable)

@@ -111,8 +111,7 @@ extension QueryMetadata {
     private static func seconds(_ from: Timestamp, _ to: Timestamp) -> StoredItem {
         // Times are read from files, so their difference may overflow.
         let (difference, isTooFar) = to.microseconds.subtractingReportingOverflow(from.microseconds)
-        let microseconds =
-            isTooFar ? Double(to.microseconds) - Double(from.microseconds) : Double(difference)
+        let microseconds = isTooFar ? Double(to.microseconds) - Double(from.microseconds) : Double(difference)
         return .number(.float(microseconds / 1_000_000))
     }
 }

@@ -96,9 +96,7 @@ public struct QueryCursorValue {
     public var encoding: ValueEncoding
 
     /// Creates a result for a cursor.
-    public init(
-        reading: QueryCursorReading, content: UnsafeRawBufferPointer?, encoding: ValueEncoding
-    ) {
+    public init(reading: QueryCursorReading, content: UnsafeRawBufferPointer?, encoding: ValueEncoding) {
         self.reading = reading
         self.content = content
         self.encoding = encoding

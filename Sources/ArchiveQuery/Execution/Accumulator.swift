@@ -52,9 +52,7 @@ struct Accumulator {
         }
     }
 
-    mutating func add(
-        _ question: FigureQuestion, _ row: RowReader, _ budget: MemoryBudget
-    ) throws {
+    mutating func add(_ question: FigureQuestion, _ row: RowReader, _ budget: MemoryBudget) throws {
         switch question.figure {
         case .count: count += 1
         case .sum, .average, .median, .percentile:
@@ -154,9 +152,7 @@ struct KindExtremes {
 
     private static let aggregated: [KindSet] = [.number, .date, .text, .boolean]
 
-    mutating func add(
-        _ value: SortValue, _ isGreatest: Bool, _ encoding: () throws -> [UInt8]?
-    ) rethrows {
+    mutating func add(_ value: SortValue, _ isGreatest: Bool, _ encoding: () throws -> [UInt8]?) rethrows {
         let kind = value.kind
         guard !kind.isEmpty else { return }
         let place = all.firstIndex { $0.kind == kind }

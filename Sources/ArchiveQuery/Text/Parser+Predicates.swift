@@ -8,9 +8,7 @@ extension Parser {
         try conjunction(from: try negation())
     }
 
-    private mutating func conjunction(
-        from first: QueryPredicate
-    ) throws(QuerySyntaxError) -> QueryPredicate {
+    private mutating func conjunction(from first: QueryPredicate) throws(QuerySyntaxError) -> QueryPredicate {
         var parts = [first]
         while accept("and") { parts.append(try negation()) }
         return parts.count == 1 ? parts[0] : .and(parts)
@@ -53,9 +51,7 @@ extension Parser {
         return .condition(try comparison(left))
     }
 
-    private mutating func disjunction(
-        from first: QueryPredicate
-    ) throws(QuerySyntaxError) -> QueryPredicate {
+    private mutating func disjunction(from first: QueryPredicate) throws(QuerySyntaxError) -> QueryPredicate {
         var parts = [try conjunction(from: first)]
         while accept("or") { parts.append(try conjunction()) }
         return parts.count == 1 ? parts[0] : .or(parts)
@@ -198,9 +194,7 @@ extension Parser {
         return QueryConversion(rawValue: word.lowercased())
     }
 
-    private mutating func converted(
-        _ conversion: QueryConversion
-    ) throws(QuerySyntaxError) -> QueryProperty {
+    private mutating func converted(_ conversion: QueryConversion) throws(QuerySyntaxError) -> QueryProperty {
         advance()
         advance()
         try deepen()

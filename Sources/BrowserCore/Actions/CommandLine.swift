@@ -10,9 +10,7 @@ package enum CommandLine {
         /// A difference between the screen and the command's output.
         var remark: String?
 
-        init(
-            _ name: String, _ arguments: [String] = [], options: [String] = [], remark: String? = nil
-        ) {
+        init(_ name: String, _ arguments: [String] = [], options: [String] = [], remark: String? = nil) {
             (self.name, self.arguments, self.options) = (name, arguments, options)
             self.remark = remark
         }

@@ -54,8 +54,7 @@ enum FooterView {
     ]
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
-        let keys =
-            model.overlay.map { $0.keys } ?? model.prompt?.keys ?? model.parts.typingKeys(model)
+        let keys = model.overlay.map { $0.keys } ?? model.prompt?.keys ?? model.parts.typingKeys(model)
         if let keys {
             let hints = keys.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
             return Footer(hints).draw(into: &frame, in: rect, look: model.look)

@@ -201,8 +201,7 @@ package struct AccessibilityOutput: Sendable {
             return []
         }
         let now = String((prompt.said ?? prompt.remark(model)).trimmingSpaces())
-        let isRefused =
-            prompt.said != nil && before?.text == typing.text && before?.behind != typing.behind
+        let isRefused = prompt.said != nil && before?.text == typing.text && before?.behind != typing.behind
         if before?.text != typing.text || typed == nil { typed = model.now }
         guard !now.isEmpty, isRefused || now != note else { return [] }
         guard isRefused || typed.map({ model.now.seconds(since: $0) >= 1 }) ?? true else {

@@ -166,9 +166,7 @@ struct ActionList: SearchedOverlay {
         ])
     }
 
-    private func item(
-        _ action: BrowserAction, _ model: Model, columns: Int
-    ) -> List.Item {
+    private func item(_ action: BrowserAction, _ model: Model, columns: Int) -> List.Item {
         let look = model.look
         guard isHelp else { return List.Item(action.title, trailing: action.keyList) }
         // The keys that fit; the description of the selected line has all.

@@ -56,9 +56,7 @@ extension Browser {
         }
     }
 
-    static func collectIdle(
-        _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
-    ) -> Effect {
+    static func collectIdle(_ model: inout Model, _ idle: Duration, in archive: ArchiveAddress) -> Effect {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
         let ticket = model.begin("collecting idle entries")
         return .ask(
@@ -158,8 +156,7 @@ extension Browser {
         var summary = change.summary(of: outcome)
         if let group = plan.group, outcome.entries > 0 { summary += " (group \(group))" }
         if let action = outcome.action {
-            let undone =
-                action.entries < outcome.entries ? "\(Figures.count(action.entries)) of them" : "it"
+            let undone = action.entries < outcome.entries ? "\(Figures.count(action.entries)) of them" : "it"
             if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes \(undone)" }
             model.undoWatch = UndoWatch(action, in: plan.archive)
         }

@@ -49,9 +49,7 @@ struct Draft: Sendable {
     }
 
     /// - Throws: why there can be no such entry, in one line.
-    init(
-        new entry: EntryAddress, in folder: String, from source: any StoreSource
-    ) throws(SourceError) {
+    init(new entry: EntryAddress, in folder: String, from source: any StoreSource) throws(SourceError) {
         if try source.contains(entry.key, in: entry.archive) { throw SourceError("The key is in use.") }
         if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
         (self.entry, element) = (entry, nil)

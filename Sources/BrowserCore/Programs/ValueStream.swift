@@ -31,9 +31,7 @@ struct ValueStream {
 
     /// Writes the value to the output of `open`, which is called for each attempt with `json`, `txt` or `bin`.
     /// - Returns: nil if it was stopped.
-    func write(
-        to open: (String) throws(SourceError) -> OutputWriter
-    ) throws(SourceError) -> Report? {
+    func write(to open: (String) throws(SourceError) -> OutputWriter) throws(SourceError) -> Report? {
         for _ in 0..<ValueStream.attempts {
             guard let entry = try source.entry(key, in: archive) else { throw gone }
             let report: Report?

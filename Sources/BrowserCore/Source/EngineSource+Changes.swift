@@ -86,9 +86,7 @@ extension EngineSource {
 
 /// The calls that change a store. Each opens it for writing and closes it again.
 extension EngineSource {
-    package func store(
-        _ edit: StoredEdit, in archive: ArchiveAddress
-    ) throws(SourceError) -> Carried<Bool> {
+    package func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool> {
         try writing(to: archive) { (archive) throws(StorageError) in
             var clock = StepClock()
             let isStored: Bool

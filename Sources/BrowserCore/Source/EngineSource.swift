@@ -247,9 +247,7 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    package func history(
-        of key: String, in archive: ArchiveAddress
-    ) throws(SourceError) -> KeyHistory {
+    package func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         try looking(at: archive) { (archive) throws(StorageError) in
             try archive.history(of: key)
         }

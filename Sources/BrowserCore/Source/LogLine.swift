@@ -16,9 +16,7 @@ package struct LogLine: Sendable, Hashable {
     package static let limit = 16 << 10
 
     /// - Parameter limit: maximum kept bytes.
-    package init(
-        _ bytes: [UInt8], sequence: UInt64, time: Timestamp? = nil, limit: Int = LogLine.limit
-    ) {
+    package init(_ bytes: [UInt8], sequence: UInt64, time: Timestamp? = nil, limit: Int = LogLine.limit) {
         self.sequence = sequence
         self.time = time
         size = bytes.count

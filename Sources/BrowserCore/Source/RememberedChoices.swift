@@ -62,9 +62,7 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     /// Names of the columns that can be hidden.
     package static let hideable = EntriesView.hideable
 
-    package init(
-        archive: String, in store: String? = nil, properties: [QueryProperty], hidden: Set<String>
-    ) {
+    package init(archive: String, in store: String? = nil, properties: [QueryProperty], hidden: Set<String>) {
         (self.archive, self.store) = (archive, store)
         columns = properties.map(\.description)
         self.hidden = hidden.sorted()

@@ -375,9 +375,7 @@ package final class ServerSource: QueriedSource {
         }
     }
 
-    package func store(
-        _ edit: StoredEdit, in archive: ArchiveAddress
-    ) throws(SourceError) -> Carried<Bool> {
+    package func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool> {
         defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
         let changes = ServerChanges(
             address, database: try database(archive), undoFolder: undoFolder ?? "")

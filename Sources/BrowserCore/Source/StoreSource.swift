@@ -77,9 +77,7 @@ package protocol StoreSource: Sendable {
     func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction]
 
     /// Runs a query; nil if stopped. `progress` gets the share done, 0 to 1, and returns whether to continue.
-    func query(
-        _ request: QueryRequest, progress: (Double) -> Bool
-    ) throws(SourceError) -> QueryAnswer?
+    func query(_ request: QueryRequest, progress: (Double) -> Bool) throws(SourceError) -> QueryAnswer?
 
     /// Runs a query and writes its result to a file; nil if stopped.
     /// - Parameter replaces: whether an existing file is replaced.
@@ -123,9 +121,7 @@ package protocol StoreSource: Sendable {
     // MARK: Changes
 
     /// Adds an element to a server's value, or removes one. Returns false if another client changed it; nothing was changed.
-    func change(
-        _ part: CollectionPart, of entry: EntryAddress, removes: Bool
-    ) throws(SourceError) -> Bool
+    func change(_ part: CollectionPart, of entry: EntryAddress, removes: Bool) throws(SourceError) -> Bool
 
     /// Stores an edit if the entry is unchanged, which is checked under the archive's lock. Returns whether it was stored.
     func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool>

@@ -280,9 +280,7 @@ public final class RingFile: Sendable {
     private static let lookingByte = 1 << 62 + 1
 
     /// Runs `body` with exclusive use of the file. Views that readers take during it are discarded.
-    private func alone<Value>(
-        _ body: () throws(RingFileError) -> Value
-    ) throws(RingFileError) -> Value {
+    private func alone<Value>(_ body: () throws(RingFileError) -> Value) throws(RingFileError) -> Value {
         try inTurn { (patience) throws(RingFileError) in
             // From here on no reader begins a view, so that frequent readers can't block writers indefinitely.
             try patience.wait { () throws(RingFileError) in
@@ -302,9 +300,7 @@ public final class RingFile: Sendable {
     }
 
     /// Returns the result of `body` while no process appends. May repeat it, so `body` must be short and change nothing.
-    func reading<Value>(
-        _ body: () throws(RingFileError) -> Value
-    ) throws(RingFileError) -> Value {
+    func reading<Value>(_ body: () throws(RingFileError) -> Value) throws(RingFileError) -> Value {
         try inTurn { (patience) throws(RingFileError) in
             for _ in 0..<(OpenFile.hasByteLocks ? 4 : 0) {
                 var start: Int64 = 0

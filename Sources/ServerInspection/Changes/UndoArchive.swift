@@ -72,9 +72,7 @@ struct UndoArchive {
     }
 
     /// - Returns: nil if it doesn't exist and isn't to be created.
-    init?(
-        in folder: String, for address: ServerAddress, database: Int, creating: Bool
-    ) throws(SourceError) {
+    init?(in folder: String, for address: ServerAddress, database: Int, creating: Bool) throws(SourceError) {
         let name = UndoArchive.name(address, database)
         let opened: (Store, Archive)? = try SourceError.translating { () throws(StorageError) in
             if !creating, try Store.isStore(at: folder) == false { return nil }

@@ -135,9 +135,7 @@ package final class ServerConnection: Sendable {
     }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
-    package func ask(
-        _ commands: [RESPCommand], in database: Int? = nil
-    ) throws(SourceError) -> [RESPValue] {
+    package func ask(_ commands: [RESPCommand], in database: Int? = nil) throws(SourceError) -> [RESPValue] {
         try exchange(commands, in: database, isRepeatable: true)
     }
 

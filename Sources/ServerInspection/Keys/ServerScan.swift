@@ -28,9 +28,7 @@ package struct ServerScan: Sendable {
     ///   - seen: the keys found so far; the new ones are inserted.
     ///   - most: maximum number of keys in `seen`.
     /// - Throws: also if the scan makes no progress (``ScanProgress``).
-    package mutating func next(
-        _ seen: inout KeyTable, most: Int = .max
-    ) throws(SourceError) -> [[UInt8]]? {
+    package mutating func next(_ seen: inout KeyTable, most: Int = .max) throws(SourceError) -> [[UInt8]]? {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }

@@ -186,9 +186,7 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    package func learnFigures(
-        of entries: Positions, _ goesOn: (Double) -> Bool
-    ) throws(SourceError) -> Bool {
+    package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         var learnt = state.withLock { $0.learnt } ?? LearntFacts(count: count)
         let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
         let unknown = Array(all.filter { !learnt.knows($0) })

@@ -23,9 +23,7 @@ package struct ChangePlan: Sendable {
     private var targets: [Target] = []
 
     /// Plans without counting accesses. If `action` expires idle entries, only those are chosen.
-    package init(
-        _ archive: Archive, _ selection: Selection, action: PlannedAction
-    ) throws(StorageError) {
+    package init(_ archive: Archive, _ selection: Selection, action: PlannedAction) throws(StorageError) {
         self.action = action
         if case .keys(let keys) = selection {
             var seen: Set<ExactText> = []

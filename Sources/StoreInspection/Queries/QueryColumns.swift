@@ -117,8 +117,7 @@ package struct QueryColumns {
         }
         nested.removeAll(where: isShownByParts)
         let all = (asked + plain + nested).filter { known.insert($0).inserted }
-        let most =
-            most ?? max(QueryColumns.usualProperties, QueryColumns.mostCells / max(1, waiting.count))
+        let most = most ?? max(QueryColumns.usualProperties, QueryColumns.mostCells / max(1, waiting.count))
         leftOut = all.dropFirst(most).prefix(QueryColumns.mostLeftOut).map(\.columnName)
         return Array(all.prefix(most))
     }

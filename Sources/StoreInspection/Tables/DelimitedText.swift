@@ -91,9 +91,7 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    private func write(
-        _ source: JSONSource, isQuoted: Bool, to output: OutputWriter
-    ) throws(SourceError) {
+    private func write(_ source: JSONSource, isQuoted: Bool, to output: OutputWriter) throws(SourceError) {
         var (isBare, isQuoted, head) = (true, isQuoted, "")
         switch source {
         case .text(let content):

@@ -49,9 +49,7 @@ package struct Frame: Sendable, Equatable {
     }
 
     /// A fast path for printable ASCII; `nil` for other text.
-    private mutating func writeASCII(
-        _ text: String, at point: Point, style: Style, clip: Rect
-    ) -> Int? {
+    private mutating func writeASCII(_ text: String, at point: Point, style: Style, clip: Rect) -> Int? {
         let columns = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
             guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return nil }
             let visible =
@@ -104,9 +102,7 @@ package struct Frame: Sendable, Equatable {
     }
 
     /// Puts one harmless character at `column` and advances by its width.
-    private mutating func put(
-        _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
-    ) {
+    private mutating func put(_ character: Character, column: inout Int, row: Int, style: Style, clip: Rect) {
         let width = TextWidth.width(of: character)
         if width > 2, column >= clip.column, column + width <= clip.endColumn {
             return putParts(character, column: &column, row: row, style: style, clip: clip)

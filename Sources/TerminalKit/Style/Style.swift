@@ -3,9 +3,7 @@ package struct Style: Sendable, Hashable {
     package var background: Color
     package var attributes: Attributes
 
-    package init(
-        foreground: Color = .standard, background: Color = .standard, attributes: Attributes = []
-    ) {
+    package init(foreground: Color = .standard, background: Color = .standard, attributes: Attributes = []) {
         self.foreground = foreground
         self.background = background
         self.attributes = attributes

@@ -29,9 +29,7 @@ package struct TimeGraph: Widget {
 
     package static let scaleColumns = 9
 
-    package init(
-        title: [Span], values: [Double?], maximum: Double, topLabel: String, role: Role = .accent
-    ) {
+    package init(title: [Span], values: [Double?], maximum: Double, topLabel: String, role: Role = .accent) {
         self.title = title
         self.values = values
         self.maximum = maximum

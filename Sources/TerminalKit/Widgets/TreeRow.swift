@@ -8,9 +8,7 @@ package struct TreeRow: Widget {
     package var value: [Span]
     package var isSelected: Bool
 
-    package init(
-        depth: Int, fold: Fold, name: [Span], value: [Span] = [], isSelected: Bool = false
-    ) {
+    package init(depth: Int, fold: Fold, name: [Span], value: [Span] = [], isSelected: Bool = false) {
         self.depth = depth
         self.fold = fold
         self.name = name

@@ -76,9 +76,7 @@ extension ArchiveCore {
 
     // MARK: One object
 
-    func modify(
-        _ name: String, _ terms: Terms, _ change: (inout Object) throws -> Void
-    ) throws -> Object? {
+    func modify(_ name: String, _ terms: Terms, _ change: (inout Object) throws -> Void) throws -> Object? {
         try transact(name) { transaction in
             try transaction.access(archiveWithKey: name).map {
                 try transaction.modify($0, name, terms, change)

@@ -28,9 +28,7 @@ extension ArchiveCore {
     }
 
     /// The places of the objects whose encoded values match the predicate, or of all objects, the most recent first.
-    package func places(
-        in snapshot: ArchiveSnapshot, meeting predicate: QueryPredicate?
-    ) throws -> [Place] {
+    package func places(in snapshot: ArchiveSnapshot, meeting predicate: QueryPredicate?) throws -> [Place] {
         guard let predicate else { return try allPlaces(in: snapshot) }
         var numbers: [Int] = []
         let plan = QueryPlan(QueryPipeline([.find(predicate)]))
@@ -58,9 +56,7 @@ extension ArchiveCore {
         return places
     }
 
-    func objects(
-        at places: some Sequence<Place>, of snapshot: ArchiveSnapshot
-    ) -> some Sequence<Seen> {
+    func objects(at places: some Sequence<Place>, of snapshot: ArchiveSnapshot) -> some Sequence<Seen> {
         places.lazy.compactMap { [self] place -> Seen? in
             var name = ""
             do {

@@ -79,9 +79,7 @@ package final class OpenArchives: Sendable {
         return isFirst ? manager : try archives(request)
     }
 
-    func reopen(
-        named name: String, _ configuration: ArchiveConfiguration
-    ) throws -> Archive {
+    func reopen(named name: String, _ configuration: ArchiveConfiguration) throws -> Archive {
         while true {
             let store = try presentStore()
             // A stopped process may block this call, so no lock is held here that others need.

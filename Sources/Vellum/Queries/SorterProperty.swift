@@ -15,9 +15,7 @@ public struct SorterProperty<Result, Wrapped> {
 
     /// A property of this property, `nil` if this one is.
     @inlinable
-    public subscript<Inner>(
-        dynamicMember member: KeyPath<Wrapped, Inner>
-    ) -> SorterProperty<Result, Inner> {
+    public subscript<Inner>(dynamicMember member: KeyPath<Wrapped, Inner>) -> SorterProperty<Result, Inner> {
         let read = read
         return SorterProperty<Result, Inner>(sorter: sorter, path: path + [member]) {
             read($0)?[keyPath: member]
@@ -26,9 +24,7 @@ public struct SorterProperty<Result, Wrapped> {
 
     /// An optional property of this property.
     @inlinable
-    public subscript<Inner>(
-        dynamicMember member: KeyPath<Wrapped, Inner?>
-    ) -> SorterProperty<Result, Inner> {
+    public subscript<Inner>(dynamicMember member: KeyPath<Wrapped, Inner?>) -> SorterProperty<Result, Inner> {
         let read = read
         return SorterProperty<Result, Inner>(sorter: sorter, path: path + [member]) {
             guard let outer = read($0) else { return nil }

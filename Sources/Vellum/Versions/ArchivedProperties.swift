@@ -37,9 +37,7 @@ public struct ArchivedProperties: Sendable {
 
     /// Changes the properties inside a property, such as those of an address. Does nothing if it is missing. Throws the
     /// errors of `change`, and ``ArchiveError/noProperties`` if the property has none.
-    public mutating func change(
-        _ name: String, _ change: (inout ArchivedProperties) throws -> Void
-    ) throws {
+    public mutating func change(_ name: String, _ change: (inout ArchivedProperties) throws -> Void) throws {
         guard let value = self[name], !value.isNull else { return }
         var inner = try ArchivedProperties(value)
         try change(&inner)

@@ -13,9 +13,7 @@ extension CompletionKind {
     }
 
     /// `choices`: from the words of the line and the beginning of the completed word, both without quotes.
-    static func offered(
-        _ choices: @escaping @Sendable ([String], String) -> [String]
-    ) -> CompletionKind {
+    static func offered(_ choices: @escaping @Sendable ([String], String) -> [String]) -> CompletionKind {
         .custom { words, _, prefix in
             let dialect = CompletionDialect(
                 CompletionShell.requesting, version: CompletionShell.requestingVersion)

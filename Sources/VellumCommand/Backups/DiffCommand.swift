@@ -202,9 +202,7 @@ private final class Comparison {
     }
 
     /// Visits the messages up to the end at the time of the call.
-    private func eachMessage(
-        of log: Archive, _ body: (LogMessage, MessageIdentity) throws -> Void
-    ) throws {
+    private func eachMessage(of log: Archive, _ body: (LogMessage, MessageIdentity) throws -> Void) throws {
         let end = try log.cursor(beforeLast: 0)
         var cursor: MessageCursor?
         while true {

@@ -25,9 +25,7 @@ extension Archive {
 extension QueryPlan {
     /// Runs a condition that chooses entries; reports dates and warnings. Stops after a signal.
     /// - Throws: also if the condition can't be evaluated.
-    func choose(
-        from source: some QuerySource, _ body: (EntryFacts) throws -> Void
-    ) throws -> QueryReport {
+    func choose(from source: some QuerySource, _ body: (EntryFacts) throws -> Void) throws -> QueryReport {
         var options = QueryOptions()
         (options.looksForMistakes, options.looksBeyondKeys) = (true, true)
         // Checked also if no entry matches.

@@ -5,8 +5,7 @@ extension StoreArguments {
 
     static func server(_ name: String?) throws(CommandFailure) -> ServerAddress? {
         guard let name, ServerAddress.isURL(name) else { return nil }
-        let password =
-            SystemText.environment("VALKEYCLI_AUTH") ?? SystemText.environment("REDISCLI_AUTH")
+        let password = SystemText.environment("VALKEYCLI_AUTH") ?? SystemText.environment("REDISCLI_AUTH")
         do {
             return try ServerAddress(name, password: password)
         } catch {

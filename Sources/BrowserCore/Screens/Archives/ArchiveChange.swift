@@ -120,9 +120,7 @@ struct Evictions: Sendable, Hashable {
     init() {}
 
     /// Takes entries from the end of the LRU order until `excess` bytes are reached. Nil if `progress` stops it.
-    init?(
-        _ listing: any EntryListing, _ excess: UInt64, at now: Timestamp, _ progress: (Double) -> Bool
-    ) {
+    init?(_ listing: any EntryListing, _ excess: UInt64, at now: Timestamp, _ progress: (Double) -> Bool) {
         var index = listing.count
         if index > 0 { idle = max(0, now.seconds(since: listing.accessed(at: index - 1))) }
         while bytes < excess, index > 0 {

@@ -146,9 +146,7 @@ extension EntriesScreen {
     private static let mostKeysUnasked = 1_000
 
     /// The number of keys whose metadata an order needs from a server, at most; nil: it is known.
-    private static func keysToRead(
-        _ model: Model, for order: EntryOrder, ofNewList isNew: Bool
-    ) -> Int? {
+    private static func keysToRead(_ model: Model, for order: EntryOrder, ofNewList isNew: Bool) -> Int? {
         guard model.isOfServer, order.needsFigures, let entries = model.entries,
             let arrangement = entries.arrangement, isNew || !arrangement.listing.knowsFigures
         else { return nil }

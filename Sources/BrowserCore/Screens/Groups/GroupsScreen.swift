@@ -276,8 +276,7 @@ enum GroupsScreen: ScreenParts {
             state.level.nameColumns = state.level.order.prefix(1_000).reduce(state.level.nameColumns) {
                 max($0, TextWidth.width(of: groups.groups[$1].name))
             }
-            state.level.cursor =
-                state.level.order.firstIndex { groups.groups[$0].membership == held } ?? row
+            state.level.cursor = state.level.order.firstIndex { groups.groups[$0].membership == held } ?? row
         }
         model.groups = state
         return []

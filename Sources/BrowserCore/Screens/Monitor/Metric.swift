@@ -197,9 +197,7 @@ struct Alarm: Sendable, Hashable {
 }
 
 extension Browser {
-    static func watchAlarms(
-        _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
-    ) -> [Effect] {
+    static func watchAlarms(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) -> [Effect] {
         var ringing: [String] = []
         var over: [String] = []
         for index in model.archives.alarms.indices {

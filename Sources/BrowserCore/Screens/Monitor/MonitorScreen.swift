@@ -248,8 +248,7 @@ enum MonitorScreen: ScreenParts {
             return []
         }
         if monitor.part == .processes || model.isOfServer {
-            let count =
-                model.isOfServer ? ServerTables.count(monitor) : MonitorView.processes(model).count
+            let count = model.isOfServer ? ServerTables.count(monitor) : MonitorView.processes(model).count
             monitor.processRow = max(0, min(row, count - 1))
             return []
         }

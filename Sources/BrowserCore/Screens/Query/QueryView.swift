@@ -303,8 +303,7 @@ enum QueryView {
         for (offset, completion) in visible.enumerated() {
             let line = box.line(offset)
             let isSelected = first + offset == selected
-            let role: Role =
-                isSelected ? .selected : completion.kind == .placeholder ? .dim : .text
+            let role: Role = isSelected ? .selected : completion.kind == .placeholder ? .dim : .text
             let style = isSelected ? look[role] : look[role].over(look[.dialog])
             frame.fill(line, style: isSelected ? style : look[.dialog])
             frame.write(

@@ -51,8 +51,7 @@ enum StoresView {
                 history?.now.map { Figures.rate($0.operations) } ?? "-",
             ]
             // Other servers are read only when they are opened.
-            let isRead =
-                store.problem == nil && (!store.isElsewhere || !ServerAddress.isURL(store.path))
+            let isRead = store.problem == nil && (!store.isElsewhere || !ServerAddress.isURL(store.path))
             cells += figures.map { Table.Cell(isRead ? $0 : "-") }
             if wasOpened {
                 let age = store.opened.map { Figures.duration(max(0, model.now.seconds(since: $0))) }
@@ -84,8 +83,7 @@ enum StoresView {
         var words = count + folder + others
         if !model.stores.filter.isEmpty {
             let all = Figures.count(stores.count, "store", "stores")
-            words =
-                "\(Figures.count(model.stores.rows.count)) of \(all)  filter \"\(model.stores.filter)\""
+            words = "\(Figures.count(model.stores.rows.count)) of \(all)  filter \"\(model.stores.filter)\""
         }
         var spans = [Span(words, look[.dim])]
         if let problem = model.stores.unremembered {
