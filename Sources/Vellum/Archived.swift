@@ -60,9 +60,7 @@ public final class Archived<Object: Archivable> {
 
     // Not in an extension: there the compiler doesn't find it for a property without arguments.
     /// A property that is `nil` at first, stored in the shared factory's archive.
-    public convenience init() {
-        self.init(key: nil, value: nil, .shared)
-    }
+    public convenience init() { self.init(key: nil, value: nil, .shared) }
 
     /// The value. Assigning a value records it; assigning `nil` deletes its entry.
     public var wrappedValue: Object? {
@@ -160,9 +158,7 @@ extension Archived {
 /// For `Sendable` types, whose archives keep objects themselves in memory (``ArchivesFactory``).
 extension Archived where Object: Sendable {
     /// A property that is `nil` at first, stored in the shared factory's archive.
-    public convenience init() {
-        self.init(sendable: nil, value: nil, .shared)
-    }
+    public convenience init() { self.init(sendable: nil, value: nil, .shared) }
 
     /// A property whose value is the archive's object of this key, when it is read for the first time; without a key
     /// it is `nil` at first.

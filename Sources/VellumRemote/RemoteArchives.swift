@@ -58,9 +58,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     deinit { space.close() }
 
     /// The same calls, which don't block the caller's thread.
-    public var asynchronous: AsynchronousRemoteArchives<Object> {
-        AsynchronousRemoteArchives(archives: self)
-    }
+    public var asynchronous: AsynchronousRemoteArchives<Object> { AsynchronousRemoteArchives(archives: self) }
 
     // MARK: Accesses
 

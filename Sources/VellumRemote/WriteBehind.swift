@@ -89,9 +89,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
         return state.withLock { $0.writes[ExactText(key)] }
     }
 
-    var counts: (keys: Int, bytes: Int, lost: Int) {
-        state.withLock { ($0.writes.count, $0.bytes, $0.lost) }
-    }
+    var counts: (keys: Int, bytes: Int, lost: Int) { state.withLock { ($0.writes.count, $0.bytes, $0.lost) } }
 
     // MARK: Queueing
 

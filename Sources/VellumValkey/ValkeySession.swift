@@ -245,9 +245,7 @@ final class ValkeySession: @unchecked Sendable {
         if isClustered { commands.append(RESPCommand("CLUSTER", "INFO")) }
         ask(commands, channel) { [self] replies in
             let present = replies[0]["role"]?.text ?? role
-            guard present == role else {
-                return lose("its role changed from \(role) to \(present)")
-            }
+            guard present == role else { return lose("its role changed from \(role) to \(present)") }
             heard(replies.dropFirst().first)
         }
     }
@@ -482,8 +480,6 @@ private final class ReplyHandler: ChannelInboundHandler {
         session.end(context.channel, "the connection was closed")
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        session.caught(error, context)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { session.caught(error, context) }
 }
 #endif

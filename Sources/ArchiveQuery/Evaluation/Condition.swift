@@ -74,9 +74,7 @@ final class Negation: Condition {
         super.init(cost: part.cost)
     }
 
-    override func test(_ row: RowReader) throws(RowFault) -> Truth {
-        !(try part.test(row))
-    }
+    override func test(_ row: RowReader) throws(RowFault) -> Truth { !(try part.test(row)) }
 }
 
 private class Comparison: Condition {

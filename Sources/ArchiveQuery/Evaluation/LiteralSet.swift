@@ -53,9 +53,7 @@ struct LiteralSet {
     }
 
     /// The number of the value that equals the item; `nil` if none does.
-    func place(of item: StoredItem) -> Int? {
-        place(of: item, number(of: item))
-    }
+    func place(of item: StoredItem) -> Int? { place(of: item, number(of: item)) }
 
     private func place(of item: StoredItem, _ number: @autoclosure () -> StoredItem) -> Int? {
         plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: number()) : nil)

@@ -38,9 +38,7 @@ final class QueryAnswers {
     func warn(_ line: String) { lines.append(line) }
 
     /// Those that suggest a mistake in the query, and then the remarks.
-    var warnings: [String] {
-        lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? []) + remarks
-    }
+    var warnings: [String] { lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? []) + remarks }
 
     /// Warnings about values of other kinds in conditions, aggregates and sorts.
     var remarks: [String] {
@@ -56,9 +54,7 @@ final class QueryAnswers {
         note(property, kinds, text, role)
     }
 
-    func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
-        note(.none, [], text, .undecided)
-    }
+    func undecided(_ text: @autoclosure @escaping () -> String) -> Sight { note(.none, [], text, .undecided) }
 
     // Passing on an autoclosure as another one would allocate.
     private func note(
@@ -72,9 +68,7 @@ final class QueryAnswers {
         return sight
     }
 
-    var undecidedRows: Int {
-        questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) }
-    }
+    var undecidedRows: Int { questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) } }
 
     /// Adds the observations of a part of the entries for the same questions, which are the last of these.
     func absorb(_ part: QueryAnswers) {

@@ -154,9 +154,7 @@ extension Archive: QuerySource {
 
 extension EntryScan: QueryCursor {
     /// Reads the entry and verifies its checksum.
-    public func load() throws -> QueryCursorReading {
-        Self.reading(try read())
-    }
+    public func load() throws -> QueryCursorReading { Self.reading(try read()) }
 
     /// Reads the entry and verifies its checksum.
     public func loadValue() throws -> QueryCursorValue {

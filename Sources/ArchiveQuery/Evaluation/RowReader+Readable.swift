@@ -20,9 +20,7 @@ extension RowReader {
         }
     }
 
-    func isThere() throws -> Bool {
-        try ifReadable { () throws(RowFault) in try isPresent() } ?? false
-    }
+    func isThere() throws -> Bool { try ifReadable { () throws(RowFault) in try isPresent() } ?? false }
 
     /// Like ``item(_:)``; unreadable properties are absent.
     func itemIfReadable(_ access: RowShape.Access) throws -> StoredItem {

@@ -146,9 +146,7 @@ struct KindExtremes {
     private(set) var all: [Extreme] = []
 
     /// The extreme of the first of these kinds with values.
-    var chosen: Extreme? {
-        Self.aggregated.lazy.compactMap { kind in all.first { $0.kind == kind } }.first
-    }
+    var chosen: Extreme? { Self.aggregated.lazy.compactMap { kind in all.first { $0.kind == kind } }.first }
 
     private static let aggregated: [KindSet] = [.number, .date, .text, .boolean]
 

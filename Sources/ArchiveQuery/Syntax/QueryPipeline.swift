@@ -5,9 +5,7 @@ public struct QueryPipeline: Sendable, Hashable {
     public var stages: [PipelineStage]
 
     /// Creates a pipeline.
-    public init(_ stages: [PipelineStage] = []) {
-        self.stages = stages
-    }
+    public init(_ stages: [PipelineStage] = []) { self.stages = stages }
 }
 
 /// One step of a pipeline.

@@ -13,9 +13,7 @@ struct Lexer {
     }
 
     /// The byte at this distance; 0 beyond the end.
-    func byte(ahead: Int = 0) -> UInt8 {
-        offset + ahead < bytes.count ? bytes[offset + ahead] : 0
-    }
+    func byte(ahead: Int = 0) -> UInt8 { offset + ahead < bytes.count ? bytes[offset + ahead] : 0 }
 
     private mutating func next() -> Token {
         while offset < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[offset]) { offset += 1 }

@@ -171,9 +171,7 @@ extension Parser {
             case .literal(.number(let number)): number
             default: nil
             }
-        guard let percent, (0...100).contains(percent) else {
-            throw failure(advice: "as in percentile a 95")
-        }
+        guard let percent, (0...100).contains(percent) else { throw failure(advice: "as in percentile a 95") }
         advance()
         return percent
     }

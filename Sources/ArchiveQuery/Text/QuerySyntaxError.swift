@@ -48,9 +48,7 @@ public enum QueryExpectation: Sendable, Hashable {
 
 extension QuerySyntaxError: CustomStringConvertible {
     /// One line: `at 12: found "limitt", expected find, sort, …`. Positions count bytes from 1.
-    public var description: String {
-        "at \(position + 1): " + message
-    }
+    public var description: String { "at \(position + 1): " + message }
 
     /// The place in `text`, the parsed text, and the message: `character 12: found …`, `line 2, character 3: found …`.
     package func description(in text: String) -> String {

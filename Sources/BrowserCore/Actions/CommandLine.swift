@@ -59,9 +59,7 @@ package enum CommandLine {
 
     private static func command(for model: Model) -> (words: Words, store: String?) {
         var words = model.parts.command(model)
-        guard let file = model.store, model.isOfRingFile else {
-            return (words, model.store)
-        }
+        guard let file = model.store, model.isOfRingFile else { return (words, model.store) }
         if words.name == "stats" {
             words = Words("tail", remark: "No command prints this; this one prints the messages.")
         }

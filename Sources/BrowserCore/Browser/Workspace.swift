@@ -44,9 +44,7 @@ struct Workspace: Sendable {
         (model.touched, model.heldSince, model.undoWatch) = (nil, nil, undoWatch)
     }
 
-    fileprivate var ringing: [String] {
-        archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" }
-    }
+    fileprivate var ringing: [String] { archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" } }
 
     /// Whether it is a server without an alarm, which gets no requests while another store is shown.
     fileprivate var isQuiet: Bool { ServerAddress.isURL(store) && archives.alarms.isEmpty }
@@ -158,9 +156,7 @@ extension Model {
         guard let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(store.path) }) else {
             return "\(store.name) isn't open."
         }
-        guard !isBusy(kept[place].id) else {
-            return "\(store.name) is busy; close it when the work is done."
-        }
+        guard !isBusy(kept[place].id) else { return "\(store.name) is busy; close it when the work is done." }
         kept.remove(at: place)
         return "Closed \(store.name)."
     }

@@ -223,9 +223,7 @@ package struct ListBuilder {
         mutating func endPart() { done += 1 }
 
         /// - Parameter share: of the part under way, 0 to 1.
-        func tell(_ share: Double) throws(Stopped) {
-            try checkpoint((Double(done) + share) / Double(parts))
-        }
+        func tell(_ share: Double) throws(Stopped) { try checkpoint((Double(done) + share) / Double(parts)) }
     }
 
     private func members(

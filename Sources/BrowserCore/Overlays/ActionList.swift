@@ -38,9 +38,7 @@ struct ActionList: SearchedOverlay {
         return topics + (signs.isEmpty ? [] : [.topic("Signs and words")]) + signs
     }
 
-    private func selectedRow(_ model: Model) -> Row? {
-        rows(model).dropFirst(selected).first { !$0.isTopic }
-    }
+    private func selectedRow(_ model: Model) -> Row? { rows(model).dropFirst(selected).first { !$0.isTopic } }
 
     func press(_ model: inout Model, _ key: Key) -> [Effect] {
         var list = self

@@ -47,9 +47,7 @@ extension Browser {
             complete(asked, context.progress)
         } then: { model, result in
             guard model.ends(ticket) else { return [] }
-            guard case .success(let chosen?) = result, model.archiveInView == asked.archive else {
-                return []
-            }
+            guard case .success(let chosen?) = result, model.archiveInView == asked.archive else { return [] }
             if let omission = chosen.omission { model.say(omission, role: .warning) }
             body(&model, chosen)
             return []
@@ -198,9 +196,7 @@ extension Browser {
         let done = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
         let title = summary == nil ? change.refusal.beginningLarge : done
         let lines = [summary].compactMap { $0 } + remarks
-        guard !leftAlone.isEmpty else {
-            return MessageBox(title, lines, offersUndo: offersUndo)
-        }
+        guard !leftAlone.isEmpty else { return MessageBox(title, lines, offersUndo: offersUndo) }
         var choice = Choice(
             title: title, lines: lines, leave: "Close",
             button: "\(change.button) \(Figures.count(leftAlone.count)) "

@@ -16,9 +16,7 @@ extension Browser {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
         } then: { model, result in
-            guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
-                return []
-            }
+            guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else { return [] }
             switch result {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(let actions) where choosing && !actions.isEmpty:

@@ -81,9 +81,7 @@ struct CopyItem: Sendable {
         (self.letter, self.name, self.content) = (letter, name, content)
     }
 
-    init(_ letter: Character, _ name: String, _ text: String) {
-        self.init(letter, name, .ready(text))
-    }
+    init(_ letter: Character, _ name: String, _ text: String) { self.init(letter, name, .ready(text)) }
 
     static func items(of entry: EntryAddress) -> [CopyItem] {
         let archive = entry.archive

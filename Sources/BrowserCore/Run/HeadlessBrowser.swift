@@ -47,9 +47,7 @@ package struct HeadlessBrowser: Sendable {
 
     package var frame: Frame { Browser.frame(model) }
 
-    private mutating func settle(_ message: Message) {
-        carryOut(Browser.update(&model, message))
-    }
+    private mutating func settle(_ message: Message) { carryOut(Browser.update(&model, message)) }
 
     private mutating func carryOut(_ effects: [Effect]) {
         var queue = effects[...]

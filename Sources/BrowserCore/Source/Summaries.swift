@@ -110,9 +110,7 @@ package struct StoredEdit: Sendable, Hashable {
     package let replacing: StoredValue?
 
     /// Key and element for the screen.
-    var name: String {
-        TerminalText.sanitized(element.map { "\(key) \($0.name)" } ?? key)
-    }
+    var name: String { TerminalText.sanitized(element.map { "\(key) \($0.name)" } ?? key) }
 }
 
 package enum KeyAbsence: Sendable, Hashable {

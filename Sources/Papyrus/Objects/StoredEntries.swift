@@ -15,9 +15,7 @@ protocol EntrySource {
 struct SnapshotEntries: EntrySource {
     let snapshot: ArchiveSnapshot
 
-    func find(_ key: String) throws -> StoredEntry? {
-        try snapshot.number(of: key).map { try entry(at: $0) }
-    }
+    func find(_ key: String) throws -> StoredEntry? { try snapshot.number(of: key).map { try entry(at: $0) } }
 
     /// The type's objects, the oldest first. Damaged ones are added to `misread`.
     func entries(of type: StoredType, _ misread: inout Misread) throws -> [StoredEntry] {

@@ -113,9 +113,7 @@ extension StoreCore {
         }
     }
 
-    func reset() throws {
-        _ = try change(creates: false) { try $0.deleteAll() }
-    }
+    func reset() throws { _ = try change(creates: false) { try $0.deleteAll() } }
 }
 
 extension Batch {

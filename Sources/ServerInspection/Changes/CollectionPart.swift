@@ -18,9 +18,7 @@ package struct CollectionPart: Sendable, Hashable {
     }
 
     /// `field born`
-    package var name: String {
-        "\(CollectionPart.nouns[type] ?? "") \(KeyName.text(label))"
-    }
+    package var name: String { "\(CollectionPart.nouns[type] ?? "") \(KeyName.text(label))" }
 
     fileprivate func reading(of key: [UInt8]) -> RESPCommand {
         let names = ["hash": "HGET", "list": "LINDEX", "set": "SISMEMBER", "zset": "ZSCORE"]

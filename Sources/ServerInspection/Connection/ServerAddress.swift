@@ -29,9 +29,7 @@ package enum SecureConnections {
     package static func open(by opener: @escaping Opener) { self.opener.withLock { $0 = opener } }
 
     static func opened(_ url: ServerURL, seconds: Int) throws(RESPError) -> any RESPTransport {
-        guard let open = opener.withLock({ $0 }) else {
-            throw RESPError("this program is built without TLS")
-        }
+        guard let open = opener.withLock({ $0 }) else { throw RESPError("this program is built without TLS") }
         return try open(url, seconds)
     }
 }

@@ -130,9 +130,7 @@ package final class ServerConnection: Sendable {
         guard try serverNumber() == number else { throw anotherServer }
     }
 
-    var anotherServer: SourceError {
-        SourceError("another server answered at \(address); try again")
-    }
+    var anotherServer: SourceError { SourceError("another server answered at \(address); try again") }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
     package func ask(_ commands: [RESPCommand], in database: Int? = nil) throws(SourceError) -> [RESPValue] {

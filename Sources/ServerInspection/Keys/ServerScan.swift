@@ -38,9 +38,7 @@ package struct ServerScan: Sendable {
         let server = try connection.serverNumber()
         guard server == self.server ?? server else { throw connection.anotherServer }
         self.server = server
-        guard let (next, keys) = answer.scanned else {
-            throw connection.invalidAnswer(to: "SCAN")
-        }
+        guard let (next, keys) = answer.scanned else { throw connection.invalidAnswer(to: "SCAN") }
         self.cursor = next == Array("0".utf8) ? nil : next
         let new = keys.compactMap(\.blob).filter { seen.count < most && seen.insert($0) }
         let (connection, database) = (connection, database)

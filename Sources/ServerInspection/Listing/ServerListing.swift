@@ -15,9 +15,7 @@ package final class ListingScan: Sendable {
 
     package var count: Int { state.withLock { $0.keys.count } }
 
-    fileprivate var found: (keys: KeyTable, isAtEnd: Bool) {
-        state.withLock { ($0.keys, $0.scan.isAtEnd) }
-    }
+    fileprivate var found: (keys: KeyTable, isAtEnd: Bool) { state.withLock { ($0.keys, $0.scan.isAtEnd) } }
 
     /// Returns false at the end.
     fileprivate func advance(most: Int) throws(SourceError) -> Bool {

@@ -36,9 +36,7 @@ package struct ServerQuery: QuerySource {
         return query
     }
 
-    package func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
-        cursor(over: only)
-    }
+    package func cursor(in order: QueryScanOrder) throws -> any QueryCursor { cursor(over: only) }
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
         let meant = only.map { Set($0.map(ExactText.init)) }

@@ -239,9 +239,7 @@ private struct ValueReading {
         repeat {
             let before = found.count
             let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
-            guard let (next, answers) = answer.scanned else {
-                throw connection.invalidAnswer(to: scan)
-            }
+            guard let (next, answers) = answer.scanned else { throw connection.invalidAnswer(to: scan) }
             cursor = String(decoding: next, as: UTF8.self)
             for place in stride(from: 0, through: answers.count - width, by: width) {
                 guard let name = answers[place].blob, found.insert(name) else { continue }

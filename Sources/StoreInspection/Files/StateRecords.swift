@@ -17,9 +17,7 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
     package var path: String { file.path }
 
     /// The records, the latest last. Invalid lines are skipped but stay in the file if they are objects or nothing is dropped.
-    package func read() throws(SourceError) -> [Record] {
-        try lines().records.suffix(most)
-    }
+    package func read() throws(SourceError) -> [Record] { try lines().records.suffix(most) }
 
     private func lines() throws(SourceError) -> (records: [Record], others: [Data]) {
         let decoder = JSONDecoder()

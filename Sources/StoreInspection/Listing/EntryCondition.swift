@@ -4,9 +4,7 @@ package struct EntryCondition: Sendable, Hashable {
     package let text: String
     package let predicate: QueryPredicate
 
-    package var readsValues: Bool {
-        PipelineStage.find(predicate).properties.contains { !$0.isMetadata }
-    }
+    package var readsValues: Bool { PipelineStage.find(predicate).properties.contains { !$0.isMetadata } }
 
     package struct Mistake: Error, Sendable, Hashable {
         /// The error in one line, with its place.

@@ -134,9 +134,7 @@ extension UndoOutcome {
     /// Entries that weren't restored, one line each for the first `most` keys, and the count of damaged ones.
     package func remarks(listing most: Int) -> [String] {
         let shown = skipped.prefix(most)
-        var lines = shown.map {
-            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped"
-        }
+        var lines = shown.map { "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped" }
         let rest = skippedCount - shown.count
         if rest > 0 {
             // Entries without a line: more than `most`, or dropped with their undo record, so that their keys are unknown.

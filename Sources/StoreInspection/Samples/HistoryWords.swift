@@ -35,9 +35,7 @@ extension KeyHistory {
 
     /// How far back the events of the archive reach; one sentence.
     package func reach(in archive: String, now: Timestamp) -> String {
-        guard let time = reachesBackTo else {
-            return "\(archive) has no events since its index was created."
-        }
+        guard let time = reachesBackTo else { return "\(archive) has no events since its index was created." }
         if isCutOff {
             return "Events before \(Figures.date(time)) (\(Figures.ago(time, now: now))) were overwritten."
         }

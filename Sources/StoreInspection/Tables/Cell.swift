@@ -55,18 +55,14 @@ package enum Cell: Sendable {
     /// Maximum bytes of an item on screen.
     private static let longestShown = 1 << 20
 
-    static func tooLong(bytes count: Int) -> String {
-        "\(Figures.bytes(UInt64(count))), too long for a cell"
-    }
+    static func tooLong(bytes count: Int) -> String { "\(Figures.bytes(UInt64(count))), too long for a cell" }
 
     private static func json(_ item: [UInt8]) -> String? { try? JSONPrinter.text(of: item) }
 
     /// A leaf as in the browser's tree, such as a date; else JSON.
     private static func shown(_ item: [UInt8]) -> String {
         // Longer items would take seconds.
-        guard item.count <= longestShown else {
-            return tooLong(bytes: item.count)
-        }
+        guard item.count <= longestShown else { return tooLong(bytes: item.count) }
         let isContainer = item.first.map { (0x80..<0xc0).contains($0) } ?? true
         let node = isContainer ? nil : (try? CBORReader.decode(item)).flatMap { ValueTree($0).nodes.first }
         return node.flatMap { $0.isContainer ? nil : $0.value } ?? json(item) ?? ""

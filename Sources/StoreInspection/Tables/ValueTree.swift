@@ -33,9 +33,7 @@ package struct ValueTree: Sendable {
     package private(set) var nodes: [Node] = []
     package private(set) var isCut = false
 
-    package init(_ value: CBORValue) {
-        append(value, name: "", depth: 0, parent: nil)
-    }
+    package init(_ value: CBORValue) { append(value, name: "", depth: 0, parent: nil) }
 
     private mutating func append(_ value: CBORValue, name: String, depth: Int, parent: Int?, tag: String = "")
     {

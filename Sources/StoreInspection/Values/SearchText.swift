@@ -27,9 +27,7 @@ package struct SearchText: Sendable, Hashable {
         return matches(String(decoding: bytes, as: UTF8.self))
     }
 
-    package func matches(_ key: String) -> Bool {
-        search.isFound(in: key) || meant?.isFound(in: key) == true
-    }
+    package func matches(_ key: String) -> Bool { search.isFound(in: key) || meant?.isFound(in: key) == true }
 
     /// The first match to highlight, in characters; nil if the whole text matches or none does.
     package func range(in text: String) -> Range<Int>? {

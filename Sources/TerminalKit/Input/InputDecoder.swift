@@ -33,9 +33,7 @@ package struct InputDecoder: Sendable {
     private let terminalSequences: [[UInt8]: Key]
 
     /// `terminalSequences`: the terminal's own sequences, each beginning with ESC.
-    package init(terminalSequences: [[UInt8]: Key] = [:]) {
-        self.terminalSequences = terminalSequences
-    }
+    package init(terminalSequences: [[UInt8]: Key] = [:]) { self.terminalSequences = terminalSequences }
 
     /// The time to call ``flush()`` without further bytes; nil if nothing is pending. An unfinished control string is dropped a
     /// second after its last byte or three seconds after its first, if no bytes are left.

@@ -10,9 +10,7 @@ package struct List: Widget {
             self.trailing = trailing
         }
 
-        package init(_ text: String, trailing: String = "") {
-            self.init([Span(text)], trailing: trailing)
-        }
+        package init(_ text: String, trailing: String = "") { self.init([Span(text)], trailing: trailing) }
     }
 
     package var items: [Item]

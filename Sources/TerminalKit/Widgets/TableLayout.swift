@@ -59,9 +59,7 @@ extension Table {
     package func firstRow(showing selected: Int, in rect: Rect, from old: Int) -> Int {
         let places = layout(in: rect)
         let room = places.body.rows
-        func height(_ row: Int) -> Int {
-            max(1, lines(of: self.row(row), places.columns, most: room).count)
-        }
+        func height(_ row: Int) -> Int { max(1, lines(of: self.row(row), places.columns, most: room).count) }
         var first = max(0, selected - room + 1, min(old, selected))
         guard selected < rowCount, first <= selected else { return 0 }
         var used = (first...selected).reduce(0) { $0 + height($1) }

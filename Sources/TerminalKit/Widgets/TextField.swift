@@ -43,9 +43,7 @@ package struct TextField: Widget {
         return characters.count
     }
 
-    package mutating func moveCursor(to position: Int) {
-        cursor = min(max(0, position), characters.count)
-    }
+    package mutating func moveCursor(to position: Int) { cursor = min(max(0, position), characters.count) }
 
     package mutating func insert(_ text: String) {
         if isSuggestion { (characters, cursor, isSuggestion) = ([], 0, false) }

@@ -50,9 +50,7 @@ extension ArchiveCore {
         }
     }
 
-    func dropFromMemory(_ name: String) throws {
-        try withHashed(name) { try memory.forget($0, named: name) }
-    }
+    func dropFromMemory(_ name: String) throws { try withHashed(name) { try memory.forget($0, named: name) } }
 
     // MARK: Batches
 

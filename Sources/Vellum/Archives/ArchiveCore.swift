@@ -27,9 +27,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         shared.log(operation, archive: archive.name, key, error)
     }
 
-    var diskLimit: Int {
-        get throws { Int(clamping: try archive.diskLimit() ?? .max) }
-    }
+    var diskLimit: Int { get throws { Int(clamping: try archive.diskLimit() ?? .max) } }
 
     package func keepsObjects(_ isShared: Bool) -> Bool { shared.keepsObjects(isShared) }
 

@@ -68,9 +68,7 @@ public struct ArchiveTransaction<Object: Archivable> {
     /// Deletes the object with this key, if present.
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
-    mutating func store(_ object: Object, _ terms: Terms) throws {
-        try store(core.prepare(object), terms)
-    }
+    mutating func store(_ object: Object, _ terms: Terms) throws { try store(core.prepare(object), terms) }
 
     mutating func store(_ prepared: PreparedObject, _ terms: Terms) throws {
         let key = ExactText(prepared.name)

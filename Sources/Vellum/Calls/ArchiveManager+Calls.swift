@@ -12,25 +12,17 @@ extension ArchiveManager: Archivist {
     /// Stores the object in both tiers, replaces the object with its key, and makes it the most recent. Costs the
     /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier. If
     /// it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and nothing changes.
-    public func record(_ object: Object) {
-        store("record", object, Terms())
-    }
+    public func record(_ object: Object) { store("record", object, Terms()) }
 
     /// As ``record(_:)``, but an existing entry keeps its creation time, its owner and its lifetimes, which don't
     /// restart. A new object has neither owner nor lifetimes.
-    public func update(_ object: Object) {
-        store("update", object, .updated())
-    }
+    public func update(_ object: Object) { store("update", object, .updated()) }
 
     /// As ``record(_:)``, with options.
-    public func record(_ object: Object, options: EntryOptions) {
-        store("record", object, .new(options))
-    }
+    public func record(_ object: Object, options: EntryOptions) { store("record", object, .new(options)) }
 
     /// As ``update(_:)``, with options to change.
-    public func update(_ object: Object, options: EntryOptions) {
-        store("update", object, .updated(options))
-    }
+    public func update(_ object: Object, options: EntryOptions) { store("update", object, .updated(options)) }
 
     /// Records the objects, one after the other. The last one is the most recent afterwards.
     public func insert(all objects: [Object], options: EntryOptions) {
@@ -108,14 +100,10 @@ extension ArchiveManager: Archivist {
     // MARK: Deleting
 
     /// Deletes the object with this key, if present, for all processes.
-    public func delete(archiveWithKey key: String) {
-        attempt("delete", key, else: ()) { try $0.delete(key) }
-    }
+    public func delete(archiveWithKey key: String) { attempt("delete", key, else: ()) { try $0.delete(key) } }
 
     /// Deletes all objects, in one step for all processes.
-    public func deleteAll() {
-        attempt("delete all", else: ()) { try $0.deleteAll() }
-    }
+    public func deleteAll() { attempt("delete all", else: ()) { try $0.deleteAll() } }
 
     /// Deletes all objects of an owner.
     public func deleteAll(ofOwner owner: String) {
@@ -154,9 +142,7 @@ extension ArchiveManager: Archivist {
     /// The limit for encoded objects on disk, in bytes.
     public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().disk } }
     /// The size of the encoded objects in this process's memory, in bytes. Checks each object after changes.
-    public var currentMemorySize: Int {
-        attempt("read the sizes", else: 0) { try $0.currentSizes().memory }
-    }
+    public var currentMemorySize: Int { attempt("read the sizes", else: 0) { try $0.currentSizes().memory } }
     /// The size of the encoded objects on disk, in bytes.
     public var currentDiskSize: Int { attempt("read the sizes", else: 0) { try $0.currentSizes().disk } }
 

@@ -69,9 +69,7 @@ extension Archivist {
     }
 
     /// When the object of the same key was last recorded or accessed; `nil` if absent.
-    public func latestAccessedTime(for object: Object) -> Date? {
-        latestAccessedTime(for: object.primaryKey)
-    }
+    public func latestAccessedTime(for object: Object) -> Date? { latestAccessedTime(for: object.primaryKey) }
 
     /// Records the objects one after the other; the last one is the most recent then.
     public func insert(_ objects: Object...) { insert(all: objects) }

@@ -33,19 +33,13 @@ public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
     }
 
     /// Runs the query. Counts as an access of each result.
-    public func getResults() -> [Object] {
-        archives.process(queries: queries)
-    }
+    public func getResults() -> [Object] { archives.process(queries: queries) }
 
     /// The first result, without searching for others; `nil`: no results.
-    public func firstResult() -> Object? {
-        limitResults(by: 1).getResults().first
-    }
+    public func firstResult() -> Object? { limitResults(by: 1).getResults().first }
 
     /// The last result; `nil`: no results. Builds all results.
-    public func lastResult() -> Object? {
-        getResults().last
-    }
+    public func lastResult() -> Object? { getResults().last }
 
     /// The number of results. Costs as much as the query, and doesn't count as an access.
     public func count() -> Int { archives.countResults(of: queries) }

@@ -34,9 +34,7 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     public func access(archiveWithKey key: String) throws -> Object? { try handle.access(key) }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``.
-    public func peek(archiveWithKey key: String) throws -> Object? {
-        try handle.perform { try $0.peek(key) }
-    }
+    public func peek(archiveWithKey key: String) throws -> Object? { try handle.perform { try $0.peek(key) } }
 
     /// As ``ArchiveManager/accessAll(limitedBy:)``.
     public func accessAll(limitedBy limit: Int = .max) throws -> [Object] {

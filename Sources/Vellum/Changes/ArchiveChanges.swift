@@ -50,9 +50,7 @@ public struct ArchiveChanges: AsyncSequence, Sendable {
     let follow: @Sendable () throws -> EventSequence
 
     /// An iterator over the changes from now on.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(events: (try? follow())?.makeAsyncIterator())
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(events: (try? follow())?.makeAsyncIterator()) }
 
     /// Follows the changes for one loop.
     public struct Iterator: AsyncIteratorProtocol {

@@ -122,9 +122,7 @@ extension ArchiveManager {
 
     /// The queries' results, now and after each change that may affect them. Each reading costs as much as
     /// ``countResults(of:)``. Closures in conditions are called on another thread.
-    public func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
-        handle.values(of: queries)
-    }
+    public func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> { handle.values(of: queries) }
 }
 
 extension QueryBuilder {

@@ -36,14 +36,10 @@ extension Archivable where Self: Codable {
 
 extension Archivable {
     /// Calls ``archiveData()``.
-    public func archive() throws -> Data {
-        try OtherSpelling.ask(Self.self) { try archiveData() }
-    }
+    public func archive() throws -> Data { try OtherSpelling.ask(Self.self) { try archiveData() } }
 
     /// Calls ``archive()``.
-    public func archiveData() throws -> Data {
-        try OtherSpelling.ask(Self.self) { try archive() }
-    }
+    public func archiveData() throws -> Data { try OtherSpelling.ask(Self.self) { try archive() } }
 
     /// Calls ``deArchive(fromData:)``, and ignores the key.
     public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {

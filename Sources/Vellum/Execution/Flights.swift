@@ -117,9 +117,7 @@ final class Flight: Sendable {
         task?.cancel()
     }
 
-    func carriedOut(by task: Task<Void, Never>) {
-        state.withLock { $0.task = task }
-    }
+    func carriedOut(by task: Task<Void, Never>) { state.withLock { $0.task = task } }
 
     func finish(_ outcome: Outcome) {
         let waiting = state.withLock { state in

@@ -30,14 +30,10 @@ public struct Query<Result> {
     }
 
     /// Keeps the first objects, at most this many; a negative limit is 0.
-    public static func limit(by limit: Int) -> Query {
-        Query(step: .limit(QueryLimiter(limit: limit)))
-    }
+    public static func limit(by limit: Int) -> Query { Query(step: .limit(QueryLimiter(limit: limit))) }
 
     /// Skips this many objects; a negative number is 0.
-    public static func skip(by count: Int) -> Query {
-        Query(step: .skip(max(0, count)))
-    }
+    public static func skip(by count: Int) -> Query { Query(step: .skip(max(0, count))) }
 
     /// Keeps the objects that meet the conditions: `.where(\.age >= 18 && \.nick != nil)`.
     public static func `where`(_ conditions: QueryFinder<Result>) -> Query {
@@ -51,7 +47,5 @@ public struct QueryLimiter: Sendable, Hashable {
     public let limit: Int
 
     /// A negative limit is 0.
-    public init(limit: Int) {
-        self.limit = max(0, limit)
-    }
+    public init(limit: Int) { self.limit = max(0, limit) }
 }

@@ -114,9 +114,7 @@ enum ArchivesView {
         } else {
             drawTotals(model, figures, into: &frame, in: layout.info)
         }
-        guard !figures.archives.isEmpty else {
-            return explain(model, layout, into: &frame)
-        }
+        guard !figures.archives.isEmpty else { return explain(model, layout, into: &frame) }
         table(model).draw(into: &frame, in: layout.list, look: look)
         EventsTable.drawTail(model, archive: nil, into: &frame, in: layout.events)
         if !layout.pane.isEmpty,

@@ -57,7 +57,5 @@ struct LogSearch: Sendable {
         dropped += count
     }
 
-    func count(before number: Int) -> Int {
-        numbers.indices.partitionPoint { numbers[$0] >= number }
-    }
+    func count(before number: Int) -> Int { numbers.indices.partitionPoint { numbers[$0] >= number } }
 }

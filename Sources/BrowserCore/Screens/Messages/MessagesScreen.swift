@@ -60,9 +60,7 @@ enum MessagesScreen: ScreenParts {
 
     static func cursor(_ model: Model) -> Int { model.log?.row ?? 0 }
 
-    static func firstRow(_ model: Model) -> Int {
-        model.log.map { $0.row(of: $0.top) } ?? 0
-    }
+    static func firstRow(_ model: Model) -> Int { model.log.map { $0.row(of: $0.top) } ?? 0 }
 
     static func table(_ model: Model) -> Table? { MessagesView.table(model) }
 

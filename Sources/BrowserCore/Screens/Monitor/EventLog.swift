@@ -112,9 +112,7 @@ struct EventLog: Sendable {
 
     var hasDrop: Bool { records.contains { $0.event.removal == .dropped } }
 
-    func returns(in archive: String) -> EvictedReturns {
-        returns[ExactText(archive)] ?? EvictedReturns()
-    }
+    func returns(in archive: String) -> EvictedReturns { returns[ExactText(archive)] ?? EvictedReturns() }
 
     func count(of archive: String?) -> Int {
         guard let archive = archive.map(ExactText.init) else { return records.count }
@@ -187,9 +185,7 @@ extension StoreEvent {
 struct EventFilter: Sendable, Hashable {
     var archive: String?
     var kind: EventKind?
-    var text = "" {
-        didSet { pattern = SearchText(text) }
-    }
+    var text = "" { didSet { pattern = SearchText(text) } }
     private var pattern: SearchText?
 
     init(archive: String? = nil) { self.archive = archive }

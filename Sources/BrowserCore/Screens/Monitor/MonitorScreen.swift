@@ -4,9 +4,7 @@ import StoreInspection
 import TerminalKit
 
 enum MonitorScreen: ScreenParts {
-    static func path(_ model: Model) -> [String] {
-        [TitleView.storeName(model), partName(model)]
-    }
+    static func path(_ model: Model) -> [String] { [TitleView.storeName(model), partName(model)] }
 
     static func partName(_ model: Model) -> String {
         let part = model.monitor?.part ?? .events

@@ -235,9 +235,7 @@ struct ValueFind: Sendable {
     var current: Int?
     var isOfOther = false
 
-    mutating func forget() {
-        (ticket, found, current, isOfOther) = (nil, nil, nil, false)
-    }
+    mutating func forget() { (ticket, found, current, isOfOther) = (nil, nil, nil, false) }
 
     /// The selected match, in bytes or nodes.
     var match: Range<Int>? { current.flatMap { found?.places[$0] } }

@@ -157,9 +157,7 @@ package struct ValueLoad: Sendable {
     ) throws(SourceError) -> ValueLoad? {
         guard let entry = try source.entry(key, in: archive) else { return nil }
         let wanted = entry.valueBytes <= limit ? entry.valueBytes : min(limit, ValueContent.headLimit)
-        guard let head = try source.bytes(key, range: 0..<wanted, in: archive) else {
-            return nil
-        }
+        guard let head = try source.bytes(key, range: 0..<wanted, in: archive) else { return nil }
         let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
         return ValueLoad(
             entry: entry, content: content, head: head, remark: source.remark(on: key, in: archive),

@@ -179,9 +179,7 @@ enum ValueScreen: ScreenParts {
     }
 
     static func move(_ model: inout Model, by rows: Int) -> [Effect] {
-        guard model.value?.mode == .text else {
-            return move(&model, to: max(0, cursor(model) + rows))
-        }
+        guard model.value?.mode == .text else { return move(&model, to: max(0, cursor(model) + rows)) }
         model.value?.moveText(by: rows)
         return []
     }

@@ -126,9 +126,7 @@ struct ValueState: Sendable {
         unfold()
     }
 
-    mutating func unfold() {
-        visible = tree?.visible(folded: folded) ?? []
-    }
+    mutating func unfold() { visible = tree?.visible(folded: folded) ?? [] }
 
     var node: Int? { visible.indices.contains(cursor) ? visible[cursor] : nil }
 
@@ -184,9 +182,7 @@ struct StoredBytes: Sendable {
 
     init() {}
 
-    init(_ head: [UInt8], of size: Int) {
-        add(head, from: 0, of: size)
-    }
+    init(_ head: [UInt8], of size: Int) { add(head, from: 0, of: size) }
 
     /// Adds bytes from a chunk's start. An incomplete chunk isn't kept, since it would look like the value's end.
     mutating func add(_ bytes: [UInt8], from first: Int, of size: Int) {
