@@ -80,9 +80,7 @@ struct ItemReader {
 
     private mutating func pairs(of map: CBORMap) throws -> [AnyHashable: Any] {
         var pairs: [AnyHashable: Any] = [:]
-        for entry in map.entries {
-            pairs[try hashable(entry.key)] = try item(of: entry.value)
-        }
+        for entry in map.entries { pairs[try hashable(entry.key)] = try item(of: entry.value) }
         return try ItemReader.all(pairs, pairs.count, of: map.count)
     }
 

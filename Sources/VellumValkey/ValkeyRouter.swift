@@ -104,9 +104,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 return .failure(.refused(tier: tier, message: "invalid answer to EXEC"))
             }
             // The last command is the change. The others may fail for a value of another program.
-            if let message = replies.last?.error {
-                return .failure(.refused(tier: tier, message: message))
-            }
+            if let message = replies.last?.error { return .failure(.refused(tier: tier, message: message)) }
             return .success(replies)
         }
     }

@@ -256,9 +256,7 @@ final class ValkeySession: @unchecked Sendable {
             epoch = facts.epoch
             trouble = facts.trouble
         }
-        if role == "slave" || role == "replica" {
-            trouble = "it is a replica, which gets changes late"
-        }
+        if role == "slave" || role == "replica" { trouble = "it is a replica, which gets changes late" }
         isSound = trouble == nil
         report(self, .heard)
     }
@@ -303,9 +301,7 @@ final class ValkeySession: @unchecked Sendable {
         for prefix in new { command = command + "PREFIX" + prefix }
         // Without a new prefix, any answer confirms the tracking.
         ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] replies in
-            if let message = replies.firstError {
-                return lose("it doesn't report changes: \(message)")
-            }
+            if let message = replies.firstError { return lose("it doesn't report changes: \(message)") }
             covered.formUnion(prefixes.intersection(watched))
             report(self, .heard)
         }

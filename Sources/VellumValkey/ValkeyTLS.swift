@@ -78,9 +78,7 @@ extension ValkeyTier.TLS {
     private func context() throws(ValkeyTLSError) -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = verifiesName ? .fullVerification : .noHostnameVerification
-        if let roots {
-            configuration.trustRoots = .certificates(try certificates(in: roots, "roots"))
-        }
+        if let roots { configuration.trustRoots = .certificates(try certificates(in: roots, "roots")) }
         if let certificate {
             let chain = try certificates(in: certificate, "certificate")
             configuration.certificateChain = chain.map { .certificate($0) }

@@ -96,8 +96,7 @@ extension QueryPredicate {
             let (access, sight) = asked(
                 property, literals.contains(.null) ? [] : values.kinds, numbers: false)
             return PropertyCondition(access, sight, notesKinds: false) { values.test($0, sight) }
-        case .contains, .startsWith, .endsWith, .like, .matches:
-            return try searching(shape, answers)
+        case .contains, .startsWith, .endsWith, .like, .matches: return try searching(shape, answers)
         case .hasAny(let property, let literals), .hasAll(let property, let literals):
             let needsAll = if case .hasAll = self { true } else { false }
             let values = LiteralSet(literals, readsNumbers: shape.readsNumbers(in: property))

@@ -158,8 +158,7 @@ extension Condition {
                 sight.note(item.kind)
                 return value.test(relation, item, sight)
             }
-        case (.elements, _):
-            return PropertyCondition(access, sight) { value.test(relation, $0, sight) }
+        case (.elements, _): return PropertyCondition(access, sight) { value.test(relation, $0, sight) }
         case (.property(let name, [], _), .integer(let number)):
             return IntegerComparison(name, relation, number, sight)
         case (.property(let name, [], _), .text(let text)) where relation == .equal:

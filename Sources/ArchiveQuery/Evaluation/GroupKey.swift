@@ -188,8 +188,7 @@ package enum GroupKey: Sendable, Hashable {
         case .text(let text): text.utf8.count
         case .key(let key): key.text.utf8.count
         case .bytes(let bytes), .other(let bytes): bytes.count
-        case .list(let keys), .map(let keys):
-            keys.reduce(0) { $0 + $1.bytes + MemoryLayout<GroupKey>.stride }
+        case .list(let keys), .map(let keys): keys.reduce(0) { $0 + $1.bytes + MemoryLayout<GroupKey>.stride }
         case .absent, .nan, .boolean, .number, .date: 0
         }
     }

@@ -25,8 +25,7 @@ extension QueryError: CustomStringConvertible {
                 + "select fewer properties, or put a limit behind the sort"
         case .noTemporaryFile(let folder, let reason):
             "cannot create a temporary file for the query in \(folder): \(reason)"
-        case .temporaryFileFailed(let reason):
-            "the query's temporary file failed: \(reason)"
+        case .temporaryFileFailed(let reason): "the query's temporary file failed: \(reason)"
         case .invalidPattern(let pattern): Self.words(invalidPattern: pattern)
         case .cancelled: "the query was cancelled"
         }

@@ -104,10 +104,8 @@ final class TemporaryFile {
         let advice =
             switch number {
             case EMFILE: "; raise the limit of open files (ulimit -n), or allow the query more memory"
-            case ENFILE:
-                "; the system has too many open files: close some, or allow the query more memory"
-            case EFBIG:
-                "; raise the limit of a file's size (ulimit -f), or allow the query more memory"
+            case ENFILE: "; the system has too many open files: close some, or allow the query more memory"
+            case EFBIG: "; raise the limit of a file's size (ulimit -f), or allow the query more memory"
             default: otherFolder
             }
         return String(cString: strerror(number)) + advice

@@ -43,8 +43,7 @@ package enum DurationText {
         case .microseconds(let length) where length <= longest:
             guard length > 0 else { throw DurationFault(description: "a duration is longer than 0") }
             return .microseconds(length)
-        case .microseconds, .tooLong:
-            throw DurationFault(description: "\"\(text)\" is longer than 36500d")
+        case .microseconds, .tooLong: throw DurationFault(description: "\"\(text)\" is longer than 36500d")
         }
     }
 

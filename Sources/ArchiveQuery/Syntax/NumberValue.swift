@@ -49,12 +49,8 @@ package enum NumberValue: Sendable, Hashable {
     }
 
     private static func compareDecimals(_ left: NumberValue, _ right: NumberValue) -> Int? {
-        if case .float(let float) = left, !float.isFinite {
-            return float.isNaN ? nil : float < 0 ? -1 : 1
-        }
-        if case .float(let float) = right, !float.isFinite {
-            return float.isNaN ? nil : float < 0 ? 1 : -1
-        }
+        if case .float(let float) = left, !float.isFinite { return float.isNaN ? nil : float < 0 ? -1 : 1 }
+        if case .float(let float) = right, !float.isFinite { return float.isNaN ? nil : float < 0 ? 1 : -1 }
         let (a, b) = (left.decimal, right.decimal)
         return a < b ? -1 : b < a ? 1 : 0
     }

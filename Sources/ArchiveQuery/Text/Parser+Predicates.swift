@@ -80,8 +80,7 @@ extension Parser {
             try check(value, at: start, against: property)
             return .compare(property, relation, value)
         case (.property(let property), .property(let other)): return .relate(property, relation, other)
-        case (.value(let value), .property(let property)):
-            return .compare(property, relation.reversed, value)
+        case (.value(let value), .property(let property)): return .compare(property, relation.reversed, value)
         case (.value, .value):
             throw start.failure(left.dateAdvice ?? "a condition needs a property", expected: [.property])
         }

@@ -62,9 +62,7 @@ struct StatusView {
             }
             // A note is cut to the space beside the text.
             let free = rect.columns - width - TextWidth.width(of: prompt.field.text) - 2
-            if prompt.said == nil, free >= 20 {
-                figures = look.cut(figures, to: free)
-            }
+            if prompt.said == nil, free >= 20 { figures = look.cut(figures, to: free) }
             let needed = TextWidth.width(of: figures) + 1
             // A mistake is shown on another line if the text would be cut.
             let least = prompt.said == nil ? 8 : max(8, TextWidth.width(of: prompt.field.text) + 1)

@@ -94,10 +94,8 @@ enum TitleView {
             return Span(
                 "\(look.glyphs.marked) \(isFollowing ? "following" : "live") ",
                 look[.titleGood])
-        case .frozen(let seconds):
-            return Span("frozen \(Figures.duration(seconds)) ", look[.titleWarning])
-        case .paused(let seconds):
-            return Span(" PAUSED \(Figures.duration(seconds)) ", look[.badge])
+        case .frozen(let seconds): return Span("frozen \(Figures.duration(seconds)) ", look[.titleWarning])
+        case .paused(let seconds): return Span(" PAUSED \(Figures.duration(seconds)) ", look[.badge])
         }
     }
 }

@@ -199,9 +199,7 @@ package struct ListBuilder {
         var bytes = listing.valueBytes
         if listing.knowsFigures, rows.count < listing.count {
             bytes = 0
-            for row in 0..<rows.count {
-                bytes += listing.figures(at: rows.index(atRow: row)).size
-            }
+            for row in 0..<rows.count { bytes += listing.figures(at: rows.index(atRow: row)).size }
         }
         return Arrangement(
             listing: listing, order: request.order, filter: request.filter, group: request.group,
@@ -303,9 +301,7 @@ package struct ListBuilder {
         let listing = arrangement.listing
         if let index = listing.index(ofKey: key) { return rows.row(ofIndex: index) }
         let recent = listing.count <= ListBuilder.searched ? listing.count : ListBuilder.searchedRecent
-        if let index = (0..<recent).first(where: isIt) {
-            return rows.row(ofIndex: index)
-        }
+        if let index = (0..<recent).first(where: isIt) { return rows.row(ofIndex: index) }
         guard recent < listing.count else { return nil }
         let middle = min(max(0, old), rows.count)
         let nearby =

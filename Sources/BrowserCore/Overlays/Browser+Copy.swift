@@ -16,8 +16,7 @@ extension Browser {
         model.overlay = nil
         switch item.content {
         case .ready(let text): return copy(&model, Array(text.utf8), of: item)
-        case .absent(let reason):
-            return model.reply("Nothing was copied: \(reason).", role: .warning)
+        case .absent(let reason): return model.reply("Nothing was copied: \(reason).", role: .warning)
         case .read(let entries, let part):
             let subject = entries.count == 1 ? "\(entries[0])" : "\(entries.count) entries"
             return .ask("read \(item.name) of \(subject) to copy it") { (context) throws(SourceError) in
@@ -25,8 +24,7 @@ extension Browser {
             } then: { model, result in
                 switch result {
                 case .success(let bytes): return copy(&model, bytes, of: item)
-                case .failure(let error):
-                    return model.reply("Nothing was copied: \(error).", role: .error)
+                case .failure(let error): return model.reply("Nothing was copied: \(error).", role: .error)
                 }
             }
         }
@@ -72,8 +70,7 @@ extension Browser {
                 return Array(MetadataColumns.entry(members, value: .cell(.item(value.item))).text.utf8)
             case .value where value.form.isDocument: return try value.json(.pretty)
             case .value where value.form == .text: return bytes
-            case .value:
-                return bytes.flatMap { Array((($0 < 16 ? "0" : "") + String($0, radix: 16)).utf8) }
+            case .value: return bytes.flatMap { Array((($0 < 16 ? "0" : "") + String($0, radix: 16)).utf8) }
             }
         } catch {
             throw SourceError("\(error)")

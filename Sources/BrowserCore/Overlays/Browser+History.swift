@@ -39,8 +39,7 @@ extension Browser {
             guard model.ends(ticket), model.overlay == nil, model.prompt == nil, model.store == archive.store
             else { return [] }
             switch result {
-            case .success(let log):
-                showHistory(&model, of: key, in: archive.name, history, [""] + log.lines)
+            case .success(let log): showHistory(&model, of: key, in: archive.name, history, [""] + log.lines)
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []

@@ -146,8 +146,7 @@ struct Plan: ButtonOverlay {
         case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) exists. Its contents will be lost."]
-        case .archive(let change, let sample, let evictions):
-            (words, body) = change.dialog(sample, evictions)
+        case .archive(let change, let sample, let evictions): (words, body) = change.dialog(sample, evictions)
         }
         if name != nil { body.append("Type \(archive.name) and press enter:") }
         return Dialog(

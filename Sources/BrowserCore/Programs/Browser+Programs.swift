@@ -86,8 +86,7 @@ extension Browser {
             switch result {
             case .success(let file?): return [.program(program(file))]
             case .success(nil): return []
-            case .failure(let error):
-                return model.reply(error.description.asSentence, role: .error)
+            case .failure(let error): return model.reply(error.description.asSentence, role: .error)
             }
         }
     }
@@ -161,15 +160,13 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .success(.stopped): break
-            case .success(.isThere):
-                model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
+            case .success(.isThere): model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
                 model.say(
                     "Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10
                 )
-            case .failure(let error):
-                model.overlay = MessageBox("Nothing was written", [error.description])
+            case .failure(let error): model.overlay = MessageBox("Nothing was written", [error.description])
             }
             return []
         }

@@ -38,8 +38,7 @@ extension EngineSource {
             let removal = try SourceError.translating { () throws(StorageError) in try opened.deleteAll() }
             let messages = Figures.count(removal.entries, "message", "messages")
             outcome = "Deleted \(messages), \(Figures.bytes(removal.bytes))."
-        case .rename, .drop:
-            outcome = try remove(archive, from: store, change, seen: seen, progress)
+        case .rename, .drop: outcome = try remove(archive, from: store, change, seen: seen, progress)
         }
         return Carried(outcome, longestCall: clock.longestStep())
     }

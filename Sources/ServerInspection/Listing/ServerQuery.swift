@@ -68,17 +68,14 @@ extension ServerTraits {
     package func objection(to properties: [QueryProperty]) -> String? {
         for case .metadata(let metadata) in properties {
             switch metadata {
-            case .created, .age, .owner, .tier, .rank:
-                return "a server doesn't report @\(metadata.rawValue)"
+            case .created, .age, .owner, .tier, .rank: return "a server doesn't report @\(metadata.rawValue)"
             case .idle, .accessed:
                 if countsUses {
                     return
                         "\(product) counts accesses (an LFU policy) and doesn't report @\(metadata.rawValue); use @hits"
                 }
             case .hits:
-                if !countsUses {
-                    return "\(product) reports @hits only with an LFU policy; use @idle"
-                }
+                if !countsUses { return "\(product) reports @hits only with an LFU policy; use @idle" }
             case .key, .size, .ttl, .expires, .type, .encoding: break
             }
         }

@@ -150,8 +150,7 @@ private struct ValueReading {
         case "stream": return try stream()
         case KeyFacts.forbidden:
             throw SourceError("the user may not look at this key, or this server doesn't serve it")
-        default:
-            throw SourceError("values of the module type \(type) aren't supported")
+        default: throw SourceError("values of the module type \(type) aren't supported")
         }
     }
 

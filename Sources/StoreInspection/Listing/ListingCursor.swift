@@ -44,9 +44,7 @@ final class ListingCursor: QueryCursor {
     func loadValue() -> QueryCursorValue {
         let isInMemoryOnly = listing.terms(at: index).tier == .memory
         do throws(SourceError) {
-            if isInMemoryOnly {
-                return QueryCursorValue(reading: load(), content: nil, encoding: .unknown)
-            }
+            if isInMemoryOnly { return QueryCursorValue(reading: load(), content: nil, encoding: .unknown) }
             guard let value = try listing.value(at: index) else {
                 return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
             }

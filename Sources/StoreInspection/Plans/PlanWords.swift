@@ -105,9 +105,7 @@ extension PlanOutcome {
 
     /// Why the change can't be undone; nil if it can.
     package var finality: String? {
-        if entries > 0, isFinal {
-            return "the disk is full: this and earlier deletions can't be undone"
-        }
+        if entries > 0, isFinal { return "the disk is full: this and earlier deletions can't be undone" }
         return entries == 0 || action != nil
             ? nil
             : "this can't be undone: the old values were only in a process's memory, didn't fit on the disk, or too "

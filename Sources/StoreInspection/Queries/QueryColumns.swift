@@ -145,9 +145,7 @@ package struct QueryColumns {
     }
 
     private func cells(of row: QueryRow, _ value: CBORValue?) -> Row {
-        if plan.columns != nil {
-            return Row(key: row.entry?.key, cells: row.columns.map { Cell(item: $0) })
-        }
+        if plan.columns != nil { return Row(key: row.entry?.key, cells: row.columns.map { Cell(item: $0) }) }
         let columns = columns ?? []
         let isShown = value?.asMap == nil || !columns.contains { $0 != .value }
         let members = columns.count < QueryColumns.usualProperties ? nil : value?.asMap.map(CBORValue.members)

@@ -82,8 +82,7 @@ package enum Cell: Sendable {
         case .decimal(let number): Figures.fixed(number, digits: 3)
         case .ratio(let share): Figures.percent(share)
         case .time(let time): Figures.date(time)
-        case .deadline(let time, let now):
-            time <= now ? "over" : Figures.interval(time.seconds(since: now))
+        case .deadline(let time, let now): time <= now ? "over" : Figures.interval(time.seconds(since: now))
         case .clock(let time): Figures.clock(time)
         case .second(let time): Figures.time(time)
         case .interval(let seconds): Figures.interval(seconds)

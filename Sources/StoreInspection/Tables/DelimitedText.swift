@@ -119,8 +119,7 @@ package struct DelimitedText: Sendable {
         }
         let json = try JSONPrinter.text(of: item)
         switch json.utf8.first {
-        case UInt8(ascii: "[")?, UInt8(ascii: "{")?:
-            appendField(json, isQuoted: false, to: &output)
+        case UInt8(ascii: "[")?, UInt8(ascii: "{")?: appendField(json, isQuoted: false, to: &output)
         case UInt8(ascii: "\"")?:
             // Values that JSON prints as a string, such as bytes.
             if let item = try? JSONTranscoder.cbor(from: json),
@@ -128,8 +127,7 @@ package struct DelimitedText: Sendable {
             {
                 appendText(text, isQuoted: isQuoted, to: &output)
             }
-        default:
-            output.append(contentsOf: json.utf8)
+        default: output.append(contentsOf: json.utf8)
         }
     }
 

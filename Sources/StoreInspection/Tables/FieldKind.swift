@@ -21,10 +21,8 @@ package enum FieldKind: Sendable, Hashable {
 
     package init(_ field: UnsafeRawBufferPointer) {
         switch field.first {
-        case UInt8(ascii: "t")?, UInt8(ascii: "f")?, UInt8(ascii: "n")?:
-            self = FieldKind.word(field) ?? .text
-        case UInt8(ascii: "[")?, UInt8(ascii: "{")?:
-            self = FieldValue.isContainer(field) ? .container : .text
+        case UInt8(ascii: "t")?, UInt8(ascii: "f")?, UInt8(ascii: "n")?: self = FieldKind.word(field) ?? .text
+        case UInt8(ascii: "[")?, UInt8(ascii: "{")?: self = FieldValue.isContainer(field) ? .container : .text
         default: self = FieldKind.number(field) ?? .text
         }
     }

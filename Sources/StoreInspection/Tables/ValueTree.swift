@@ -73,8 +73,7 @@ package struct ValueTree: Sendable {
         tag: UInt64, _ value: CBORValue, _ content: CBORValue
     ) -> (text: String, kind: Kind)? {
         switch tag {
-        case 1:
-            return content.asDouble.flatMap(moment).map { ($0, .other) }
+        case 1: return content.asDouble.flatMap(moment).map { ($0, .other) }
         case 2...4:
             let text = try? JSONPrinter.text(of: value.encoded)
             guard let text, text.first?.isNumber == true || text.first == "-" else { return nil }

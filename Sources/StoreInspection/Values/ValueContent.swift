@@ -66,8 +66,7 @@ package struct ValueContent: Sendable {
         switch form {
         case .cbor: "CBOR"
         case .json: "JSON"
-        case .propertyList:
-            document?.asMap?[key: "$archiver"] == nil ? "property list" : "keyed archive"
+        case .propertyList: document?.asMap?[key: "$archiver"] == nil ? "property list" : "keyed archive"
         case .text, .bytes:
             signature(bytes, withSize: withSize)
                 ?? (bytes.isEmpty ? "empty" : form == .text ? "text" : "bytes")

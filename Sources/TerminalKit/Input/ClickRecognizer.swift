@@ -11,8 +11,7 @@ package struct ClickRecognizer: Sendable {
     /// - Parameter milliseconds: the event's time by a monotonic clock.
     package mutating func events(for event: MouseEvent, at milliseconds: UInt64) -> [MouseEvent] {
         switch event.kind {
-        case .press:
-            pressed = event
+        case .press: pressed = event
         case .release:
             defer { pressed = nil }
             // X10 reports don't say which button was released.
@@ -30,8 +29,7 @@ package struct ClickRecognizer: Sendable {
                 lastClick = (click, milliseconds)
             }
             return [event, click]
-        default:
-            break
+        default: break
         }
         return [event]
     }

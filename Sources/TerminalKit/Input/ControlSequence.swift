@@ -56,8 +56,7 @@ struct ControlSequence {
             return parameter(0).flatMap { KeySequences.numbers[$0] }.map {
                 .key(Key($0, modifiers: modifiers))
             }
-        default:
-            return KeySequences.letters[final].map { .key(Key($0, modifiers: modifiers)) }
+        default: return KeySequences.letters[final].map { .key(Key($0, modifiers: modifiers)) }
         }
     }
 

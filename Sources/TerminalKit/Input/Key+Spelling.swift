@@ -31,8 +31,7 @@ extension Key: CustomStringConvertible {
         case .function(let number): return prefix + "f\(number)"
         case .character(let character) where character != " " && character != ",":
             return prefix + String(character)
-        default:
-            return prefix + (Key.names.first { $0.code == code }?.name ?? "")
+        default: return prefix + (Key.names.first { $0.code == code }?.name ?? "")
         }
     }
 

@@ -23,13 +23,11 @@ extension Color {
         case (_, .trueColor): self
         case (.indexed, .indexed256): self
         case (.indexed(let index), .sixteen) where index < 16: self
-        case (.indexed(let index), .sixteen):
-            Color.nearest(to: Color.paletteComponents(index), in: 0..<16)
+        case (.indexed(let index), .sixteen): Color.nearest(to: Color.paletteComponents(index), in: 0..<16)
         case (.rgb(let red, let green, let blue), .indexed256):
             // Without the 16 basic colors, which users redefine.
             Color.nearest(to: (red, green, blue), in: 16..<256)
-        case (.rgb(let red, let green, let blue), .sixteen):
-            Color.nearest(to: (red, green, blue), in: 0..<16)
+        case (.rgb(let red, let green, let blue), .sixteen): Color.nearest(to: (red, green, blue), in: 0..<16)
         }
     }
 

@@ -16,9 +16,7 @@ package struct Theme: Sendable, Equatable {
         self.name = name
         self.depth = name == .mono ? .mono : depth
         var styles: [Role: Style] = [:]
-        for role in Role.allCases {
-            styles[role] = ThemeTable.look(of: role, in: name).style(at: self.depth)
-        }
+        for role in Role.allCases { styles[role] = ThemeTable.look(of: role, in: name).style(at: self.depth) }
         self.styles = styles
     }
 

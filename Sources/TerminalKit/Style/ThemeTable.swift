@@ -58,8 +58,7 @@ enum ThemeTable {
             ThemeLook(foreground: palette.dim, background: palette.surface, mono: [.dim, .underline])
         case .dialog: ThemeLook(foreground: palette.surfaceText, background: palette.surface)
         case .dialogBorder: ThemeLook(foreground: Shade(palette.border.rgb, palette.surfaceText.basic))
-        case .button:
-            ThemeLook(foreground: palette.surfaceText, background: palette.selectionInactive)
+        case .button: ThemeLook(foreground: palette.surfaceText, background: palette.selectionInactive)
         case .buttonDefault:
             ThemeLook(
                 foreground: palette.selectionText, background: palette.selection, attributes: .bold,

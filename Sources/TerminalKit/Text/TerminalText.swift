@@ -188,8 +188,7 @@ package enum TerminalText {
         case 0xe0020...0xe007f:
             // Tags spell the flags of regions after a black flag; elsewhere they are hidden text.
             return base?.value != 0x1f3f4 || previous == nil
-        default:
-            break
+        default: break
         }
         let properties = scalar.properties
         if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint { return true }

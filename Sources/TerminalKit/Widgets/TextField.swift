@@ -87,8 +87,7 @@ package struct TextField: Widget {
         case (.character("f"), .control): cursor = min(characters.count, cursor + 1)
         case (.home, _), (.character("a"), .control): cursor = line.lowerBound
         case (.end, _), (.character("e"), .control): cursor = line.upperBound
-        case (.backspace, .alt), (.backspace, .control), (.character("w"), .control):
-            kill(wordStart..<cursor)
+        case (.backspace, .alt), (.backspace, .control), (.character("w"), .control): kill(wordStart..<cursor)
         case (.character("d"), .alt): kill(cursor..<wordEnd)
         case (.character("u"), .control): kill(line.lowerBound..<cursor)
         case (.character("k"), .control): kill(cursor..<line.upperBound)

@@ -79,9 +79,7 @@ private final class KeyedValueCoder<Value: Codable>: ArchiveCoder<KeyedValue<Val
         {
             DecodedObject(object: KeyedValue(value, forKey: key), isShared: isShared, isMigrated: isMigrated)
         }
-        if Value.self is Data.Type, let data = Data(bytes) as? Value {
-            return decoded(data)
-        }
+        if Value.self is Data.Type, let data = Data(bytes) as? Value { return decoded(data) }
         if Value.self is String.Type {
             guard let text = String(validating: bytes, as: UTF8.self) as? Value else {
                 throw ArchiveError.noText

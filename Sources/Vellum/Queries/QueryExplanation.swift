@@ -12,9 +12,7 @@ extension QueryExplanation: CustomStringConvertible {
     /// A line for each part.
     public var description: String {
         var lines = [encoded.map { "tests encoded values: \($0)" } ?? "decodes every object"]
-        if !ofObjects.isEmpty {
-            lines.append("decodes objects to test " + ofObjects.joined(separator: ", "))
-        }
+        if !ofObjects.isEmpty { lines.append("decodes objects to test " + ofObjects.joined(separator: ", ")) }
         if let reason { lines.append(reason) }
         return lines.joined(separator: "\n")
     }

@@ -22,8 +22,7 @@ struct CompletionDialect: Sendable {
         // The script expands each word: $(…) in a key would be run.
         case .some(.bash): ShellWord.literal(word)
         // A colon separates the word from its description.
-        case .some(.zsh):
-            word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+        case .some(.zsh): word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
         default: word
         }
     }

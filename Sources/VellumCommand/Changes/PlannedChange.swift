@@ -124,9 +124,7 @@ struct PlannedChange: Sendable {
 
     private func printPlan() throws {
         let archive = try store.openForLooking().archive(named: selection.archive)
-        if try isEmptying(archive) {
-            return try OutputWriter.print("would delete \(archive.amount())\n")
-        }
+        if try isEmptying(archive) { return try OutputWriter.print("would delete \(archive.amount())\n") }
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let absence = try archive.statusOfAbsence()

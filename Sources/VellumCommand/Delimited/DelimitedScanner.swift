@@ -162,8 +162,7 @@ struct DelimitedScanner {
                 "found text after the closing quote of field \(fields.count + 1), at byte \(column) of line "
                 + "\(line), expected the end of the field"
             return .skipping
-        case .skipping:
-            return .skipping
+        case .skipping: return .skipping
         }
     }
 

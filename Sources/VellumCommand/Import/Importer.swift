@@ -39,8 +39,7 @@ struct Importer {
                     outcome.byteStrings += cbor.withUnsafeBytes { JSONForms(of: $0).byteStrings }
                 case .bad(let reason): fault = (line, reason)
                 }
-            case .bad(let line, let reason):
-                fault = (line, reason)
+            case .bad(let line, let reason): fault = (line, reason)
             case .cut(let line, let reason):
                 fault = (line, reason)
                 outcome.isCut = true

@@ -17,8 +17,7 @@ enum FailureReport {
         case let error as RingFileError:
             Narration.complain(error.description)
             return error.exitStatus
-        case let error as CBORError:
-            return report(SourceError(unreadable: error))
+        case let error as CBORError: return report(SourceError(unreadable: error))
         case let error as SourceError:
             Narration.complain(error.description)
             return .storeFailure

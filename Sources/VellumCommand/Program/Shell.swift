@@ -74,8 +74,7 @@ struct Shell {
             try OutputWriter.print((ShellHistory.standard?.lines ?? []).map { $0 + "\n" }.joined())
         case "use": try use(argument: String(rest))
         case "help" where rest.isEmpty: try OutputWriter.print(Self.help + "\n")
-        case _ where word.hasPrefix("!"):
-            try start(String(line.drop { $0.isWhitespace }.dropFirst()))
+        case _ where word.hasPrefix("!"): try start(String(line.drop { $0.isWhitespace }.dropFirst()))
         case _ where Self.commands.contains(word) || word == "help" || word.hasPrefix("-"):
             try start("\(ShellWord.literal(DemoFile.executable)) \(line)")
         default:

@@ -259,8 +259,7 @@ extension ArchivesScreen {
                 model.say(carried.outcome, role: .good, seconds: 10)
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
                 if change == .clear, model.log?.archive == archive { model.log?.forget() }
-            case .failure(let error):
-                model.overlay = MessageBox("Nothing was changed", [error.description])
+            case .failure(let error): model.overlay = MessageBox("Nothing was changed", [error.description])
             }
             return Browser.refresh(&model, isForced: true)
         }

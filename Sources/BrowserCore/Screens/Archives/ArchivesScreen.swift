@@ -129,8 +129,7 @@ enum ArchivesScreen: ScreenParts {
             let columns = ArchivesView.bases(model).compactMap { $0 }
             sort(&model, by: columns.next(after: model.archives.column))
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
-        case .filter:
-            model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
+        case .filter: model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
         case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
         case .events:
             model.archives.showsEvents.toggle()

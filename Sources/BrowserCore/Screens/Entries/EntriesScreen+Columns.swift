@@ -45,9 +45,7 @@ extension EntriesScreen {
                 ?? ChosenColumns(
                     archive: archive.name, properties: [], hidden: [])
             known.store = archive.store
-            if known != chosen {
-                try context.source.keep(chosen)
-            }
+            if known != chosen { try context.source.keep(chosen) }
         } then: { model, result in
             if case .failure(let error) = result {
                 model.say(

@@ -111,9 +111,7 @@ enum GroupsView {
     ) -> (warnings: [Span], facts: [Span]) {
         let look = model.look
         var (warnings, facts): ([Span], [Span]) = ([], [])
-        if let damage = model.sample(state.archive)?.damage {
-            warnings.append(Span(damage, look[.danger]))
-        }
+        if let damage = model.sample(state.archive)?.damage { warnings.append(Span(damage, look[.danger])) }
         var amount = Figures.amount(groups.entries, bytes: groups.bytes)
         if state.scope.isAll, warnings.isEmpty, let limit = state.level.limit {
             amount += " (\(Figures.percent(Double(groups.bytes) / Double(limit))) of the limit)"

@@ -31,9 +31,7 @@ extension MessagesScreen {
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         guard let log = model.log else { return [] }
-        if !isKept, let start = log.searchStart {
-            model.log?.select(start.number, follows: start.follows)
-        }
+        if !isKept, let start = log.searchStart { model.log?.select(start.number, follows: start.follows) }
         if !isKept || log.typing == .filter { model.log?.searchStart = nil }
         let typed = log[log.typing]
         if isKept, typed.problem == nil { return [] }

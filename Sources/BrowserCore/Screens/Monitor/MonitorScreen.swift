@@ -119,8 +119,7 @@ enum MonitorScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard let monitor = model.monitor else { return [] }
         switch id {
-        case .monitorPart:
-            return showPart(MonitorState.Part.allCases.next(after: monitor.part), &model)
+        case .monitorPart: return showPart(MonitorState.Part.allCases.next(after: monitor.part), &model)
         case .span where monitor.part == .graphs:
             let span = GraphsView.spans.next(after: monitor.span)
             model.monitor?.span = span
@@ -139,8 +138,7 @@ enum MonitorScreen: ScreenParts {
             let log = model.shownEvents
             model.monitor?.follows.toggle()
             if monitor.follows { model.monitor?.hold(log) }
-        case .eventKind where monitor.part == .events && !model.isOfServer:
-            chooseKind(&model, monitor.filter)
+        case .eventKind where monitor.part == .events && !model.isOfServer: chooseKind(&model, monitor.filter)
         case .nextEventKind:
             let kinds: [EventKind?] = [nil] + EventKind.allCases
             setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }

@@ -74,9 +74,7 @@ enum MonitorView {
         let look = model.look
         guard let monitor = model.monitor else { return }
         drawInfo(model, monitor, into: &frame, in: layout.info)
-        if monitor.part == .graphs {
-            return GraphsView.draw(model, monitor, into: &frame, in: layout.list)
-        }
+        if monitor.part == .graphs { return GraphsView.draw(model, monitor, into: &frame, in: layout.list) }
         table(model).draw(into: &frame, in: layout.list, look: look)
     }
 

@@ -43,8 +43,7 @@ extension QueryScreen {
         case (.character("s"), .control):
             askName(&model)
             return []
-        case (.character("o"), .control):
-            return askSaved(&model)
+        case (.character("o"), .control): return askSaved(&model)
         case (.tab, _): complete(&query.field, query.completions, &query.cycle, step: 1)
         case (.backTab, _): complete(&query.field, query.completions, &query.cycle, step: -1)
         case (.up, _):

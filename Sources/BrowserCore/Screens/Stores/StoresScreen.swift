@@ -161,8 +161,7 @@ enum StoresScreen: ScreenParts {
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         switch id {
-        case .filter:
-            model.prompt = .filtering(model.stores.filter, placeholder: "part of a name or path")
+        case .filter: model.prompt = .filtering(model.stores.filter, placeholder: "part of a name or path")
         case .favourite: return toggleFavourite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }

@@ -57,9 +57,7 @@ enum StoresView {
                 let age = store.opened.map { Figures.duration(max(0, model.now.seconds(since: $0))) }
                 cells.append(Table.Cell(age ?? "-"))
             }
-            if let problem = store.problem {
-                return Table.Row(cells + [Table.Cell(problem)], role: .danger)
-            }
+            if let problem = store.problem { return Table.Row(cells + [Table.Cell(problem)], role: .danger) }
             return Table.Row(cells + [Table.Cell(store.path, role: .dim, cut: .start)])
         }
     }
@@ -75,9 +73,7 @@ enum StoresView {
         let here = stores.count { !$0.isElsewhere }
         let count = model.isOfSingleStore ? "" : "\(Figures.count(here, "store", "stores")) in "
         var others = here < stores.count ? ", \(Figures.count(stores.count - here)) elsewhere" : ""
-        if model.isOfSingleStore {
-            others = "; \(Browser.keyName(model, .clear)) returns to it" + others
-        }
+        if model.isOfSingleStore { others = "; \(Browser.keyName(model, .clear)) returns to it" + others }
         let folder = look.cut(
             model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)), .start)
         var words = count + folder + others

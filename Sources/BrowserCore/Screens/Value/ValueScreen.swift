@@ -62,9 +62,7 @@ enum ValueScreen: ScreenParts {
     static func place(_ model: Model) -> StatusView.Content? {
         guard let value = model.value, value.load != nil else { return nil }
         var right = position(value, model.layout.page)
-        if !value.find.note.isEmpty {
-            right = "\"\(value.find.text)\" \(value.find.note)  \(right)"
-        }
+        if !value.find.note.isEmpty { right = "\"\(value.find.text)\" \(value.find.note)  \(right)" }
         right = model.look.cut(right, to: max(0, model.size.columns * 2 / 3), .start)
         return .line(notes(value, model), right: right)
     }
@@ -85,9 +83,7 @@ enum ValueScreen: ScreenParts {
         let look = model.look
         guard let content = value.load?.content else { return [] }
         var spans: [Span] = []
-        if value.isStale {
-            spans.append(Span(EventText.replaced(value, model) + "  ", look[.warning]))
-        }
+        if value.isStale { spans.append(Span(EventText.replaced(value, model) + "  ", look[.warning])) }
         if let problem = content.problem { spans.append(Span(problem + "  ", look[.error])) }
         if let part = value.part { return spans + [Span(part.path, look[.accent])] }
         if content.isTooLong {
