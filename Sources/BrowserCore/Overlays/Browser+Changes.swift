@@ -201,9 +201,7 @@ extension Browser {
             title: title, lines: lines, leave: "Close",
             button: "\(change.button) \(Figures.count(leftAlone.count)) "
                 + (summary == nil ? "anyway" : "too")
-        ) { model in
-            [planAgain(change, leftAlone, in: archive)]
-        }
+        ) { model in [planAgain(change, leftAlone, in: archive)] }
         choice.offersUndo = offersUndo
         return choice
     }

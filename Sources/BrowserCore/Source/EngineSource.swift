@@ -215,17 +215,13 @@ package final class EngineSource: StoreSource {
     }
 
     package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
-        try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.metadata(key)
-        }
+        try looking(at: archive) { (archive) throws(StorageError) in try archive.metadata(key) }
     }
 
     package func bytes(
         _ key: String, range: Range<Int>, in archive: ArchiveAddress
     ) throws(SourceError) -> [UInt8]? {
-        try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.peek(key, range: range)
-        }
+        try looking(at: archive) { (archive) throws(StorageError) in try archive.peek(key, range: range) }
     }
 
     package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
@@ -242,15 +238,11 @@ package final class EngineSource: StoreSource {
     }
 
     package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
-        try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.namedEvents(from: from)
-        }
+        try looking(at: archive) { (archive) throws(StorageError) in try archive.namedEvents(from: from) }
     }
 
     package func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
-        try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.history(of: key)
-        }
+        try looking(at: archive) { (archive) throws(StorageError) in try archive.history(of: key) }
     }
 
     package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {
@@ -283,9 +275,7 @@ package final class EngineSource: StoreSource {
     }
 
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {
-        try looking(at: archive) { (archive) throws(StorageError) in
-            try archive.reversibleActions()
-        }
+        try looking(at: archive) { (archive) throws(StorageError) in try archive.reversibleActions() }
     }
 
     /// Keeps an archive open for the next refresh.

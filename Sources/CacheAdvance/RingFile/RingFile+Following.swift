@@ -47,9 +47,7 @@ extension RingFile {
     /// `unsupportedVersion`, `inUse`, `system`.
     public static func settings(ofFileAt path: String) throws(RingFileError) -> RingFileSettings? {
         let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
-        return try ring.reading { () throws(RingFileError) in
-            try ring.readHeader()?.header.settings
-        }
+        return try ring.reading { () throws(RingFileError) in try ring.readHeader()?.header.settings }
     }
 
     /// The position before the last `count` messages, or before all if the file has fewer. In a damaged file, before

@@ -41,9 +41,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     func peekInMemory(_ name: String) throws -> Object? {
-        try withHashed(name) { key in
-            try memory.peek(key, named: name).map { try object(of: $0, name) }
-        }
+        try withHashed(name) { key in try memory.peek(key, named: name).map { try object(of: $0, name) } }
     }
 
     /// - Parameter isOutdated: if true, the object isn't taken into memory.

@@ -234,9 +234,7 @@ enum GroupsScreen: ScreenParts {
         let before = keys == nil ? 0 : 0.5
         return try EntryGroups(
             listing, keys: keys, by: grouping, among: chosen, now: context.clock()
-        ) { share throws(Stopped) in
-            try checkpoint(before + (1 - before) * share)
-        }
+        ) { share throws(Stopped) in try checkpoint(before + (1 - before) * share) }
     }
 
     private static func grouped(
