@@ -361,7 +361,7 @@ struct ActionTests {
         (
             #"j<enter>/\n<enter>"#,
             "vellum --store /home/ada/.cache/demo query City "
-                + #"'find @key icontains "\\n" or @key icontains "\n"'"#
+                + #"'find @key icontains "\\n" or @key icontains "\n" or @key matches "(?i)\\n"'"#
         ),
         ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Jakarta Bandung --dry-run"),
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),

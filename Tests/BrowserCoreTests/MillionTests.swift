@@ -44,6 +44,10 @@ struct MillionTests {
 
         func entry(at index: Int) -> EntryMetadata? {
             calls.withLock { $0.entries += 1 }
+            return metadata(at: index)
+        }
+
+        private func metadata(at index: Int) -> EntryMetadata {
             var entry = EntryMetadata(
                 key: name(index), valueBytes: index % 1000, recorded: Fixture.start,
                 sequence: UInt64(index))
@@ -69,6 +73,12 @@ struct MillionTests {
             return StoreFigures(archives: [archive])
         }
 
+        func entry(_ key: String, in archive: ArchiveAddress) -> EntryMetadata? {
+            Int(key.dropFirst(5)).map(metadata)
+        }
+        func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) -> [UInt8]? {
+            [UInt8](repeating: 0x20, count: range.count)
+        }
         func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing { self }
         func recentEntries(
             _ most: Int, in archive: ArchiveAddress

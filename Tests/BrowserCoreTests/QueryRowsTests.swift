@@ -192,9 +192,11 @@ extension QueryScreenTests {
 
     @Test("a plan leaves out marked rows that are shown as removed")
     func plansPresentRows() throws {
-        var browser = try browser("Qfind number <lt> 3 | sort number<enter>M", columns: 110)
+        let clock = TestClock()
+        var browser = try browser(
+            "Qfind number <lt> 3 | sort number<enter>M", columns: 110, clock: clock)
         _ = try archive.delete("place 2")
-        browser.refresh()
+        clock.advance(12, refreshing: &browser)
         #expect(browser.text.contains("1 removed since"))
         browser.press([.character("D")])
         #expect(browser.model.planned?.map(\.key) == ["place 0", "place 1"])

@@ -315,7 +315,7 @@ struct ServerScreensTests {
         #expect(try calls("type", served) == places.count)
     }
 
-    private func calls(_ command: String, _ served: Served) throws -> UInt64 {
+    func calls(_ command: String, _ served: Served) throws -> UInt64 {
         let statistics = RESPFields(lines: try served.ask("INFO", "commandstats"))
         let fields = RESPFields(
             statistics["cmdstat_" + command] ?? "", with: "=", separatedBy: { $0 == "," })
@@ -551,46 +551,6 @@ struct ServerScreensTests {
         browser.refresh()
         browser.press([.character("D")])
         #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2"])
-    }
-
-    @Test("values beside the list are read after one answer, and before it a line says why they aren't")
-    func valuesBesideTheList() async throws {
-        let served = try await Served()
-        try served.ask("MSET", "first", "contents 1", "second", "contents 2")
-        guard try !served.connection.traits().keepsIdleTimes else { return }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.split(separator: "\n").count { $0.contains("access. ") } == 1)
-        browser.press(try Key.script("<enter><esc><down>"))
-        #expect(try calls("getrange", served) == 0)
-        browser.press(try Key.script("<enter>y<esc>"))
-        for key in ["<up>", "<down>"] {
-            browser.press(try Key.script(key))
-            let number = browser.model.cursorKey == "first" ? 1 : 2
-            #expect(browser.frame.plainText.contains("contents \(number)"), "\(browser.frame.plainText)")
-        }
-        // Also in the pager, and in other programs that get the value.
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        let archive = ArchiveAddress("db0", in: served.address.description)
-        #expect(throws: SourceError.self) { try source.entry("first", in: archive) }
-        source.allowUse(of: nil, in: archive)
-        #expect(try source.entry("first", in: archive) != nil)
-    }
-
-    @Test("a value under an LFU policy is read once where reads count as accesses")
-    func valueUnderLFU() async throws {
-        let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])
-        try served.ask("SET", "key", "value")
-        guard try !served.connection.traits().keepsIdleTimes else { return }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter><enter><enter>"))
-        #expect(browser.frame.plainText.contains("value"), "\(browser.frame.plainText)")
-        let before = try calls("getrange", served)
-        try #require(before > 0)
-        // The source takes what it read within half a second for current.
-        try await Task.sleep(for: .milliseconds(600))
-        for _ in 0..<5 { browser.refresh() }
-        #expect(try calls("getrange", served) == before)
     }
 
     @Test("a sort by type uses the metadata that a sort by size has read")

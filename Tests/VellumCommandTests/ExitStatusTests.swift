@@ -240,11 +240,11 @@ struct ExitStatusTests {
         try handle.truncate(atOffset: left)
         try handle.close()
 
-        // A count reads no values, but notices a segment without a header.
+        // A count reads no values, but notices a segment that is shorter than its entries.
         for command in [["ls"], ["query", "Many", "count"]] {
             let result = try Vellum.run(command + ["--store", store.path])
-            #expect(result.status == (left == 0 ? 3 : 0), "\(command): \(result.errors)")
-            #expect(result.errors.contains("00000001.segment") == (left == 0), "\(result.errors)")
+            #expect(result.status == 3, "\(command): \(result.errors)")
+            #expect(result.errors.contains("00000001.segment"), "\(result.errors)")
         }
         for command in [["keys", "Many"], ["export", "Many"], ["export", "Many", "--format", "csv"]] {
             let result = try Vellum.run(command + ["--store", store.path])

@@ -17,10 +17,10 @@ enum EventsTable {
             Table.Column("time", width: .fixed(8), priority: 3),
             Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
             Table.Column("event", width: .fixed(9), priority: 0),
-            Table.Column("key", width: .minimum(15, weight: 4), priority: 0),
+            Table.Column("key", width: .minimum(15, weight: 2), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column("cause", width: .fixed(14), priority: 1),
-            Table.Column("process", width: .minimum(6, weight: 1), priority: 6),
+            Table.Column("process", width: .minimum(8, weight: 2), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
         return Table(
