@@ -2,6 +2,7 @@ import BrowserCore
 import Foundation
 import ServerInspection
 import ServerSupport
+import StorageEngine
 import StoreInspection
 import TerminalKit
 import Testing
@@ -30,6 +31,20 @@ extension ServerScreensTests {
         #expect(throws: SourceError.self) { try source.entry("first", in: archive) }
         source.allowUse(of: nil, in: archive)
         #expect(try source.entry("first", in: archive) != nil)
+    }
+
+    @Test("keys that are absent when their metadata is read have no rows")
+    func absentKeys() async throws {
+        let served = try await Served()
+        for number in 0..<30 { try served.ask("SET", "key \(number)", "1") }
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        var request = ArrangementRequest(in: archive, order: .found)
+        let builder = ListBuilder(source: source, clock: { Timestamp.now() })
+        request.base = try #require(try builder.arrange(request)).arrangement
+        for number in 0..<20 { try served.ask("DEL", "key \(number)") }
+        request.order = EntryOrder(.size)
+        #expect(try builder.arrange(request)?.arrangement.count == 10)
     }
 
     @Test("a value under an LFU policy is read once where reads count as accesses")

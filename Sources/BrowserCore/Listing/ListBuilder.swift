@@ -178,6 +178,11 @@ package struct ListBuilder {
                 try part.tell(share)
             }
             sorted = try sorter.positions(request.order)
+            if !listing.isByRecency {
+                let present = (0..<sorted.count).map { Int32(sorted.index(atRow: $0)) }
+                    .filter { !listing.wasAbsent(at: Int($0)) }
+                if present.count < sorted.count { sorted = .some(present) }
+            }
             (unread.sorted, unread.remarks) = (sorter.unreadable, sorter.remarks)
             work.endPart()
         }
@@ -204,7 +209,8 @@ package struct ListBuilder {
         return Arrangement(
             listing: listing, order: request.order, filter: request.filter, group: request.group,
             condition: request.condition, sorted: sorted, members: members, unread: unread, rows: rows,
-            rowBytes: bytes, hasBytes: listing.knowsFigures, deleted: base?.deleted ?? 0,
+            rowBytes: bytes, hasBytes: listing.knowsFigures,
+            gone: max(0, listing.count - sorted.count - (base?.deleted ?? 0)), deleted: base?.deleted ?? 0,
             victims: base?.victims ?? victims(listing, limit: limit),
             made: made)
     }

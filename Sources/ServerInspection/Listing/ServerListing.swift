@@ -100,6 +100,10 @@ package final class ServerListing: EntryListing {
     package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
     package var knowsFigures: Bool { state.withLock { $0.learnt?.unknown == 0 } }
 
+    package func wasAbsent(at index: Int) -> Bool {
+        state.withLock { $0.learnt?.facts(at: index)?.type.isEmpty == true }
+    }
+
     private func known(at index: Int) -> KeyFacts? {
         state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
     }

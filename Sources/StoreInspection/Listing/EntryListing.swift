@@ -55,6 +55,9 @@ package protocol EntryListing: Sendable {
     /// - Returns: false if it was stopped.
     func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
 
+    /// Whether the entry was absent when its metadata was read.
+    func wasAbsent(at index: Int) -> Bool
+
     /// Why these properties aren't available; nil if they are.
     func objection(to properties: [QueryProperty]) throws(SourceError) -> String?
 
@@ -70,6 +73,7 @@ extension EntryListing {
     package var isByRecency: Bool { true }
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }
+    package func wasAbsent(at index: Int) -> Bool { false }
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
     package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         true

@@ -344,7 +344,8 @@ extension MonitorScreen {
     private static func values(_ event: StoreEvent) -> [CBORValue?] {
         [
             .seconds(event.time), .text(event.archive),
-            .text(event.removal == nil ? event.kind.word : event.label), event.key.map { .text($0) },
+            .text(event.removal == nil ? event.kind.word : event.label),
+            event.event.shownKey().map { .text($0) },
             .unsigned(UInt64(clamping: event.bytes)), event.cause.word.map { .text($0) },
             event.pid == 0 ? nil : .unsigned(UInt64(clamping: event.pid)),
         ]
@@ -357,7 +358,8 @@ extension MonitorScreen {
         }
         let process = event.pid == 0 ? nil : model.processName(event.pid)
         let key = event.keyIsComplete ? event.key : nil
-        let line = [Figures.date(event.time), event.archive, event.key, event.event.sentence(by: process)]
+        let shownKey = event.event.shownKey()
+        let line = [Figures.date(event.time), event.archive, shownKey, event.event.sentence(by: process)]
         return [
             CopyItem("k", "the key", key.map(CopyItem.Content.ready) ?? .absent("the event lacks its key")),
             CopyItem("v", "the event", line.compactMap { $0 }.joined(separator: "  ")),
