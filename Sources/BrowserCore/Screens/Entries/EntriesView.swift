@@ -174,9 +174,9 @@ enum EntriesView {
                 ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
             if let group = entries.group, filter.isEmpty { return "No entries of \(group.description)." }
             if filter.isEmpty { return "No entries\(new)." }
+            let keys = (model.prompt == nil ? "" : "enter, then ") + Browser.keyName(model, .history)
             let why =
-                entries.askedKey == nil || model.isOfServer
-                ? "" : " \(Browser.keyName(model, .history)) shows what happened to that key."
+                entries.askedKey == nil || model.isOfServer ? "" : " \(keys) shows what happened to that key."
             return Browser.noMatch("key", filter, model, unread: arrangement.unread.filtered) + why + old
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
