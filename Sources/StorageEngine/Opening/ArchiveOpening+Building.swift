@@ -123,21 +123,21 @@ extension ArchiveOpening {
         if engine.kind != .log { sequence = max(sequence, min(UInt64(clamping: Clock.wall()), 1 << 60)) }
         section.index.setSequence(sequence)
         section.index.settleSequence()
-        try removeOutdated(section, evidence, role)
+        try apply(evidence, to: section, role)
         return engine
     }
 
-    /// Removes what the index that a repair replaces has as deleted, and in a cache what it didn't list, and sets its expiry times.
-    /// A copy changes only its own index.
-    private func removeOutdated(
-        _ section: borrowing ArchiveSection, _ evidence: PriorIndexEvidence?, _ role: ArchiveRole
+    /// Removes what the index that a repair replaces has as deleted, and in a cache what it didn't list, sets its expiry times, and
+    /// stores entries again that a damaged frame would lose. A copy changes only its own index, and stores nothing.
+    private func apply(
+        _ evidence: PriorIndexEvidence?, to section: borrowing ArchiveSection, _ role: ArchiveRole
     ) throws(StorageError) {
         let index = section.index
         guard let evidence, evidence.isDamaged || evidence.isReplaced || index.loss != nil,
             let found = evidence.contradictions(in: section.engine)
         else { return }
         let outdated = found.deleted + (descriptor.configuration.kind == .cache ? found.unnamed : [])
-        guard !outdated.isEmpty || !found.deadlines.isEmpty else { return }
+        guard !outdated.isEmpty || !found.deadlines.isEmpty || !found.lacking.isEmpty else { return }
         guard role.attachment != nil else {
             for number in outdated { section.remove(number) }
             for (number, deadline) in found.deadlines {
@@ -150,6 +150,35 @@ extension ArchiveOpening {
         try section.removeBatch(outdated, .eviction, .damage)
         for (number, deadline) in found.deadlines {
             if let slot = index.entry(number) { try section.recordDeadline(of: number, slot, as: deadline) }
+        }
+        for (location, deadline) in found.lacking { try storeAgain(location, deadline, section) }
+    }
+
+    /// Stores the entry of an intact frame again if its key has no entry.
+    private func storeAgain(
+        _ location: Location, _ deadline: Int64, _ section: borrowing ArchiveSection
+    ) throws(StorageError) {
+        let engine = section.engine
+        guard location.segment >= section.index.oldestSegment,
+            let pin = try engine.log.pinIfPresent(location.segment)
+        else { return }
+        defer { engine.log.unpin(pin) }
+        guard let frame = engine.log.validFrame(pin, at: location.offset),
+            case .store = frame.change(in: engine.kind, at: location)
+        else { return }
+        if let present = try engine.find(frame.key, tag: engine.hash.tag(frame.key)) {
+            return engine.unpin(present)
+        }
+        var traits = frame.traits
+        traits.deadline = deadline
+        try section.withExtension(bytes: traits.bytes) { (writer) throws(StorageError) in
+            traits.write(to: &writer)
+            var content = FrameContent(
+                kind: .put, encoding: frame.encoding, sequence: section.nextSequence(),
+                recency: frame.recency, time: frame.time, created: frame.created, key: frame.key,
+                value: frame.value)
+            content.extensionBytes = writer.written
+            try section.appendReplayed(content)
         }
     }
 

@@ -29,6 +29,8 @@ struct PriorIndexEvidence {
         let tag: UInt32
         /// Whether it is deleted, though an undo could restore it.
         let isDeleted: Bool
+        /// Whether neither its slot nor its mark says that it was deleted.
+        let isLive: Bool
     }
 
     /// Entries of a rebuilt index that the prior one contradicts, by number.
@@ -39,6 +41,8 @@ struct PriorIndexEvidence {
         var unnamed: [UInt32] = []
         /// Entries with another expiry time, and that time.
         var deadlines: [(number: UInt32, deadline: Int64)] = []
+        /// Entries that only the prior index has, with their expiry times.
+        var lacking: [(location: Location, deadline: Int64)] = []
     }
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, sorts the entries' locations.
@@ -89,10 +93,13 @@ struct PriorIndexEvidence {
         rows = (1..<index.usedEntries + 1).compactMap { number in
             guard let slot = index.entry(number), slot.location != .none else { return nil }
             let mark = index.marks[number]
-            // The mark, too: without it, a flipped bit of a slot would delete the entry.
-            let isDeleted =
-                mark.isSet && index.marks.isHidden(number, slot) && !index.undo[mark.place].isRestored
-            return Row(location: slot.location, deadline: slot.deadline, tag: slot.tag, isDeleted: isDeleted)
+            let isRestored = mark.isSet && index.undo[mark.place].isRestored
+            let isHidden = index.marks.isHidden(number, slot)
+            // Slot and mark must agree: otherwise a flipped bit would delete or restore the entry.
+            return Row(
+                location: slot.location, deadline: slot.deadline, tag: slot.tag,
+                isDeleted: isHidden && mark.isSet && !isRestored,
+                isLive: !isHidden && (isRestored || !mark.isSet))
         }.sorted { $0.location < $1.location }
     }
 
@@ -121,10 +128,14 @@ struct PriorIndexEvidence {
         var found = Contradictions()
         let deletions = rows.lazy.filter { isComplete && $0.isDeleted }.map { ($0.tag, $0.location) }
         let deleted = Dictionary(deletions, uniquingKeysWith: max)
+        var isFound = [Bool](repeating: false, count: rows.count)
         for number in 1..<index.usedEntries + 1 {
             guard let slot = index.entry(number), index.marks.isVisible(number, slot), slot.location < end
             else { continue }
-            if let row = first(from: slot.location), row.location == slot.location {
+            if let place = first(from: slot.location), case let row = rows[place],
+                row.location == slot.location
+            {
+                isFound[place] = true
                 guard isComplete else { continue }
                 if row.isDeleted {
                     found.deleted.append(number)
@@ -139,19 +150,26 @@ struct PriorIndexEvidence {
                 found.unnamed.append(number)
             }
         }
+        guard isComplete else { return found }
+        for (row, isFound) in zip(rows, isFound) where row.isLive && !isFound && row.location < end {
+            found.lacking.append((row.location, row.deadline))
+        }
         return found
     }
 
-    private func first(from location: Location) -> Row? {
+    private func first(from location: Location) -> Int? {
         guard let rows, case let place = rows.partitioningIndex(where: { $0.location >= location }),
             place < rows.count
         else { return nil }
-        return rows[place]
+        return place
     }
 
     /// Batches of which the index names no frame; others were complete once.
     func unknown(of batches: [DroppedBatch]) -> [DroppedBatch] {
-        batches.filter { batch in first(from: batch.first).map { $0.location < batch.end } != true }
+        batches.filter { batch in
+            guard let rows, let place = first(from: batch.first) else { return true }
+            return rows[place].location >= batch.end
+        }
     }
 
     /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.

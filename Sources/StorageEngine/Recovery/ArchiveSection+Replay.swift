@@ -126,6 +126,20 @@ extension ArchiveSection {
         return older.location < location ? older.number : nil
     }
 
+    /// Appends a frame, and applies it as a rebuild of the index would.
+    func appendReplayed(_ content: FrameContent) throws(StorageError) {
+        if engine.kind != .log { try index.numbers.reserve() }
+        let location = try append(content)
+        guard let (pin, frame) = try log.pinnedFrame(at: location) else {
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: location.offset,
+                reason: "written data could not be read back")
+        }
+        defer { log.unpin(pin) }
+        try replay(frame, at: location, tag: engine.hash.tag(frame.key))
+        commit(location, bytes: content.frameBytes)
+    }
+
     private func replayDeadline(
         _ frame: Frame, _ note: RemovalNote?, at location: Location, tag: UInt32
     ) throws(StorageError) {

@@ -48,29 +48,14 @@ struct SnapshotCopier: ArchiveOperation {
                 room.storeBytes(of: item.hits, as: UInt32.self)
             }
             content.extensionBytes = writer.written
-            try appendCopy(section, content)
+            try section.appendReplayed(content)
         }
     }
 
     private func copy(_ section: borrowing ArchiveSection, message frame: Frame) throws(StorageError) {
-        try appendCopy(
-            section,
+        try section.appendReplayed(
             FrameContent(
                 kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
                 created: Int64(bitPattern: section.index.firstMessage.raw), value: frame.value))
-    }
-
-    private func appendCopy(_ section: borrowing ArchiveSection, _ content: FrameContent) throws(StorageError)
-    {
-        if engine.kind != .log { try section.index.numbers.reserve() }
-        let location = try section.append(content)
-        guard let (pin, frame) = try log.pinnedFrame(at: location) else {
-            throw .corrupted(
-                path: log.path(of: location.segment), offset: location.offset,
-                reason: "written data could not be read back")
-        }
-        defer { log.unpin(pin) }
-        try section.replay(frame, at: location, tag: engine.hash.tag(frame.key))
-        section.commit(location, bytes: content.frameBytes)
     }
 }

@@ -19,7 +19,7 @@ import Testing
         defer { archive.close() }
         try archive.put([1], forKey: "before")
         try archive.put(Self.old, forKey: "key")
-        let place = (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
+        let place = try logEnd()
         switch change {
         case .put: try archive.put(Self.new, forKey: "key")
         case .update: try archive.update(Self.new, forKey: "key")
@@ -34,6 +34,10 @@ import Testing
         }
         try archive.put([2], forKey: "behind")
         return place
+    }
+
+    private func logEnd() throws -> Int {
+        (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
     }
 
     private var segment: String { folder.archivePath("A", "00000001.segment") }
@@ -288,6 +292,49 @@ import Testing
             defer { archive.close() }
             #expect(try archive.peek("key") == Self.old)
         }
+    }
+
+    @Test(
+        "a repair keeps a restored entry if the record of the undo is damaged",
+        arguments: [ArchiveKind.cache, .collection], [false, true])
+    func damagedUndo(kind: ArchiveKind, isLast: Bool) throws {
+        try filled(kind)
+        var place = 0
+        try folder.withArchive { archive in
+            _ = try archive.carryOut(.delete, on: archive.planned(["key"]))
+            place = try logEnd()
+            #expect(try archive.undo()?.entries == 1)
+            if !isLast { try archive.put([2], forKey: "later") }
+        }
+        try flip(segment, at: place + 20)
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        #expect(try repaired.peek("key") == Self.new && repaired.check().clean)
+        try repaired.expectValid()
+    }
+
+    @Test(
+        "a repair keeps an entry if the record of a former expiry time is damaged",
+        arguments: [ArchiveKind.cache, .collection])
+    func damagedFormerExpiry(kind: ArchiveKind) throws {
+        try filled(kind)
+        var (place, expires) = (0, Timestamp?.none)
+        try folder.withArchive { archive in
+            place = try logEnd()
+            try archive.setLifetime(.seconds(3600), forKey: "key")
+            try archive.setLifetime(.seconds(7200), forKey: "key")
+            expires = try archive.metadata("key")?.expires
+            try archive.put([2], forKey: "later")
+        }
+        try flip(segment, at: place + 20)
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        let kept = try #require(try repaired.metadata("key")?.expires)
+        #expect(abs(kept.microseconds - (expires?.microseconds ?? 0)) < 1_000_000)
+        #expect(try repaired.peek("key") == Self.new && repaired.check().clean)
+        try repaired.expectValid()
     }
 
     @Test("an undo counts damaged entries apart") func undoOfDamage() throws {
