@@ -98,9 +98,9 @@ enum MessagesView {
     private static func highlight(
         _ log: LogState, _ table: Table, in rect: Rect, into frame: inout Frame, look: Look
     ) {
-        let patterns = [log.filter, log.find].compactMap(\.pattern)
+        let finders = [log.filter, log.find].compactMap { $0.pattern?.finder() }
         let places = table.layout(in: rect)
-        guard !patterns.isEmpty, let place = places.columns.first(where: { $0.index == 2 }) else { return }
+        guard !finders.isEmpty, let place = places.columns.first(where: { $0.index == 2 }) else { return }
         let area = Rect(
             column: place.column, row: places.body.row, columns: place.columns, rows: places.body.rows)
         for (offset, row) in places.rows.enumerated() {
@@ -110,13 +110,13 @@ enum MessagesView {
             // Only the visible part is searched, so that a long message costs no more.
             guard table.wraps else {
                 let shown = look.cut(MessagesView.row(of: line, look), to: log.firstColumn + place.columns)
-                highlight(patterns, [shown], at: start, within: area, into: &frame, look)
+                highlight(finders, [shown], at: start, within: area, into: &frame, look)
                 continue
             }
             for text in whole(line, look).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             where start.row < area.endRow {
                 let pieces = TextWrap.pieces(text, columns: place.columns, most: area.endRow - start.row)
-                highlight(patterns, pieces, at: start, within: area, into: &frame, look)
+                highlight(finders, pieces, at: start, within: area, into: &frame, look)
                 start.row += pieces.count
             }
         }
@@ -124,10 +124,10 @@ enum MessagesView {
 
     /// Highlights the matches of a text that is shown in pieces below each other.
     private static func highlight(
-        _ patterns: [FilterPattern], _ pieces: [String], at start: Point, within area: Rect,
+        _ finders: [(String) -> [Range<Int>]], _ pieces: [String], at start: Point, within area: Rect,
         into frame: inout Frame, _ look: Look
     ) {
-        let matches = patterns.flatMap { $0.ranges(in: pieces.joined()) }
+        let matches = finders.flatMap { $0(pieces.joined()) }
         var (first, point) = (0, start)
         for piece in pieces {
             for match in matches.map({ $0.clamped(to: first..<first + piece.count) }) where !match.isEmpty {
