@@ -14,7 +14,7 @@ extension Browser {
         return []
     }
 
-    static func add(_ model: inout Model, _ text: String, to entry: EntryAddress, _ type: String) {
+    static func addPart(_ model: inout Model, _ text: String, to entry: EntryAddress, _ type: String) {
         let words = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
         let isPair = ["hash", "zset"].contains(type)
@@ -25,36 +25,34 @@ extension Browser {
         }
         let label = KeyName.bytes(isPair ? words[0] : type == "set" ? text : "")
         let value = Array((isPair ? words[1] : text).utf8)
-        ask(&model, CollectionPart(type, label, value: value), of: entry, isPair ? words[1] : text)
+        confirm(&model, CollectionPart(type, label, value: value), of: entry, isPair ? words[1] : text)
     }
 
-    /// Plans the removal of the selected element; nil: none is selected.
+    /// Asks whether to remove the selected element; nil: none is selected.
     static func planRemoval(_ model: inout Model) -> [Effect]? {
-        guard model.screen == .value, let value = model.value, let tree = value.tree, let node = value.node,
-            value.mode == .tree || value.part != nil, tree.nodes[node].depth == 1,
-            let type = value.load?.typeName, CollectionPart.nouns[type] != nil
+        guard model.screen == .value, let value = model.value, let (type, node) = value.selectedPart,
+            CollectionPart.nouns[type] != nil
         else { return nil }
         let shown = value.shownBytes ?? []
-        let label = type == "set" ? shown : KeyName.bytes(tree.nodes[node].name)
-        let entry = EntryAddress(value.key, in: value.archive)
-        ask(
-            &model, CollectionPart(type, label, value: shown), of: entry, tree.nodes[node].value,
-            removes: true, isLast: tree.nodes.count == 2)
+        let label = type == "set" ? shown : KeyName.bytes(node.name)
+        confirm(
+            &model, CollectionPart(type, label, value: shown), of: EntryAddress(value.key, in: value.archive),
+            node.value, removes: true, isLast: value.tree?.nodes.count == 2)
         return []
     }
 
-    private static func ask(
+    private static func confirm(
         _ model: inout Model, _ part: CollectionPart, of entry: EntryAddress, _ value: String,
         removes: Bool = false, isLast: Bool = false
     ) {
-        let verb = removes ? "Remove" : "Add"
+        let (verb, appends) = (removes ? "Remove" : "Add", !removes && part.type == "list")
         let name = TerminalText.sanitized(part.name)
         model.overlay = Choice(
             title: "\(verb) \(name)?",
             lines: [
                 TerminalText.sanitized("\(entry.key): \(model.look.cut(value, to: 200))"),
                 isLast ? "It is the last one: the key is removed, too." : "The expiry time is kept.",
-                removes ? "Only if it is unchanged. No undo." : "Only if it is absent. No undo.",
+                (appends ? "" : "Only if it is \(removes ? "unchanged" : "absent"). ") + "No undo.",
             ], button: verb
         ) { model in
             let ticket = model.ticket()
@@ -70,7 +68,7 @@ extension Browser {
                     model.cost.note(writes: 1, longestCall: 0)
                     model.say("\(removes ? "Removed" : "Added") \(name).", role: .good)
                 case .success(false):
-                    let reason = removes ? "" : " or the \(name) exists"
+                    let reason = removes || appends ? "" : " or the \(name) exists"
                     model.say("Nothing was changed: the key was changed\(reason).", role: .warning)
                 case .failure(let error): model.say("Not changed: \(error)", role: .error)
                 }

@@ -212,7 +212,7 @@ extension Browser {
             return FileFormat(fileName: text) != nil && EntriesScreen.listExport(model) != nil
                 ? export(&model, to: text) : write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)
-        case .part(let entry, let type): add(&model, text, to: entry, type)
+        case .part(let entry, let type): addPart(&model, text, to: entry, type)
         case .archive(let id, let archive): return ArchivesScreen.ended(&model, prompt, id, archive)
         case .store: return StoresScreen.openOther(text, &model)
         case .alarm(let metric, let archive): return setAlarm(&model, prompt, metric, of: archive)

@@ -50,7 +50,7 @@ package final class ServerSource: QueriedSource {
 
     /// - Parameters:
     ///   - remembers: stores history and choices.
-    ///   - allowsWriting: also of a server on another machine.
+    ///   - allowsWriting: whether a server on another machine may be changed.
     package init(
         _ address: ServerAddress, remembers: EngineSource, undoFolder: String?, allowsWriting: Bool = false
     ) {
@@ -377,10 +377,8 @@ package final class ServerSource: QueriedSource {
 
     package func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool> {
         defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
-        let changes = ServerChanges(
-            address, database: try database(archive), undoFolder: undoFolder ?? "")
         return Carried(
-            try changes.store(
+            try changes(in: archive, writesUndo: false).store(
                 edit.bytes, at: KeyName.bytes(edit.key), edit.element, replacing: edit.replacing?.bytes,
                 in: state.withLock { $0.run }))
     }
@@ -389,18 +387,17 @@ package final class ServerSource: QueriedSource {
         _ part: CollectionPart, of entry: EntryAddress, removes: Bool
     ) throws(SourceError) -> Bool {
         defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
-        return try ServerChanges(
-            address, database: try database(entry.archive), undoFolder: undoFolder ?? ""
-        ).change(
+        return try changes(in: entry.archive, writesUndo: false).change(
             part, of: KeyName.bytes(entry.key), removes: removes, in: state.withLock { $0.run })
     }
 
-    private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
-        guard let undoFolder else {
-            throw SourceError(
-                "no folder for undo records: neither XDG_STATE_HOME nor HOME is set")
+    private func changes(
+        in archive: ArchiveAddress, writesUndo: Bool = true
+    ) throws(SourceError) -> ServerChanges {
+        if writesUndo, undoFolder == nil {
+            throw SourceError("no folder for undo records: neither XDG_STATE_HOME nor HOME is set")
         }
-        return ServerChanges(address, database: try database(archive), undoFolder: undoFolder)
+        return ServerChanges(address, database: try database(archive), undoFolder: undoFolder ?? "")
     }
 
     package func carryOut(

@@ -18,14 +18,17 @@ package struct CollectionPart: Sendable, Hashable {
     }
 
     /// `field born`
-    package var name: String { "\(CollectionPart.nouns[type] ?? "") \(KeyName.text(label))" }
+    package var name: String {
+        (CollectionPart.nouns[type] ?? "") + (label.isEmpty ? "" : " \(KeyName.text(label))")
+    }
 
     fileprivate func reading(of key: [UInt8]) -> RESPCommand {
         let names = ["hash": "HGET", "list": "LINDEX", "set": "SISMEMBER", "zset": "ZSCORE"]
-        return RESPCommand(names[type] ?? "") + key + (label.isEmpty && type == "list" ? [0x30] : label)
+        let command = RESPCommand(names[type] ?? "") + key
+        return label.isEmpty && type == "list" ? command + 0 : command + label
     }
 
-    /// Whether an answer to ``reading(of:)`` has the element; nil: with another value.
+    /// Whether an answer to ``reading(of:)`` has the element; nil: it has another value.
     fileprivate func isPresent(in answer: RESPValue) -> Bool? {
         switch type {
         case "set": answer.number == 1

@@ -194,7 +194,7 @@ package struct ServerChanges {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
-                done = copies.isEmpty ? [] : try change(copies, work)
+                done = copies.isEmpty ? [] : try execute(copies, work)
                 if done == nil { isAsPlanned = try changed(copies, work.action).count == copies.count }
             } catch {
                 guard ServerConnection.concernsKeys(error.refusal) else {
@@ -289,13 +289,13 @@ package struct ServerChanges {
     }
 
     /// Executes the action in a transaction, and records the expiry times that the server has set. Nil: a key was changed.
-    private func change(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) -> [RESPValue]? {
+    private func execute(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) -> [RESPValue]? {
         if work.action.removes { return try transact([RESPCommand("UNLINK") + copies.map(\.key)]) }
         guard let milliseconds = work.action.milliseconds else {
             return try transact(copies.map { ServerChanges.expiring($0.key, at: nil) })
         }
         let traits = try connection.traits()
-        // Durations: the server's clock may have been set since its time was read, or that was false.
+        // Durations, because the server's clock may be wrong, or may have been set since its time was read.
         let results = try transact(
             copies.map { RESPCommand("PEXPIRE") + $0.key + Int(milliseconds) },
             then: copies.map { traits.expiry(of: $0.key) }
@@ -307,12 +307,11 @@ package struct ServerChanges {
         let exact = zip(copies, results.dropFirst(copies.count)).map { copy, answer in
             guard let deadline = traits.deadline(answer, at: now) else { return copy }
             var copy = copy
-            (copy.newDeadline, copy.slack, copy.time, copy.local) = (
-                deadline, nil, max(0, deadline - milliseconds), local
-            )
+            (copy.newDeadline, copy.slack) = (deadline, nil)
+            (copy.time, copy.local) = (max(0, deadline - milliseconds), local)
             return copy
         }
-        // Without space, the estimate remains.
+        // If this finds no space, the estimate remains.
         try? keep(exact, work)
         return results
     }

@@ -85,14 +85,20 @@ struct ValueState: Sendable {
         return ServerValue.time(ofStreamID: tree.nodes[node].name)
     }
 
-    /// The selected element of a server's value; nil: none that can be edited alone.
-    var element: ValueElement? {
+    /// The type of a server's value, and its selected element; nil: none is selected.
+    var selectedPart: (type: String, node: ValueTree.Node)? {
         guard mode == .tree || part != nil, let type = load?.typeName, let tree, let node,
             tree.nodes[node].depth == 1
         else { return nil }
-        // Elements of a list have no elements. An incomplete one has a remark.
+        return (type, tree.nodes[node])
+    }
+
+    /// The selected element of a server's value; nil: none that can be edited alone.
+    var element: ValueElement? {
+        guard let tree, let (type, node) = selectedPart else { return nil }
+        // Elements of a list have no elements. An incomplete list has a remark.
         let length = tree.isCut || load?.remark != nil ? nil : tree.nodes.count - 1
-        return ValueElement(tree.nodes[node].name, ofType: type, shown: shownBytes, of: length)
+        return ValueElement(node.name, ofType: type, shown: shownBytes, of: length)
     }
 
     /// The text or bytes of the selected node.
