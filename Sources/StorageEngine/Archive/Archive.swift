@@ -295,7 +295,7 @@ public final class Archive: Sendable, FollowedArchive {
         try StatusReader(engine()).status(configuration: configuration())
     }
 
-    /// Describes a segment that can't be read, or only in part; its entries are lost. Opens the files of all segments.
+    /// Describes a segment of which the file, or its end, can't be read; its entries are lost. Opens the files of all segments.
     package func lostSegment() throws(StorageError) -> StorageError? { try engine().lostSegment() }
 
     package func problem() throws(StorageError) -> String? {

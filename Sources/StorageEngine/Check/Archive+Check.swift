@@ -22,8 +22,8 @@ extension Archive {
         return report
     }
 
-    /// How many values older than damaged ones a repair removes, and makes current, after this report of damage; `nil` if no index
-    /// from before the damage shows them. Reads the evidence that a repair would use.
+    /// Predicts from a report of damage how many values older than damaged ones a repair removes, and how many it makes current;
+    /// `nil` without an index from before the damage. Reads the evidence that a repair would use.
     package func olderValues(_ report: CheckReport) throws(StorageError) -> (removed: Int, current: Int)? {
         let engine = try engine()
         var (deleted, unnamed) = (report.deleted, report.unlisted - report.deleted)

@@ -79,7 +79,7 @@ extension ArchiveEngine {
         let expected = index.segmentBytes
         var sizes: [UInt32: Int] = [:]
         for number in try log.segmentNumbers() { sizes[number] = try log.fileBytes(of: number) }
-        let liveBytes: UInt64 = 1 << IndexLayout.liveCountShift - 1
+        let liveBytes: UInt64 = (1 << IndexLayout.liveCountShift) - 1
         guard
             sizes.values.reduce(0, +) < expected
                 || sizes.contains(where: { index.liveFrames(ofSegment: $0) & liveBytes > $1 })
@@ -243,7 +243,7 @@ private struct CheckPass {
         let tag: UInt32
         /// The key's hash from the frame; 0 until the frame is found in the log.
         var key: UInt64 = 0
-        /// Whether the frame is in a damaged range, which is reported already.
+        /// Whether the frame is in a damaged or missing part of the log, which is reported already.
         var isReported = false
     }
 
@@ -394,11 +394,15 @@ private struct CheckPass {
         }
     }
 
-    /// Notes the listed entries from here to the end of the segment, of which the log has nothing: they are one finding.
+    /// Marks the listed entries from this location to the end of its segment as reported: the missing part is one finding.
     private mutating func markLost(from first: Location) {
-        let place = listed.count { $0.location < first }
-        for place in listed[place...].indices.prefix(while: { listed[$0].location.segment == first.segment })
-        {
+        markLost(
+            from: listed.partitioningIndex { $0.location >= first },
+            to: Location(segment: first.segment &+ 1, offset: 0))
+    }
+
+    private mutating func markLost(from place: Int, to end: Location) {
+        for place in listed[place...].indices.prefix(while: { listed[$0].location < end }) {
             listed[place].isReported = true
             lost.insert(listed[place].tag)
         }
@@ -407,12 +411,8 @@ private struct CheckPass {
     /// Marks the listed entries of a damaged range as reported, and records its readable keys. The range is one finding.
     private mutating func markReported(_ range: Range<Int>, of reader: FrameSearch) throws(StorageError) {
         let first = Location(segment: reader.segment, offset: range.lowerBound)
-        let end = Location(segment: reader.segment, offset: range.upperBound)
         while next < listed.count, listed[next].location < first { next += 1 }
-        for place in listed[next...].indices.prefix(while: { listed[$0].location < end }) {
-            listed[place].isReported = true
-            lost.insert(listed[place].tag)
-        }
+        markLost(from: next, to: Location(segment: reader.segment, offset: range.upperBound))
         _ = try reader.visitDamaged(in: range) { (frame, location) throws(StorageError) in
             if frame.keyBytes > 0 { damagedKeys.insert(account.key(of: frame, at: location)) }
         }

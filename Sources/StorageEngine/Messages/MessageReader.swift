@@ -165,8 +165,8 @@ struct MessageReader: ArchiveOperation {
                     // Lost, unless it was dropped since: the oldest message changes first.
                     lacksSegment = try !log.missing(among: numbers).isEmpty && oldestMessage <= place
                 }
-                // Otherwise a repair has filled the gap, and reported the loss.
-                isPassed = lacksSegment || !isFar || messages.isEmpty && cursor?.salt != index.salt
+                // A repair has filled a gap in which no segment is missing, and reported the loss.
+                isPassed = !isFar || lacksSegment || (messages.isEmpty && cursor?.salt != index.salt)
             }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.place.offset) else {

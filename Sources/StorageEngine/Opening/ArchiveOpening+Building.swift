@@ -123,14 +123,15 @@ extension ArchiveOpening {
         if engine.kind != .log { sequence = max(sequence, min(UInt64(clamping: Clock.wall()), 1 << 60)) }
         section.index.setSequence(sequence)
         section.index.settleSequence()
-        try apply(evidence, to: section, role)
+        try reconcile(section, with: evidence, role)
         return engine
     }
 
-    /// Removes what the index that a repair replaces has as deleted, and in a cache what it didn't list, sets its expiry times, and
-    /// stores entries again that a damaged frame would lose. A copy changes only its own index, and stores nothing.
-    private func apply(
-        _ evidence: PriorIndexEvidence?, to section: borrowing ArchiveSection, _ role: ArchiveRole
+    /// After a repair, removes the entries that the replaced index lists as deleted and, in a cache, those that it doesn't list; sets
+    /// its expiry times; and stores its entries again that a damaged frame would lose. A copy changes only its own index, and stores
+    /// nothing.
+    private func reconcile(
+        _ section: borrowing ArchiveSection, with evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
         let index = section.index
         guard let evidence, evidence.isDamaged || evidence.isReplaced || index.loss != nil,

@@ -15,7 +15,7 @@ struct PriorIndexEvidence {
     private let hash: KeyHash
     /// Whether a repair that kept this index was interrupted.
     private(set) var isReplaced = false
-    /// Whether the index was built from a damaged log: then it may name outdated entries.
+    /// Whether the index was built from a damaged log, so that it may name outdated entries.
     private(set) var isOfDamagedLog = false
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
@@ -23,11 +23,15 @@ struct PriorIndexEvidence {
     private var rows: [Row]?
     /// Whether the rows contain all changes of the log.
     private var isComplete = false
+
+    /// Microseconds by which an expiry time may differ if the clock was set between two conversions of a wall-clock time.
+    private static let tolerance: UInt64 = 1_000_000
+
     private struct Row {
         let location: Location
         let deadline: Int64
         let tag: UInt32
-        /// Whether it is deleted, though an undo could restore it.
+        /// Whether the entry is tombstoned.
         let isDeleted: Bool
         /// Whether neither its slot nor its mark says that it was deleted.
         let isLive: Bool
@@ -35,9 +39,9 @@ struct PriorIndexEvidence {
 
     /// Entries of a rebuilt index that the prior one contradicts, by number.
     struct Contradictions {
-        /// Entries that the prior index has as deleted, and older ones of their keys.
+        /// Entries that the prior index has tombstoned, and older ones of their keys.
         var deleted: [UInt32] = []
-        /// Other entries that it should name, but doesn't.
+        /// Other entries that it doesn't name.
         var unnamed: [UInt32] = []
         /// Entries with another expiry time, and that time.
         var deadlines: [(number: UInt32, deadline: Int64)] = []
@@ -139,7 +143,7 @@ struct PriorIndexEvidence {
                 guard isComplete else { continue }
                 if row.isDeleted {
                     found.deleted.append(number)
-                } else if row.deadline != slot.deadline {
+                } else if row.deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance {
                     found.deadlines.append((number, row.deadline))
                 }
             } else if let tag = engine.withFrame(at: slot.location, { hash.tag($0.key) }),

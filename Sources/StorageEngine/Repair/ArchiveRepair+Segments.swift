@@ -131,19 +131,19 @@ extension ArchiveRepair {
         var removals: [UInt32: [Int: FrameKind]] = [:]
         // In a collection, a damaged entry is deleted if an intact frame removes it.
         var removed: [Location: UInt32] = [:]
-        func set(_ kind: FrameKind?, _ location: Location) {
+        func setKind(_ kind: FrameKind?, _ location: Location) {
             removals[location.segment, default: [:]][location.offset] = kind
         }
         func note(_ frame: Frame, _ location: Location) {
-            if frame.isDamaged { return set(kind == .cache ? frame.kind : .void, location) }
+            if frame.isDamaged { return setKind(kind == .cache ? frame.kind : .void, location) }
             guard kind == .collection, !removals.isEmpty else { return }
             let group = RemovalNote(of: frame)?.group ?? 0
             for place in frame.evictions where removals[place.segment]?[place.offset] == .void {
-                set(.delete, place)
+                setKind(.delete, place)
                 removed[place] = group
             }
             guard frame.kind == .restore else { return }
-            for (place, _) in removed.filter({ $0.value == group }) { set(.void, place) }
+            for (place, _) in removed.filter({ $0.value == group }) { setKind(.void, place) }
         }
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
@@ -242,7 +242,7 @@ extension ArchiveRepair {
             salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
         }
         for (range, keys) in removed {
-            let isVoid = ArchiveRepair.set(removals, in: range, of: segments.view(pin))
+            let isVoid = ArchiveRepair.setKinds(removals, in: range, of: segments.view(pin))
             let done = isVoid ? "covered" : "replaced by a deletion\(keys)"
             report(range, of: log.path(of: number), "\(done); \(kept)")
         }
@@ -263,7 +263,7 @@ extension ArchiveRepair {
     }
 
     /// Gives the damaged frames of a range the kinds for which they count. Returns whether none of them has an effect.
-    private static func set(_ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment)
+    private static func setKinds(_ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment)
         -> Bool
     {
         var (offset, isVoid) = (range.lowerBound, true)

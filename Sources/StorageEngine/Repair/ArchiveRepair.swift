@@ -137,7 +137,7 @@ struct ArchiveRepair {
         // A new index counts no other deletes.
         if case let removed = index.count(.deletes), removed > 0 {
             let entries = removed == 1 ? "1 outdated entry" : "\(removed) outdated entries"
-            report("\(folder.path): removed \(entries), which the old index did not list or had as deleted")
+            report("\(folder.path): removed \(entries), unlisted or deleted in the old index")
         }
         let entries = index.entryCount
         if let loss = index.loss {

@@ -1,6 +1,6 @@
 extension HashTable {
-    /// Live entries with this tag, usually one, or the tombstoned ones. Retries while chains change; visits all slots if their
-    /// writer was stopped.
+    /// Live entries with this tag, usually one; with `hidden`, tombstoned ones instead. Retries while chains change; visits all slots
+    /// if their writer was stopped.
     func entries(ofTag tag: UInt32, hidden: Bool = false) -> [UInt32] {
         let wait = WriterWait(index)
         repeat {

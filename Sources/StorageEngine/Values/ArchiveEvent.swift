@@ -77,7 +77,7 @@ public struct ArchiveEvent: Sendable, Hashable {
     public var pid: Int32
     /// The low 32 bits of the key's hash in this index; 0 for events that concern no entry.
     package var keyHash: UInt32 = 0
-    /// The expiry time that it set, in the history of a key. `nil`: none, or the log no longer holds it.
+    /// In the history of a key: the expiry time that the event set; `nil`: none, or the log no longer holds it.
     package var expires: Timestamp?
 }
 

@@ -135,7 +135,7 @@ public struct CheckReport: Sendable, Hashable {
     public var salvaged = 0
     /// Entries that the log holds and the index doesn't list, such as values before a damaged record.
     package var unlisted = 0
-    /// Those of them that the index has as deleted, though their deletion is lost.
+    /// Those of ``unlisted`` that the index has tombstoned, although the log has no deletion of them.
     package var deleted = 0
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String] = []

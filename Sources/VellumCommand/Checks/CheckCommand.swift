@@ -16,7 +16,7 @@ struct CheckCommand: ParsableCommand {
 
             If newer records are damaged, a repair may make older values current: in a collection the value before a damaged \
             one, or a deleted entry whose deletion is damaged; in a cache only those that the index lists already, because it \
-            was rebuilt after the damage. Entries that the old index has as deleted stay deleted. The check reports such \
+            was rebuilt after the damage. Entries that the old index lists as deleted stay deleted. The check reports such \
             archives, and --repair then asks on a terminal; elsewhere --yes is required.
             """)
 
@@ -122,8 +122,8 @@ struct CheckCommand: ParsableCommand {
             if finding.damaged > 0 { line += ", \(Figures.count(finding.damaged)) damaged" }
             if finding.salvaged > 0 { line += ", \(Figures.count(finding.salvaged)) salvaged" }
             line += "\n"
-            let unlisted = finding.damaged - finding.problems.count
-            let more = unlisted > 0 ? ["and \(Figures.count(unlisted)) more"] : []
+            let others = finding.damaged - finding.problems.count
+            let more = others > 0 ? ["and \(Figures.count(others)) more"] : []
             for text in finding.problems + more + finding.remarks {
                 line += "  \(TerminalSafe.column(text))\n"
             }
@@ -196,14 +196,13 @@ struct CheckCommand: ParsableCommand {
             return Finding(name: name, damaged: 1, problems: [problem])
         }
 
-        /// Remarks what becomes of values older than damaged ones.
+        /// Adds remarks on how a repair treats values older than damaged ones.
         mutating func predictRepair(of archive: Archive, _ report: CheckReport) throws(StorageError) {
             guard !clean, try archive.configuration().kind != .log else { return }
             func values(_ count: Int) -> String { Figures.count(count, "older value", "older values") }
             if let (removed, current) = try archive.olderValues(report) {
                 if removed > 0 {
-                    remarks.append(
-                        "a repair removes \(values(removed)) that the index doesn't list or has as deleted")
+                    remarks.append("a repair removes \(values(removed)), unlisted or deleted in the index")
                 }
                 if current > 0 {
                     revival =
@@ -211,8 +210,7 @@ struct CheckCommand: ParsableCommand {
                 }
             } else {
                 revival =
-                    "there is no index from before the damage: values older than damaged ones may count as current, and "
-                    + "a repair keeps them"
+                    "no index is from before the damage: older values may count as current, and a repair keeps them"
             }
             if let revival { remarks.append(revival) }
         }
