@@ -200,6 +200,7 @@ extension QueryPredicate {
         }
     }
 
+    /// The part that needs only keys; nil: none.
     fileprivate var ofKeys: QueryPredicate? {
         guard case .and(let parts) = self else {
             return properties.flatMap(\.sources).allSatisfy { $0 == .metadata(.key) } ? self : nil

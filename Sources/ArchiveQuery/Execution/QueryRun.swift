@@ -14,7 +14,7 @@ public struct QueryOptions {
     /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar existing one. If no
     /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.
     public var looksForMistakes = false
-    /// Whether that reads all entries also for a query that names its keys. For conditions that choose entries to change.
+    /// Whether ``looksForMistakes`` also reads entries that a query excludes by naming its keys. For conditions of changes.
     package var looksBeyondKeys = false
     /// The maximum number of threads that read an archive's entries: by default the number of processors, at most eight; 1 uses
     /// only the caller's thread. Fewer in a limited address space (`ulimit -v`). The order of rows doesn't

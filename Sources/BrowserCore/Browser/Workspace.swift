@@ -191,8 +191,8 @@ extension Model {
         return effects
     }
 
-    /// Reads the figures and events of saved stores once a second, for graphs, alarms and histories; events of busy archives at each
-    /// refresh; of servers only for alarms.
+    /// Reads the figures and events of saved stores once a second, for graphs, alarms and histories, and the events of busy archives at
+    /// each refresh. Skips servers without an alarm.
     mutating func watchKeptStores() -> [Effect] {
         let isDue = watchedKept.map { abs(now.seconds(since: $0)) >= 1 } ?? true
         if isDue { watchedKept = now }

@@ -3,8 +3,8 @@ import ServerInspection
 import StorageEngine
 import Synchronization
 
-/// Runs effects off the drawing thread, in order, on one queue each for long work, quick reads and work that waits; each server has
-/// queues of its own. Safe from any thread.
+/// Runs effects off the drawing thread, in order, on one queue each for long work, quick reads and work that waits, with separate queues
+/// for each server. Safe from any thread.
 package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void

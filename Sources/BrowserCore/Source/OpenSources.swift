@@ -6,15 +6,14 @@ import StoreInspection
 package final class OpenSources: Sendable {
     private let first: any StoreSource
     private let others = Guarded<[String: any StoreSource]>([:])
-    /// The source of stores beside a server or ring file.
+    /// The source of stores; nil: `first`, in tests.
     private let engine: EngineSource?
 
     package init(_ first: any StoreSource) {
         self.first = first
-        let ring = first as? RingFileSource
         engine =
             first as? EngineSource ?? (first as? ServerSource)?.remembers
-            ?? ring.map { $0.remembers ?? EngineSource() }
+            ?? (first as? RingFileSource).map { $0.remembers ?? EngineSource() }
     }
 
     /// - Parameter store: nil: the list of stores.
@@ -45,6 +44,6 @@ package final class OpenSources: Sendable {
         return folder
     }
 
-    /// Closes the connection to a server.
+    /// Releases servers, which closes their connections, and ring files.
     func close(_ paths: [String]) { others.withLock { for path in paths { $0[path] = nil } } }
 }

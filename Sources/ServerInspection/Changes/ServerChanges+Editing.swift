@@ -22,7 +22,7 @@ extension ServerChanges {
         if former != nil, traits.keepsExpiryTimes {
             if element == nil { commands[0] = commands[0] + "KEEPTTL" }
         } else if let deadline = times.each[0] {
-            // A duration: a false time could delete the key at once.
+            // A duration, because a time by a wrong clock could delete the key at once.
             commands.append(RESPCommand("PEXPIRE") + key + min(max(1, Int(deadline - times.now)), 1 << 60))
         }
         if case .field(let name)? = element, let deadline = try deadline(ofField: name, at: key) {
@@ -38,7 +38,7 @@ extension ServerChanges {
             // The connection was lost. PING opens a new one.
             _ = try? connection.ask(RESPCommand("PING"))
         }
-        // The server may have executed the transaction nevertheless.
+        // Even so, the server may have executed the transaction.
         if (try? isValue(of: key, element, equalTo: bytes)) == true { return true }
         guard let failure else { return false }
         let isFormer = (try? isValue(of: key, element, equalTo: former)) ?? false

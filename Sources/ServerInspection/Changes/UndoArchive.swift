@@ -48,7 +48,7 @@ struct UndoArchive {
         var frequency: Int64?
         /// The expiry time set by the action; nil: never.
         var newDeadline: Int64?
-        /// Milliseconds by which the server may have set a later one, until it has reported it; nil: none.
+        /// Maximum number of milliseconds by which the server's expiry time is later; nil: none, because the server has reported it.
         var slack: Int64?
         var time: Int64 = 0
         /// `time` by this machine's clock.
@@ -62,7 +62,7 @@ struct UndoArchive {
             local.map { moment &- time &- (Timestamp.now().microseconds / 1000 &- $0) }
         }
 
-        /// Whether that contradicts a server's time `now` about whether an expiry time has passed.
+        /// Whether this machine's clock and a server's time `now` disagree about whether an expiry time has passed.
         func isDoubtful(at now: Int64) -> Bool {
             [deadline, newDeadline].contains { moment in
                 guard let moment, let left = left(until: moment) else { return false }
@@ -229,7 +229,7 @@ struct UndoArchive {
         do { return try CBOREncoder().encode(value) } catch { preconditionFailure("\(error)") }
     }
 
-    /// The key of a copy that can't be read; nil: unknown. Takes time for all keys.
+    /// The key of a copy that can't be read; nil: unknown. O(entries).
     func name(_ number: Int, of record: Record) -> String? {
         guard let entries = try? archive.entries() else { return nil }
         let key = UndoArchive.key(number, of: record)

@@ -14,7 +14,7 @@ package struct LearntFacts: Sendable {
 
     private var rows: [Row?]
     private var types: [(type: String, layout: String?)] = []
-    /// The ends of reads.
+    /// The end of each read, by its number.
     private var ends: [Timestamp] = []
     private(set) var total: UInt64 = 0
     private(set) var unknown: Int

@@ -166,7 +166,7 @@ final class ServerCursor: QueryCursor {
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            // A key that the condition excludes is read if all are.
+            // Facts of an excluded key are needed only if those of all keys are.
             let isAdmitted = admits(present)
             let keys =
                 [present]

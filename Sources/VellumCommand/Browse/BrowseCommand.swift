@@ -129,8 +129,7 @@ struct BrowseCommand: ParsableCommand {
         try source.connect()
         try show(
             BrowserSession(
-                store: server.description, source: source,
-                isReadOnly: readOnly,
+                store: server.description, source: source, isReadOnly: readOnly,
                 theme: Configuration.current.theme(option: theme).value))
     }
 

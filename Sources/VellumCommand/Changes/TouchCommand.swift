@@ -26,7 +26,7 @@ struct TouchCommand: ParsableCommand {
         var (isAnyDamaged, isAnyMissing) = (false, false)
         for key in keys.words {
             let isThere = try archive.readingEntry(key) { () throws(StorageError) in
-                // Reads the record, unlike a touch.
+                // Throws if the entry is damaged; a touch doesn't read it.
                 _ = try archive.metadata(key)
                 if let lifetime { return try archive.touch(key, lifetime: lifetime) }
                 return try archive.touch(key)

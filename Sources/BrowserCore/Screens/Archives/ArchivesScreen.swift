@@ -153,7 +153,7 @@ enum ArchivesScreen: ScreenParts {
 
     static func promptNote(_ model: Model) -> String { "  \(share(model))" }
 
-    /// The number of listed archives with the filter; nil without one.
+    /// The share of listed archives, and the filter; nil without a filter.
     static func filtered(_ model: Model) -> String? {
         model.archives.filter.isEmpty ? nil : "\(share(model))  filter \"\(model.archives.filter)\""
     }

@@ -11,7 +11,7 @@ struct ArchivesState: Sendable {
     var pendingSince: Timestamp?
     /// Whether single values are read although the server counts that as an access.
     var allowsUse = false
-    /// The same of queries, conditions, groups and sorts, which read many values.
+    /// Whether queries, conditions, groups and sorts may read many values; includes ``allowsUse``.
     var allowsReadingAll = false { didSet { allowsUse = allowsUse || allowsReadingAll } }
     var histories: [ExactText: ArchiveHistory] = [:]
     /// Copies from the moment when the screen was paused.

@@ -207,8 +207,8 @@ struct EventFilter: Sendable, Hashable {
 /// Detects archives that are too small: counts recorded keys that the present disk limit evicted in the ten minutes before. Keys are
 /// compared by their hashes, since the events of evictions may lack the key.
 ///
-/// Keys are evicted in LRU order. So a larger limit would have kept a key that was recorded again if it had had space for the values
-/// that were evicted later and are absent after the record, beside all that the archive then holds, which includes the key.
+/// Keys are evicted in LRU order. So to keep a key until it is recorded again, a limit needs space for what the archive holds after the
+/// record, and for the values that were evicted after the key and are still absent.
 struct EvictedReturns: Sendable {
     private var evicted: [UInt32: (time: Timestamp, bytes: UInt64, place: Int)] = [:]
     /// Bytes of ``evicted`` in the order of their evictions.
@@ -219,13 +219,13 @@ struct EvictedReturns: Sendable {
 
     private struct Counts {
         var (records, returns, missed) = (0, 0, UInt64(0))
-        /// The most bytes beyond the limit that a returned key needed.
+        /// Maximum number of bytes beyond the limit that a returned key needed.
         var excess: UInt64 = 0
     }
 
     /// An archive that uses less than this share of its disk limit isn't too small: it was emptied since.
     private static let fullShare = 0.8
-    /// Evicted keys that are kept, at least.
+    /// Minimum number of the latest evicted keys that are kept.
     private static let mostEvicted = 65_536
 
     mutating func note(_ batch: EventBatch) {
@@ -279,8 +279,7 @@ struct EvictedReturns: Sendable {
             && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
-    /// The least disk limit that would have kept the keys, as far as the events show it. At most one value more than the bytes of
-    /// all values that exist or were evicted. Nil if the archive isn't too small.
+    /// The least disk limit that would have kept the keys, as far as the events show it. Nil if the archive isn't too small.
     func neededLimit(of archive: ArchiveSample) -> UInt64? {
         guard isTooSmall(archive), let limit = archive.diskLimit else { return nil }
         return limit + max(before.excess, present.excess)
@@ -303,7 +302,7 @@ struct EvictedReturns: Sendable {
 
 /// Sums over the end of a sequence of numbers: a binary indexed tree. Each operation takes O(log count).
 private struct SuffixSums {
-    /// At a place from 1 on, the sum of as many numbers up to it as its lowest bit says.
+    /// At each place from 1 on, the sum of the last `place & -place` numbers up to it.
     private var tree: [UInt64] = [0]
     private var total: UInt64 = 0
 

@@ -8,13 +8,13 @@ extension QueryScreen {
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let query = model.query else { return nil }
         let all = query.marks.isEmpty ? query.row?.target.map { [$0] } ?? [] : query.marks.list
-        let gone = query.view.changes.compactMap { row, change in
-            change == .gone ? query.answer?.rows[row].target : nil
-        }
+        let gone = query.view.changes.filter { $0.value == .gone }
+            .compactMap { query.answer?.rows[$0.key].target }
         return ChosenEntries(
             archive: query.archive, targets: all.filter { !gone.contains($0) },
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
-            absence: all.isEmpty && query.row != nil ? " The row combines several." : "")
+            absence: query.row == nil
+                ? "" : all.isEmpty ? " The row combines several." : " \(EntriesScreen.goneText)")
     }
 
     static func toggleMark(_ model: inout Model) -> [Effect] {

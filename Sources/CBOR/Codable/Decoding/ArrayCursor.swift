@@ -1,7 +1,7 @@
 struct ArrayCursor {
     /// Items; nil for an indefinite length.
     let count: Int?
-    /// At first the offset after the array's head.
+    /// Offset of the next item.
     private(set) var offset: Int
     private(set) var index = 0
 
