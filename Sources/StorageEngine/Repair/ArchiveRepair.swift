@@ -60,7 +60,7 @@ struct ArchiveRepair {
         try evidence.markReplaced(in: folder, evidence.lossBeforeRepair())
     }
 
-    /// On a full disk, removes the old index and repeats the step. A repair that is killed after that loses its evidence.
+    /// On a full disk, removes the old index and repeats the step. A repair that is killed in between loses its evidence.
     mutating func findSpace(
         for step: (inout ArchiveRepair) throws(StorageError) -> Void
     ) throws(StorageError) {
