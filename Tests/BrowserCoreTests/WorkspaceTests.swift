@@ -311,14 +311,18 @@ struct WorkspaceTests {
         #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
     }
 
-    @Test("the list that a server is left for names it, and esc returns to it")
+    @Test("the list that a server is left for names it, and esc returns to it until it is closed")
     func escapeReturnsToServer() throws {
         let address = "valkey://127.0.0.1:7312"
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: address, store: address,
             now: Fixture.start)
+        let source = Fixture.source()
+        source.with { $0.stores = [StoreSummary(name: "127.0.0.1:7312", path: address)] }
+        let closed = try UpdateTest(model, source, keys: "j<enter>hhX")
+        #expect(!closed.text.contains("returns to it"), "\(closed.text)")
         var test = try UpdateTest(model, Fixture.source(), keys: "j<enter>hh")
-        #expect(test.model.screen == .stores)
+        #expect(test.model.screen == .stores && test.text.contains("returns to it"))
         let lines = test.text.split(separator: "\n")
         #expect(lines[0].contains("servers") && lines[1].contains(address), "\(test.text)")
         #expect(lines[2].contains("memory") && !lines[2].contains("disk"))

@@ -148,8 +148,7 @@ struct TypedInput {
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
-    /// Whether pending input isn't an answer: answers are one key, the same key repeated, arrows and Enter, or Esc, which may be followed
-    /// by keys for the screen behind the dialog.
+    /// Whether pending input isn't an answer: one key, the same key repeated, arrows and Enter, or Esc and then any keys.
     /// - Parameter hasText: whether the dialog has a text field, where text with a final Enter counts.
     func isNoAnswer(hasText: Bool) -> Bool {
         let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }

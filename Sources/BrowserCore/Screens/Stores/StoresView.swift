@@ -73,7 +73,8 @@ enum StoresView {
         let here = stores.count { !$0.isElsewhere }
         let count = model.isOfSingleStore ? "" : "\(Figures.count(here, "store", "stores")) in "
         var others = here < stores.count ? ", \(Figures.count(stores.count - here)) elsewhere" : ""
-        if model.isOfSingleStore { others = "; \(Browser.keyName(model, .clear)) returns to it" + others }
+        let returns = model.isOfSingleStore && model.number(ofStore: model.folder) != nil
+        if returns { others = "; \(Browser.keyName(model, .clear)) returns to it" + others }
         let folder = look.cut(
             model.folder, to: max(8, layout.info.columns - 2 - TextWidth.width(of: count + others)), .start)
         var words = count + folder + others
