@@ -39,27 +39,47 @@ package final class TextPattern: Sendable {
         return outcome == .found
     }
 
-    enum Outcome {
+    package enum Outcome {
         case found, absent
         /// The search exceeded its time or the engine's memory.
         case tooSlow, tooManyWays
 
-        var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }
+        package var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }
     }
 
-    func search(_ text: String, within allowed: Duration) -> Outcome {
-        guard let expression else { return .absent }
+    package func search(_ text: String, within allowed: Duration) -> Outcome {
         // Composed, so that equivalent texts match equally, as for =.
+        search(composed: MarkOrder.composed(text), within: allowed) { _ in false }
+    }
+
+    /// The first matches that aren't empty, in characters; nil: the search was given up.
+    package func ranges(in text: String, most: Int, within allowed: Duration) -> [Range<Int>]? {
         let text = MarkOrder.composed(text)
+        var found: [Range<Int>] = []
+        let outcome = search(composed: text, within: allowed) { range in
+            if let range = Range(range, in: text), !range.isEmpty {
+                let start = text.distance(from: text.startIndex, to: range.lowerBound)
+                found.append(start..<start + text[range].count)
+            }
+            return found.count < most
+        }
+        return outcome.isGivenUp ? nil : found
+    }
+
+    /// - Parameter goesOn: gets each match, and returns whether to search for another.
+    private func search(
+        composed text: String, within allowed: Duration, _ goesOn: @escaping (NSRange) -> Bool
+    ) -> Outcome {
+        guard let expression else { return .absent }
         let whole = NSRange(location: 0, length: text.utf16.count)
         var outcome = Outcome.absent
         var start: Duration?
         // Only the completion reports an internal error.
         expression.enumerateMatches(in: text, options: [.reportProgress, .reportCompletion], range: whole) {
             match, flags, stop in
-            if match != nil {
+            if let match {
                 outcome = .found
-                stop.pointee = true
+                if !goesOn(match.range) { stop.pointee = true }
             } else if flags.contains(.internalError) {
                 outcome = .tooManyWays
             } else if flags.contains(.progress) {

@@ -150,8 +150,10 @@ extension Arrangement {
         of keys: Set<ExactText>, shown: some Sequence<EntryMetadata>, _ progress: (Double) -> Bool
     ) -> Set<ExactText>? {
         if group == nil, condition == nil {
-            guard let matches = FilterPattern(filter)?.keyMatcher() else { return [] }
-            return keys.filter { key in !Array(key.text.utf8).withUnsafeBytes(matches) }
+            guard let pattern = FilterPattern(filter) else { return [] }
+            return keys.filter { key in
+                Array(key.text.utf8).withUnsafeBytes(pattern.matches(key:)) != true
+            }
         }
         var missing = keys.subtracting(shown.map { ExactText($0.key) })
         for start in stride(from: 0, to: count, by: 4096) where !missing.isEmpty {

@@ -75,11 +75,15 @@ extension EntryListing {
             let end = min(row + 16_384 * SharedWork.threads, candidates.count)
             let parts = SharedWork.map(row..<end) { rows in
                 var found: [Int32] = []
-                let matches = pattern.keyMatcher()
+                var slow = 0
                 let unreadable = readKeys(of: rows, in: candidates) { index, key in
-                    if matches(key) { found.append(Int32(index)) }
+                    switch pattern.matches(key: key) {
+                    case true?: found.append(Int32(index))
+                    case false?: break
+                    case nil: slow += 1
+                    }
                 }
-                return (found: found, unreadable: unreadable)
+                return (found: found, unreadable: unreadable + slow)
             }
             for part in parts {
                 found += part.found

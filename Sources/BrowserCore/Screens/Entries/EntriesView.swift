@@ -226,7 +226,7 @@ enum EntriesView {
     private static func keyCell(_ key: String, _ pattern: FilterPattern?, _ look: Look) -> Table.Cell {
         var cell = Table.Cell(key, cut: .middle)
         if let pattern, key.utf8.count <= longestSearchedKey {
-            cell.match = pattern.finder(most: 1)(look.legible(key)).first
+            cell.match = pattern.ranges(in: look.legible(key), most: 1).first
         }
         return cell
     }
@@ -385,14 +385,14 @@ enum EntriesView {
         _ arrangement: Arrangement, _ entries: EntriesState, _ places: TableLayout, into frame: inout Frame,
         look: Look
     ) {
-        guard let find = FilterPattern(arrangement.filter)?.finder(most: 1),
+        guard let pattern = FilterPattern(arrangement.filter),
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }
         for (offset, row) in places.rows.enumerated() where entries.rows[row] != nil {
             let start = Point(column: place.column, row: places.body.row + offset)
             // Only the visible part is searched, so that a long key costs no more.
             let shown = (0..<place.columns).map { frame[start.column + $0, start.row].text }.joined()
-            guard let range = find(shown).first else { continue }
+            guard let range = pattern.ranges(in: shown, most: 1).first else { continue }
             frame.highlight(range, of: shown, at: start, look: look)
         }
     }

@@ -35,7 +35,7 @@ extension MessagesScreen {
             noun: ("message", "messages"), formats: ".ndjson, .json, .csv, .tsv; others as text"
         ) { (context, path, replaces) throws(SourceError) in
             try write(context, path, replaces) { body throws(SourceError) in
-                try read(available, of: log, pattern?.matcher(), context, body)
+                try read(available, of: log, pattern?.matches(_:), context, body)
             }
         }
     }

@@ -97,7 +97,6 @@ extension MessagesScreen {
         let (archive, nextEvent, text) = (log.archive, log.nextEvent, log[purpose].text)
         let title = "search messages \(range) of \(archive.name) for \(text)"
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
-            let matchers = patterns.map { $0.matcher() }
             var found: [(number: Int, line: LogLine)] = []
             var next = range.lowerBound
             while next < range.upperBound {
@@ -107,7 +106,7 @@ extension MessagesScreen {
                     count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
                     nextEvent: nextEvent, in: archive)
                 guard !lines.isEmpty else { break }
-                for (offset, line) in lines.enumerated() where matchers.allSatisfy({ $0(line.searched) }) {
+                for (offset, line) in lines.enumerated() where patterns.allSatisfy({ $0.matches(line.searched) }) {
                     found.append((next + offset, line.beginning))
                 }
                 found.removeFirst(max(0, found.count - 2 * LogSearch.most))

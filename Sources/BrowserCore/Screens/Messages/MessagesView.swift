@@ -98,7 +98,9 @@ enum MessagesView {
     private static func highlight(
         _ log: LogState, _ table: Table, in rect: Rect, into frame: inout Frame, look: Look
     ) {
-        let finders = [log.filter, log.find].compactMap { $0.pattern?.finder() }
+        let finders = [log.filter, log.find].compactMap(\.pattern).map { pattern in
+            { (text: String) in pattern.ranges(in: text) }
+        }
         let places = table.layout(in: rect)
         guard !finders.isEmpty, let place = places.columns.first(where: { $0.index == 2 }) else { return }
         let area = Rect(
