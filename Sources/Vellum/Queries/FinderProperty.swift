@@ -33,9 +33,7 @@ extension FinderProperty where Property == Wrapped {
         dynamicMember member: KeyPath<Wrapped, Inner>
     ) -> FinderProperty<Result, Inner, Inner> {
         let read = read
-        return FinderProperty<Result, Inner, Inner>(finder: finder, path: path + [member]) {
-            read($0)?[keyPath: member]
-        }
+        return .init(finder: finder, path: path + [member]) { read($0)?[keyPath: member] }
     }
 
     /// An optional property of this property.
@@ -44,10 +42,7 @@ extension FinderProperty where Property == Wrapped {
         dynamicMember member: KeyPath<Wrapped, Inner?>
     ) -> FinderProperty<Result, Inner?, Inner> {
         let read = read
-        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
-            guard let outer = read($0) else { return nil }
-            return outer[keyPath: member]
-        }
+        return .init(finder: finder, path: path + [member]) { read($0)?[keyPath: member] }
     }
 }
 
@@ -58,9 +53,7 @@ extension FinderProperty where Property == Wrapped? {
         dynamicMember member: KeyPath<Wrapped, Inner>
     ) -> FinderProperty<Result, Inner?, Inner> {
         let read = read
-        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
-            read($0)?[keyPath: member]
-        }
+        return .init(finder: finder, path: path + [member]) { read($0)?[keyPath: member] }
     }
 
     /// An optional property of this property.
@@ -69,9 +62,6 @@ extension FinderProperty where Property == Wrapped? {
         dynamicMember member: KeyPath<Wrapped, Inner?>
     ) -> FinderProperty<Result, Inner?, Inner> {
         let read = read
-        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
-            guard let outer = read($0) else { return nil }
-            return outer[keyPath: member]
-        }
+        return .init(finder: finder, path: path + [member]) { read($0)?[keyPath: member] }
     }
 }

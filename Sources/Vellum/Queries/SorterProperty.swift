@@ -17,19 +17,14 @@ public struct SorterProperty<Result, Wrapped> {
     @inlinable
     public subscript<Inner>(dynamicMember member: KeyPath<Wrapped, Inner>) -> SorterProperty<Result, Inner> {
         let read = read
-        return SorterProperty<Result, Inner>(sorter: sorter, path: path + [member]) {
-            read($0)?[keyPath: member]
-        }
+        return .init(sorter: sorter, path: path + [member]) { read($0)?[keyPath: member] }
     }
 
     /// An optional property of this property.
     @inlinable
     public subscript<Inner>(dynamicMember member: KeyPath<Wrapped, Inner?>) -> SorterProperty<Result, Inner> {
         let read = read
-        return SorterProperty<Result, Inner>(sorter: sorter, path: path + [member]) {
-            guard let outer = read($0) else { return nil }
-            return outer[keyPath: member]
-        }
+        return .init(sorter: sorter, path: path + [member]) { read($0)?[keyPath: member] }
     }
 }
 
