@@ -35,7 +35,7 @@ extension EngineSource {
             let freed = before > after ? "\(Figures.bytes(before - after)) released" : "nothing to release"
             outcome = "Compacted \(name): \(freed) (\(Figures.bytes(after)))."
         case .clear:
-            let removal = try SourceError.translating { () throws(StorageError) in try opened.deleteAll() }
+            let removal = try SourceError.translating(opened.deleteAll())
             let messages = Figures.count(removal.entries, "message", "messages")
             outcome = "Deleted \(messages), \(Figures.bytes(removal.bytes))."
         case .rename, .drop: outcome = try remove(archive, from: store, change, seen: seen, progress)
@@ -71,9 +71,7 @@ extension EngineSource {
         } else if !now.isSame(as: seen) {
             throw SourceError("\(name) has changed since it was shown; nothing was dropped.")
         }
-        let isRemoved = try SourceError.translating { () throws(StorageError) in
-            try store.removeArchive(named: name, ifStill: version)
-        }
+        let isRemoved = try SourceError.translating(store.removeArchive(named: name, ifStill: version))
         if case .rename(let new) = change {
             return isRemoved
                 ? "Renamed \(name) to \(new)." : "\(new) is a copy; \(name) has changed and stays."
@@ -130,16 +128,13 @@ extension EngineSource {
     ) throws(SourceError) -> Result {
         let store = try openForWriting(archive.store)
         defer { store.close() }
-        return try SourceError.translating { () throws(StorageError) in
-            try body(try store.archive(named: archive.name))
-        }
+        return try SourceError.translating(body(try store.archive(named: archive.name)))
     }
 
     func openForWriting(_ path: String) throws(SourceError) -> Store {
-        try SourceError.translating { () throws(StorageError) in
-            try Store.open(
+        try SourceError.translating(
+            Store.open(
                 at: path, mode: .readWrite, createIfMissing: false,
-                options: .forChanging(as: "vellum browse"))
-        }
+                options: .forChanging(as: "vellum browse")))
     }
 }

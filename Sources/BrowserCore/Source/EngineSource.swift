@@ -128,8 +128,7 @@ package final class EngineSource: StoreSource {
     private func summary(ofStore path: String, name: String) -> StoreSummary? {
         var summary = StoreSummary(name: name, path: path)
         do throws(SourceError) {
-            guard try SourceError.translating({ () throws(StorageError) in try Store.isStore(at: path) })
-            else { return nil }
+            guard try SourceError.translating(Store.isStore(at: path)) else { return nil }
             let figures = try figures(store: path)
             summary.archives = figures.archives.count
             summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
@@ -151,8 +150,8 @@ package final class EngineSource: StoreSource {
         store.closeRemovedArchives()
         var figures = StoreFigures(archives: [], ownPid: getpid())
         var processes: [Int32: AttachedProcess] = [:]
-        let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }
-        let isOwn = try SourceError.translating { () throws(StorageError) in try Store.isOwn(at: path) }
+        let names = try SourceError.translating(store.archiveNames())
+        let isOwn = try SourceError.translating(Store.isOwn(at: path))
         figures.isOfAnotherUser = !isOwn
         for name in names {
             do throws(StorageError) {
@@ -175,7 +174,7 @@ package final class EngineSource: StoreSource {
                 figures.archives.append(archive)
             }
         }
-        let empty = try SourceError.translating { () throws(StorageError) in try store.emptyArchiveNames() }
+        let empty = try SourceError.translating(store.emptyArchiveNames())
         for name in empty {
             var archive = ArchiveSample(name: name)
             archive.problem = store.emptyArchiveProblem(named: name)
@@ -202,16 +201,14 @@ package final class EngineSource: StoreSource {
 
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         let archive = try self.archive(archive)
-        return try SourceError.translating { () throws(StorageError) in try StoredListing(archive) }
+        return try SourceError.translating(StoredListing(archive))
     }
 
     package func recentEntries(
         _ most: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> any EntryListing {
         let archive = try self.archive(archive)
-        return try SourceError.translating { () throws(StorageError) in
-            try StoredListing(archive, mostRecent: most)
-        }
+        return try SourceError.translating(StoredListing(archive, mostRecent: most))
     }
 
     package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
@@ -283,25 +280,20 @@ package final class EngineSource: StoreSource {
         at archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
         let store = try store(archive.store)
-        return try SourceError.translating { () throws(StorageError) in
-            try store.withArchive(named: archive.name, staysOpen: true, body)
-        }
+        return try SourceError.translating(store.withArchive(named: archive.name, staysOpen: true, body))
     }
 
     func archive(_ archive: ArchiveAddress) throws(SourceError) -> Archive {
         let store = try self.store(archive.store)
-        return try SourceError.translating { () throws(StorageError) in
-            try store.archive(named: archive.name)
-        }
+        return try SourceError.translating(store.archive(named: archive.name))
     }
 
     /// The store, opened read-only. A store that was moved or removed is closed.
     private func store(_ path: String) throws(SourceError) -> Store {
         if let store = open.withLock({ $0[ExactText(path)] }), store.isInItsPlace { return store }
         open.withLock { $0[ExactText(path)] = nil }
-        let store = try SourceError.translating { () throws(StorageError) in
-            try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
-        }
+        let store = try SourceError.translating(
+            Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking))
         open.withLock { $0[ExactText(path)] = store }
         return store
     }

@@ -105,10 +105,8 @@ struct UndoArchive {
         }
         if left.isEmpty { return }
         // An action creates its record before its lock file, so records are read last.
-        for name in try SourceError.translating({ () throws(StorageError) in try store.archiveNames() }) {
-            let archive = try SourceError.translating { () throws(StorageError) in
-                try store.archive(named: name)
-            }
+        for name in try SourceError.translating(store.archiveNames()) {
+            let archive = try SourceError.translating(store.archive(named: name))
             for record in try UndoArchive(store: store, archive: archive, folder: folder).records() {
                 left[record.token] = nil
             }

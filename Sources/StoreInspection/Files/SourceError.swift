@@ -45,4 +45,9 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
             throw failure
         }
     }
+
+    /// Describes errors of a single call of the engine in one line.
+    package static func translating<Result>(
+        _ call: @autoclosure () throws(StorageError) -> Result
+    ) throws(SourceError) -> Result { try translating { () throws(StorageError) in try call() } }
 }
