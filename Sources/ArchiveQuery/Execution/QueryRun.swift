@@ -159,7 +159,6 @@ final class OutputSink: RowSink {
     private let body: (PassingRow) throws -> Bool
     private(set) var rows = 0
     private var spellsKeys = false
-    /// Columns of spelled keys.
     private var spelledColumns: Set<Int> = []
 
     init(hasColumns: Bool, body: @escaping (PassingRow) throws -> Bool) {

@@ -160,7 +160,6 @@ extension ButtonOverlay {
     }
 }
 
-/// An overlay in words.
 struct SpokenOverlay: Sendable {
     let heading: [String]
     let choice: String

@@ -20,7 +20,6 @@ struct RegisteredMigration: Sendable {
     func isSame(as other: Self) -> Bool { from == other.from && to == other.to }
 }
 
-/// The result of a migration.
 struct MigrationOutcome: Sendable {
     var hasChanged = false
     /// The names of the types of objects that it stored because others are related to them.
@@ -55,7 +54,6 @@ extension StoreCore {
 
     private static let migrations = Guarded<[String: Migrations]>([:])
 
-    /// The longest chain of migrations.
     private static let longestChain = 32
 
     /// The names of the types that registered migrations convert into another.

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// The list of an archive in a store.
 package struct StoredListing: EntryListing {
     private let archive: Archive
     package let list: EntryList

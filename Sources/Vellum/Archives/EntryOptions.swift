@@ -42,7 +42,6 @@ struct Terms: Sendable {
     var kept = KeptTerms(rawValue: 0)
     var isUpdate = false
 
-    /// The terms of a record.
     static func new(_ options: EntryOptions) -> Terms {
         Terms(
             attributes: EntryAttributes(

@@ -1,7 +1,6 @@
 import TerminalKit
 
 enum Confirmation {
-    /// Whether stdin and stderr are a terminal.
     static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }
 
     /// Throws if a confirmation is needed and not possible.
