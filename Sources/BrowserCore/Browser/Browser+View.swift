@@ -6,7 +6,7 @@ extension Browser {
         let layout = model.layout
         frame.fill(frame.bounds, style: model.look[.text])
         TitleView.draw(model, into: &frame, in: layout.title)
-        model.parts.draw(model, layout, into: &frame)
+        model.screen.draw(model, layout, into: &frame)
         HintLine.draw(model, into: &frame, in: layout.hints)
         FooterView.draw(model, into: &frame, in: layout.footer)
         // On low screens the box would cover the status line.

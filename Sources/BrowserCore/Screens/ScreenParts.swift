@@ -29,7 +29,6 @@ protocol ScreenParts {
     /// Divides the area between the bars. `isTall`: there is room for more than the list.
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts
     static func pageRows(_ list: Rect) -> Int
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame)
     /// The selected row and the first visible one, from 0.
     static func cursor(_ model: Model) -> Int
     static func firstRow(_ model: Model) -> Int
@@ -167,6 +166,19 @@ extension Screen {
         case .query: QueryScreen.self
         case .messages: MessagesScreen.self
         case .monitor: MonitorScreen.self
+        }
+    }
+
+    func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        switch self {
+        case .stores: StoresView.draw(model, layout, into: &frame)
+        case .archives: ArchivesView.draw(model, layout, into: &frame)
+        case .entries: EntriesView.draw(model, layout, into: &frame)
+        case .groups: GroupsView.draw(model, layout, into: &frame)
+        case .value: ValueView.draw(model, layout, into: &frame)
+        case .query: QueryView.draw(model, layout, into: &frame)
+        case .messages: MessagesView.draw(model, layout, into: &frame)
+        case .monitor: MonitorView.draw(model, layout, into: &frame)
         }
     }
 }

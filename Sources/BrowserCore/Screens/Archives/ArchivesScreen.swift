@@ -47,10 +47,6 @@ enum ArchivesScreen: ScreenParts {
         return parts
     }
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        ArchivesView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.archives.cursor }
     static func firstRow(_ model: Model) -> Int { model.archives.top }
 

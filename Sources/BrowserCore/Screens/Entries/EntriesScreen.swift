@@ -149,10 +149,6 @@ enum EntriesScreen: ScreenParts {
         return parts
     }
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        EntriesView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.entries?.cursor ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.entries?.top ?? 0 }
 

@@ -75,10 +75,6 @@ enum GroupsScreen: ScreenParts {
 
     // MARK: View
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        GroupsView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.groups?.level.cursor ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.groups?.level.top ?? 0 }
     static func table(_ model: Model) -> Table? { GroupsView.table(model) }

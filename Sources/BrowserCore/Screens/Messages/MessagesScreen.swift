@@ -54,10 +54,6 @@ enum MessagesScreen: ScreenParts {
 
     // MARK: View
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        MessagesView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.log?.row ?? 0 }
 
     static func firstRow(_ model: Model) -> Int { model.log.map { $0.row(of: $0.top) } ?? 0 }

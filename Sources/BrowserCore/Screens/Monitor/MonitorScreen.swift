@@ -42,10 +42,6 @@ enum MonitorScreen: ScreenParts {
 
     // MARK: View
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        MonitorView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int {
         guard let monitor = model.monitor else { return 0 }
         return switch monitor.part {

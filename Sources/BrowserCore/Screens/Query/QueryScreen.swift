@@ -34,10 +34,6 @@ enum QueryScreen: ScreenParts {
         max(1, min(model.query?.field.lineCount ?? 1, QueryState.shownLines, model.size.rows / 3))
     }
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        QueryView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.query?.cursor ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.query?.top ?? 0 }
 

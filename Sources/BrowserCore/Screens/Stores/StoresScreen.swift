@@ -24,10 +24,6 @@ enum StoresScreen: ScreenParts {
         .init(rest, infoRows: isTall ? 2 : 0)
     }
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        StoresView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.stores.cursor }
     static func firstRow(_ model: Model) -> Int { model.stores.top }
 

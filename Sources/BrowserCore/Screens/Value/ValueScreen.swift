@@ -37,10 +37,6 @@ enum ValueScreen: ScreenParts {
         model.value?.asOf.map { ScreenAge(.read, since: $0, at: model.shownNow) }
     }
 
-    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        ValueView.draw(model, layout, into: &frame)
-    }
-
     static func cursor(_ model: Model) -> Int { model.value?.position ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.value?.top ?? 0 }
 
