@@ -80,9 +80,7 @@ enum FoundationObstacle {
         }
         #endif
         guard let object = part as? NSObject as? any NSSecureCoding, type(of: object).supportsSecureCoding
-        else {
-            return "neither Codable nor NSSecureCoding"
-        }
+        else { return "neither Codable nor NSSecureCoding" }
         guard canName(type(of: object as AnyObject)) else {
             return
                 "of a class that Foundation can't name; declare it outside of types and functions, not private, not generic"

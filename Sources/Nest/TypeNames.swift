@@ -41,9 +41,7 @@ struct TypeNames {
         let name = _typeName(type)
         guard
             !["Foundation", "FoundationEssentials"].contains(where: { name.contains($0 + ".URLComponents") })
-        else {
-            throw ItemProblem("\(type) ends the process when it decodes what is damaged")
-        }
+        else { throw ItemProblem("\(type) ends the process when it decodes what is damaged") }
         types[code] = type
         return type
     }

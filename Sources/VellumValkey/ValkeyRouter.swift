@@ -97,9 +97,7 @@ final class ValkeyRouter: @unchecked Sendable {
             }
             let begin = all.dropFirst(asking ? 1 : 0).dropLast()
             guard begin.first == .status("OK"), begin.dropFirst().allSatisfy({ $0 == .status("QUEUED") })
-            else {
-                return .failure(.refused(tier: tier, message: "invalid answer to MULTI"))
-            }
+            else { return .failure(.refused(tier: tier, message: "invalid answer to MULTI")) }
             guard let replies = all.last?.elements, replies.count == commands.count else {
                 return .failure(.refused(tier: tier, message: "invalid answer to EXEC"))
             }

@@ -208,9 +208,7 @@ private final class NameCheck: ChannelDuplexHandler {
                 let other = NameCheck.plain(other.contents)
                 if other == name { return true }
                 guard other.starts(with: Array("*.".utf8)), let rest = name.firstIndex(of: dot), rest > 0
-                else {
-                    return false
-                }
+                else { return false }
                 return name[rest...].elementsEqual(other.dropFirst())
             }
     }

@@ -228,9 +228,7 @@ private struct KeptValues {
         let part = (hundredths - Double(lower) * 100) / 100
         guard part > 0, lower + 1 < sorted.count,
             NumberValue.compare(sorted[lower], sorted[lower + 1]) != 0
-        else {
-            return sorted[lower]
-        }
+        else { return sorted[lower] }
         let (low, high) = (sorted[lower].double, sorted[lower + 1].double)
         // The distance of the largest numbers may overflow.
         let distance = high - low

@@ -124,9 +124,7 @@ private enum SwiftSource {
         for step in steps {
             guard case .name(let name) = step, name.utf8.first?.isWordStart == true,
                 name.utf8.allSatisfy({ $0.isWordPart && $0 != 0x2d })
-            else {
-                throw SwiftSourceUnavailable(description: "Swift has no property \(property)")
-            }
+            else { throw SwiftSourceUnavailable(description: "Swift has no property \(property)") }
             names.append(keywords.contains(name) ? "`\(name)`" : name)
         }
         return names.joined(separator: ".")

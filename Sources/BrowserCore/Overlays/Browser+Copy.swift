@@ -58,9 +58,7 @@ extension Browser {
         }
         guard entry.valueBytes <= mostRead else { return nil }
         guard let bytes = try source.bytes(address.key, range: 0..<entry.valueBytes, in: address.archive)
-        else {
-            throw SourceError("the value was removed, or is only in the memory of a process")
-        }
+        else { throw SourceError("the value was removed, or is only in the memory of a process") }
         let value = RecognizedValue(bytes, encoding: entry.encoding)
         do {
             switch part {

@@ -98,9 +98,7 @@ package struct EditableValue: Sendable {
     private static func json(of value: RecognizedValue) throws(SourceError) -> [UInt8] {
         guard let json = try? value.json(.pretty),
             let again = try? JSONTranscoder.cbor(from: json, uniqueNames: false, readsBytes: true)
-        else {
-            throw SourceError("Its CBOR has no JSON that can be read back.")
-        }
+        else { throw SourceError("Its CBOR has no JSON that can be read back.") }
         guard again != value.item else { return json }
         let losses = (try? CBORReader.decode(value.item)).map(EditableValue.losses) ?? []
         let list = losses.isEmpty ? ["how its numbers or lengths are encoded"] : losses

@@ -56,9 +56,7 @@ package struct FrameReader: Sendable {
         case ("J", "2"): frame.fill(frame.bounds, style: style)
         case ("H", _):
             guard let numbers = Self.numbers(parameters), numbers.count == 2, numbers.allSatisfy({ $0 > 0 })
-            else {
-                return false
-            }
+            else { return false }
             place = Point(column: numbers[1] - 1, row: numbers[0] - 1)
         case ("m", _):
             guard let style = Self.numbers(parameters).flatMap(Self.style) else { return false }

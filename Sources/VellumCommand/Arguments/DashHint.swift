@@ -5,9 +5,7 @@ enum DashHint {
         // A completion script would insert the hint into the typed line.
         guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
             let option = options(arguments).first
-        else {
-            return nil
-        }
+        else { return nil }
         return "\(option) asks for help; \(behind(option))"
     }
 

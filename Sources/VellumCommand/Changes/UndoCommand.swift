@@ -88,9 +88,7 @@ struct UndoCommand: ParsableCommand {
             let carried = try changes.undo(
                 action.id, begun: action.time, evenIfRestarted: restarted,
                 checkpoint: { _ in !Interruption.isRequested })
-        else {
-            throw CommandFailure(nothing(id), status: .nothing)
-        }
+        else { throw CommandFailure(nothing(id), status: .nothing) }
         try end(carried.outcome, stopped: carried.stopped)
     }
 

@@ -83,9 +83,7 @@ struct Configuration: Sendable {
     /// `COLORFGBG` is set by some terminals: foreground and background as numbers of the 16 colors, separated by semicolons.
     private static func isLight(_ colors: String) -> Bool {
         guard colors.contains(";"), let ground = colors.split(separator: ";").last.flatMap({ UInt8($0) })
-        else {
-            return false
-        }
+        else { return false }
         return ground == 7 || 9...15 ~= ground
     }
 
@@ -181,9 +179,7 @@ struct Configuration: Sendable {
     /// A suffix for an error about a store that the file names.
     func hint(for error: StorageError) -> String? {
         guard let path = store.value, store(option: nil).value == path, error.description.contains(path)
-        else {
-            return nil
-        }
+        else { return nil }
         return " (store from \(store.origin))"
     }
 }

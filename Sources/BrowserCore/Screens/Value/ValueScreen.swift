@@ -105,9 +105,7 @@ enum ValueScreen: ScreenParts {
     static func copyable(_ model: Model) -> [CopyItem] {
         var items = Browser.chosenEntry(model).map(CopyItem.items) ?? []
         guard let value = model.value, value.mode == .tree, let tree = value.tree, let node = value.node
-        else {
-            return items
-        }
+        else { return items }
         items.append(CopyItem("a", "the path of the part", value.part?.path ?? tree.path(of: node)))
         return items
     }
