@@ -43,8 +43,11 @@ struct BrowserLoopTests {
                 return clock.now
             })
         #expect(ticks.withLock { $0 } > 1_000)
-        // Empty, loaded, and with rates; the graph of a ratio without accesses stays empty.
-        #expect(terminal.frames.count <= 12)
+        // Empty, loaded, and with rates; the graph of a ratio without accesses stays empty. The first line has the age of figures
+        // that a busy machine delays.
+        let contents = terminal.frames.map { $0.plainText.split(separator: "\n").dropFirst() }
+        let changes = zip(contents, contents.dropFirst()).count { $0 != $1 }
+        #expect(changes < 12, "\(terminal.frames.map { $0.plainText.split(separator: "\n").first ?? "" })")
     }
 
     @Test func redrawsResumedTerminal() throws {

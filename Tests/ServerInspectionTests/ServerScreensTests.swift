@@ -427,54 +427,6 @@ struct ServerScreensTests {
         #expect(byKey.rows.entries[0]?.key == "hash")
     }
 
-    @Test("a source that is left closes its connection")
-    func disconnects() async throws {
-        let served = try await Served()
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        func clients() throws -> Int {
-            try ServerSource(served.address, remembers: EngineSource(), undoFolder: nil).serverActivity()?
-                .clients.count ?? 0
-        }
-        try source.connect()
-        let before = try clients()
-        source.disconnect()
-        try await Task.sleep(for: .milliseconds(100))
-        #expect(try clients() == before - 1)
-    }
-
-    @Test(
-        "servers are open side by side, keep their marks, get no requests while hidden, and are closed alone")
-    func serversSideBySide() async throws {
-        let (one, two) = (try await Served(), try await Served())
-        for served in [one, two] { try served.fill() }
-        let folder = one.folder + "-stores"
-        defer { discard(folder) }
-        let state = StateFolder(path: folder + "/state")
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
-                folder: folder, now: .now()),
-            source: EngineSource(folder: folder, state: state), clock: { .now() })
-        browser.press(try Key.script("O\(one.address)<enter><enter>m"))
-        #expect(browser.model.store == one.address.description, "\(browser.frame.plainText)")
-        #expect(!browser.model.isReadOnly)
-        browser.press(try Key.script("O\(two.address)<enter>"))
-        #expect(browser.frame.plainText.contains("2:127.0.0.1:\(two.server.port)"))
-        let before = try calls("info", one)
-        try await Task.sleep(for: .milliseconds(1100))
-        browser.refresh()
-        #expect(try calls("info", one) == before + 1, "the question itself")
-        browser.press(try Key.script("1"))
-        #expect(browser.model.store == one.address.description && browser.model.markedKeys.count == 1)
-        func clients() throws -> Int { try one.ask("CLIENT", "LIST").shownText.split(separator: "\n").count }
-        let connected = try clients()
-        browser.press(try Key.script("hhX"))
-        #expect(browser.model.said?.contains("Closed") == true, "\(browser.frame.plainText)")
-        #expect(try await eventually { try clients() == connected - 1 })
-        browser.press(try Key.script("2"))
-        #expect(browser.model.store == two.address.description && browser.frame.plainText.contains("db0"))
-    }
-
     @Test("R among likely victims stays at the first row")
     func refreshOfLikelyVictims() async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])

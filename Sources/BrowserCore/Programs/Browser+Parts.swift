@@ -15,8 +15,9 @@ extension Browser {
     }
 
     static func addPart(_ model: inout Model, _ text: String, to entry: EntryAddress, _ type: String) {
-        let words = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
-            String.init)
+        // A score has no equals sign; a field may have one only as h'3d'.
+        let sign = type == "zset" ? text.lastIndex(of: "=") : text.firstIndex(of: "=")
+        let words = sign.map { [String(text[..<$0]), String(text[text.index(after: $0)...])] } ?? [text]
         let isPair = ["hash", "zset"].contains(type)
         guard !isPair || words.count == 2, type != "zset" || Double(words[1]).map({ !$0.isNaN }) == true
         else {

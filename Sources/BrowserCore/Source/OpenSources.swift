@@ -29,7 +29,8 @@ package final class OpenSources: Sendable {
             if ServerAddress.isURL(path) {
                 let server = ServerSource(
                     try ServerAddress(path, password: password), remembers: engine ?? EngineSource(),
-                    undoFolder: engine?.state.map { $0.path + "/undo" })
+                    undoFolder: engine?.state.map { $0.path + "/undo" },
+                    allowsWriting: (first as? ServerSource)?.allowsWriting == true)
                 try server.connect()
                 opened = server
             } else if FileKind(of: path) == .regular {
@@ -45,5 +46,8 @@ package final class OpenSources: Sendable {
     }
 
     /// Releases servers, which closes their connections, and ring files.
-    func close(_ paths: [String]) { others.withLock { for path in paths { $0[path] = nil } } }
+    func close(_ paths: [String]) {
+        others.withLock { for path in paths { $0[path] = nil } }
+        if paths.contains(first.folder) { (first as? ServerSource)?.disconnect() }
+    }
 }

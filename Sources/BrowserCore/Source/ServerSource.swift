@@ -12,7 +12,7 @@ package final class ServerSource: QueriedSource {
     /// The store of undo records; nil without a place for it.
     private let undoFolder: String?
     /// Whether a server on another machine may be changed.
-    private let allowsWriting: Bool
+    let allowsWriting: Bool
     private let state = Guarded(State())
 
     private struct State {
