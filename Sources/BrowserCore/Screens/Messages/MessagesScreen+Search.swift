@@ -106,7 +106,8 @@ extension MessagesScreen {
                     count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
                     nextEvent: nextEvent, in: archive)
                 guard !lines.isEmpty else { break }
-                for (offset, line) in lines.enumerated() where patterns.allSatisfy({ $0.matches(line.searched) }) {
+                for (offset, line) in lines.enumerated()
+                where patterns.allSatisfy({ $0.matches(line.searched) }) {
                     found.append((next + offset, line.beginning))
                 }
                 found.removeFirst(max(0, found.count - 2 * LogSearch.most))
