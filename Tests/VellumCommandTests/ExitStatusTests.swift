@@ -241,7 +241,7 @@ struct ExitStatusTests {
         try handle.close()
 
         // A count reads no values, but notices a segment that is shorter than its entries.
-        for command in [["ls"], ["query", "Many", "count"]] {
+        for command in [["ls"], ["stats"], ["stats", "Many"], ["query", "Many", "count"]] {
             let result = try Vellum.run(command + ["--store", store.path])
             #expect(result.status == 3, "\(command): \(result.errors)")
             #expect(result.errors.contains("00000001.segment"), "\(result.errors)")

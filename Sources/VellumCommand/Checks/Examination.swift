@@ -145,7 +145,8 @@ enum Examination {
         do throws(StorageError) {
             return try store.withArchive(named: name) { (archive) throws(StorageError) in
                 let status = try archive.status()
-                if let problem = status.problem {
+                let segment = try archive.lostSegment()
+                if let problem = status.problem ?? segment?.description {
                     return Finding(.wrong, subject, problem, advice: repair(store.path))
                 }
                 let open = status.attachedProcesses

@@ -60,11 +60,6 @@ struct StatsCommand: ParsableCommand {
             for sample in samples { try output.write(StatsText.plain(sample.figures)) }
         }
         try output.flush()
-        for sample in samples {
-            if let problem = sample.figures.status.problem {
-                Narration.complain("\(sample.name): \(problem)")
-            }
-        }
         Narration.complainOfMissing(
             samples.reduce(0) { $0 + ($1.figures.owners ?? []).reduce(0) { $0 + $1.unreadable } })
         if failed { throw CommandFailure(nil, status: .storeFailure) }
@@ -96,17 +91,24 @@ struct StatsCommand: ParsableCommand {
     /// `hasFailed`: an archive could not be read, which has been reported.
     private func take(_ store: Store) throws -> (samples: [TimedSample], hasFailed: Bool) {
         if let archive {
-            return ([try TimedSample(try store.archive(named: archive), owners: owners)], false)
+            let archive = try store.archive(named: archive)
+            return ([try TimedSample(archive, owners: owners)], try complainOfLoss(of: archive))
         }
         var samples: [TimedSample] = []
         var failed = false
         try store.visitArchives(staysOpen: watch) { archive in
             samples.append(try TimedSample(archive, owners: owners))
+            if try complainOfLoss(of: archive) { failed = true }
         } unreadable: { name, error in
             Narration.complain("\(name): \(error)")
             failed = true
         }
         return (samples, failed)
+    }
+
+    private func complainOfLoss(of archive: Archive) throws(StorageError) -> Bool {
+        if watch { return false }
+        return try archive.complainOfLoss(withSegments: true)
     }
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {
