@@ -153,6 +153,8 @@ extension ArchiveOpening {
             if let slot = index.entry(number) { try section.recordDeadline(of: number, slot, as: deadline) }
         }
         for (location, deadline) in found.lacking { try storeAgain(location, deadline, section) }
+        // They have their former recency.
+        index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
     }
 
     /// Stores the entry of an intact frame again if its key has no entry.

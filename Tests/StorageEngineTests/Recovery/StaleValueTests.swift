@@ -308,6 +308,7 @@ import Testing
         }
         try flip(segment, at: place + 20)
         _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        #expect(try folder.withArchive(mode: .readOnly) { try $0.check().clean })
         let repaired = try folder.rebuilt()
         defer { repaired.close() }
         #expect(try repaired.peek("key") == Self.new && repaired.check().clean)
@@ -329,6 +330,7 @@ import Testing
         }
         try flip(segment, at: place + 20)
         _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        #expect(try folder.withArchive(mode: .readOnly) { try $0.check().clean })
         let repaired = try folder.rebuilt()
         defer { repaired.close() }
         let kept = try #require(try repaired.metadata("key")?.expires)
