@@ -33,7 +33,12 @@ package final class ServerListing: EntryListing {
     private let keys: KeyTable
     package let isCut: Bool
     private let allowsAccesses: Bool
-    private let state: Guarded<State>
+    private let shared: Shared
+
+    /// Shared with ``allowingAccesses()``.
+    private final class Shared: Sendable {
+        let state = Guarded(State())
+    }
 
     private struct State {
         var recent: [Int: KeyFacts?] = [:]
@@ -85,27 +90,27 @@ package final class ServerListing: EntryListing {
         (connection, database) = (scan.connection, scan.database)
         let (keys, isAtEnd) = scan.found
         (self.keys, isCut) = (keys, !isAtEnd)
-        (allowsAccesses, state) = (false, Guarded(State()))
+        (allowsAccesses, shared) = (false, Shared())
     }
 
     private init(allowingAccesses other: ServerListing) {
         (connection, database, keys, isCut) = (other.connection, other.database, other.keys, other.isCut)
-        (allowsAccesses, state) = (true, other.state)
+        (allowsAccesses, shared) = (true, other.shared)
     }
 
     package func allowingAccesses() -> any EntryListing { ServerListing(allowingAccesses: self) }
 
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
-    package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
-    package var knowsFigures: Bool { state.withLock { $0.learnt?.unknown == 0 } }
+    package var valueBytes: UInt64 { shared.state.withLock { $0.learnt?.total ?? 0 } }
+    package var knowsFigures: Bool { shared.state.withLock { $0.learnt?.unknown == 0 } }
 
     package func wasAbsent(at index: Int) -> Bool {
-        state.withLock { $0.learnt?.facts(at: index)?.type.isEmpty == true }
+        shared.state.withLock { $0.learnt?.facts(at: index)?.type.isEmpty == true }
     }
 
     private func known(at index: Int) -> KeyFacts? {
-        state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
+        shared.state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
     }
 
     package func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
@@ -121,7 +126,7 @@ package final class ServerListing: EntryListing {
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
         // Those of a row in view may be newer.
-        (state.withLock { $0.recent[index] ?? nil } ?? known(at: index))
+        (shared.state.withLock { $0.recent[index] ?? nil } ?? known(at: index))
             .flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }
 
@@ -151,7 +156,7 @@ package final class ServerListing: EntryListing {
     }
 
     package func prepare(_ indices: [Int]) throws(SourceError) {
-        state.withLock { state in (state.recent, state.asked) = ([:], .now()) }
+        shared.state.withLock { state in (state.recent, state.asked) = ([:], .now()) }
         for start in stride(from: 0, to: indices.count, by: ServerListing.block) {
             let block = Array(indices[start..<min(start + ServerListing.block, indices.count)])
             if indices.count < CollectedTargets.block {
@@ -164,7 +169,7 @@ package final class ServerListing: EntryListing {
 
     /// Returns cached facts, or requests those of the key and of the next keys.
     private func facts(at index: Int) throws(SourceError) -> KeyFacts? {
-        let known = state.withLock { (state) -> KeyFacts?? in
+        let known = shared.state.withLock { (state) -> KeyFacts?? in
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
@@ -176,12 +181,12 @@ package final class ServerListing: EntryListing {
         if let known { return known }
         let block = Array(index..<min(index + ServerListing.smallBlock, count))
         try connection.paced(try learn(block))
-        return state.withLock { $0.recent[index] ?? nil }
+        return shared.state.withLock { $0.recent[index] ?? nil }
     }
 
     private func learn(_ indices: [Int]) throws(SourceError) {
         let found = try connection.facts(of: indices.map { Array(keys[$0]) }, in: database)
-        state.withLock { state in
+        shared.state.withLock { state in
             if state.recent.count > ServerListing.mostRecent { state.recent = [:] }
             if state.recent.isEmpty { state.asked = .now() }
             for (index, facts) in zip(indices, found) { state.recent[index] = .some(facts) }
@@ -189,7 +194,7 @@ package final class ServerListing: EntryListing {
     }
 
     package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        var learnt = state.withLock { $0.learnt } ?? LearntFacts(count: count)
+        var learnt = shared.state.withLock { $0.learnt } ?? LearntFacts(count: count)
         let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
         let unknown = Array(all.filter { !learnt.knows($0) })
         var rest = unknown[...]
@@ -203,7 +208,7 @@ package final class ServerListing: EntryListing {
             for (index, facts) in zip(block, found) { learnt.note(facts, at: index, now: now) }
         }
         if !unknown.isEmpty { learnt.endRead(at: .now()) }
-        state.withLock { $0.learnt = learnt }
+        shared.state.withLock { $0.learnt = learnt }
         return true
     }
 }
