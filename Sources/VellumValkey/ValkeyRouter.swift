@@ -20,7 +20,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private let address: ValkeyAddress
     private let options: ValkeyTier.Options
     private let loop: any EventLoop
-    private let figures = Guarded(RemoteHealth())
+    private let figures = HealthCounters()
     /// Pending requests and their bytes. Safe from any thread.
     private let waiting = Atomic(0)
     private let waitingBytes = Atomic(0)
@@ -394,3 +394,12 @@ enum ValkeySlot {
     }
 }
 #endif
+
+/// Counters that a router shares with its sessions.
+final class HealthCounters: Sendable {
+    private let health = Guarded(RemoteHealth())
+
+    func withLock<Result: Sendable>(_ body: (inout RemoteHealth) -> Result) -> Result {
+        health.withLock { body(&$0) }
+    }
+}

@@ -85,14 +85,14 @@ final class ValkeySession: @unchecked Sendable {
     private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
-    private let figures: Guarded<RemoteHealth>
+    private let figures: HealthCounters
     /// Why there is no connection, or why it isn't sound.
     private(set) var trouble: String?
     private let report: (ValkeySession, Event) -> Void
 
     init(
         _ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop,
-        _ figures: Guarded<RemoteHealth>, report: @escaping (ValkeySession, Event) -> Void
+        _ figures: HealthCounters, report: @escaping (ValkeySession, Event) -> Void
     ) {
         (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
         (self.figures, self.report) = (figures, report)
