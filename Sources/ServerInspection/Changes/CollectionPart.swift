@@ -61,12 +61,8 @@ extension ServerChanges {
     package func change(
         _ part: CollectionPart, of key: [UInt8], removes: Bool, in run: String? = nil
     ) throws(SourceError) -> Bool {
-        let present = try connection.traits().run
-        guard run == nil || run == present else { throw connection.anotherServer }
-        let watch = ServerChanges.watch([key])
-        let watched = try connection.ask(watch, in: database)
-        try connection.accept(watched, to: watch)
-        guard watched.allSatisfy({ $0 == .status("OK") }) else { throw connection.invalidAnswer(to: "WATCH") }
+        try connection.requireRun(run)
+        _ = try ask(behind: ServerChanges.watch([key]))
         guard try asked([RESPCommand("TYPE") + key])[0] == .status(part.type),
             part.isPresent(in: try asked([part.reading(of: key)])[0]) == removes
         else { return false }

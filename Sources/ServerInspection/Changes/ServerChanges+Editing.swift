@@ -12,8 +12,7 @@ extension ServerChanges {
         _ bytes: [UInt8], at key: [UInt8], _ element: ValueElement? = nil, replacing former: [UInt8]?,
         in run: String? = nil
     ) throws(SourceError) -> Bool {
-        let traits = try connection.traits()
-        guard run == nil || run == traits.run else { throw connection.anotherServer }
+        let traits = try connection.requireRun(run)
         let times = try deadlines(of: [key], behind: ServerChanges.watch([key]))
         guard try isValue(of: key, element, equalTo: former) else { return false }
         // Before version 6.0.9, a transaction doesn't fail if a watched key expires. XX then stores nothing.

@@ -86,8 +86,7 @@ package struct ServerChanges {
                 in: folder, for: connection.address, database: database, creating: true)
         else { throw SourceError("there is no folder for undo records") }
         defer { undo.close() }
-        let traits = try connection.traits()
-        guard run == nil || run == traits.run else { throw connection.anotherServer }
+        let traits = try connection.requireRun(run)
         // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }

@@ -130,6 +130,13 @@ package final class ServerConnection: Sendable {
         guard try serverNumber() == number else { throw anotherServer }
     }
 
+    /// Returns the server's traits; throws if it isn't this run of the server (nil: any).
+    @discardableResult func requireRun(_ run: String?) throws(SourceError) -> ServerTraits {
+        let traits = try traits()
+        guard run == nil || run == traits.run else { throw anotherServer }
+        return traits
+    }
+
     var anotherServer: SourceError { SourceError("another server answered at \(address); try again") }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
