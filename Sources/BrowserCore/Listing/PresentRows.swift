@@ -85,7 +85,7 @@ struct PresentRows: Sendable {
     }
 
     /// The new position of a row, or of its successor if it was removed.
-    func row(_ old: Int) -> Int { old - gone.indices.partitionPoint { gone[$0] >= old } }
+    func row(_ old: Int) -> Int { old - gone.partitioningIndex { $0 >= old } }
 }
 
 extension Arrangement {

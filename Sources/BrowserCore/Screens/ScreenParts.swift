@@ -207,18 +207,6 @@ extension Prompt {
     }
 }
 
-extension Range<Int> {
-    /// The first number of those that a condition holds for, which are the last of the range.
-    func partitionPoint(_ holds: (Int) -> Bool) -> Int {
-        var (low, high) = (lowerBound, upperBound)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if holds(middle) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}
-
 extension Figures {
     /// The number of a row, counted from 0: `3 of 200`.
     static func position(_ row: Int, of total: Int) -> String { "\(count(row + 1)) of \(count(total))" }

@@ -162,10 +162,9 @@ struct PriorIndexEvidence {
     }
 
     private func first(from location: Location) -> Int? {
-        guard let rows, case let place = rows.partitioningIndex(where: { $0.location >= location }),
-            place < rows.count
-        else { return nil }
-        return place
+        guard let rows else { return nil }
+        let place = rows.partitioningIndex { $0.location >= location }
+        return place < rows.count ? place : nil
     }
 
     /// Batches of which the index names no frame; others were complete once.

@@ -39,13 +39,13 @@ struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
     }
 }
 
-extension Array {
-    /// The index of the first element for which `predicate` is true, or the array's end: a binary search. Requires that the
-    /// predicate is true for all elements after that one.
-    @inline(__always) func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
+extension RandomAccessCollection where Index == Int {
+    /// The index of the first element for which `predicate` is true, or the end: a binary search. Requires that the predicate is true
+    /// for all elements after that one.
+    @inline(__always) package func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
         while low < high {
-            let middle = (low + high) / 2
+            let middle = low + (high - low) / 2
             if predicate(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low

@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 
 struct LogSearch: Sendable {
@@ -57,5 +58,5 @@ struct LogSearch: Sendable {
         dropped += count
     }
 
-    func count(before number: Int) -> Int { numbers.indices.partitionPoint { numbers[$0] >= number } }
+    func count(before number: Int) -> Int { numbers.partitioningIndex { $0 >= number } }
 }

@@ -43,7 +43,7 @@ struct EventLog: Sendable {
 
     /// The index of an event, or of the next one.
     private func index(of number: Int) -> Int {
-        records.indices.partitionPoint { records[$0].number >= number }
+        records.partitioningIndex { $0.number >= number }
     }
 
     /// Merges events of several archives by time. The pages of an archive are in their order.

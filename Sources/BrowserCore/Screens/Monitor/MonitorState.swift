@@ -51,7 +51,7 @@ struct MonitorState: Sendable {
     func row(_ log: EventLog) -> Int {
         let count = count(log)
         if follows { return max(0, count - 1) }
-        let row = (0..<count).partitionPoint { number(row: $0, log) >= number }
+        let row = (0..<count).partitioningIndex { number(row: $0, log) >= number }
         return max(0, min(row, count - 1))
     }
 
