@@ -298,8 +298,11 @@ public final class Archive: Sendable, FollowedArchive {
     /// Describes a segment of which the file, or its end, can't be read; its entries are lost. Opens the files of all segments.
     package func lostSegment() throws(StorageError) -> StorageError? { try engine().lostSegment() }
 
-    package func problem() throws(StorageError) -> String? {
-        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine()).damagedPlaces)
+    /// Describes damage that was found when the index was built; with `segments`, also a segment that can't be read.
+    package func problem(withSegments segments: Bool = false) throws(StorageError) -> String? {
+        let problem = ArchiveStatus.problem(damagedPlaces: try StatusReader(engine()).damagedPlaces)
+        if problem != nil || !segments { return problem }
+        return try lostSegment()?.description
     }
 
     /// Processes that have the archive open for writing.

@@ -144,11 +144,10 @@ enum Examination {
         let subject = "\(store.path): \(name)"
         do throws(StorageError) {
             return try store.withArchive(named: name) { (archive) throws(StorageError) in
-                let status = try archive.status()
-                let segment = try archive.lostSegment()
-                if let problem = status.problem ?? segment?.description {
+                if let problem = try archive.problem(withSegments: true) {
                     return Finding(.wrong, subject, problem, advice: repair(store.path))
                 }
+                let status = try archive.status()
                 let open = status.attachedProcesses
                 let users = open == 0 ? "" : ", open in \(Figures.count(open, "process", "processes"))"
                 let amount = Figures.amount(status.entries, bytes: status.diskBytes)

@@ -1,8 +1,7 @@
 extension Archive {
     /// Reports entries lost when the index was rebuilt, or with segments that can't be read. Returns whether there are any.
     func complainOfLoss(withSegments: Bool = false) throws(StorageError) -> Bool {
-        let segment = withSegments ? try lostSegment() : nil
-        guard let problem = try status().problem ?? segment?.description else { return false }
+        guard let problem = try problem(withSegments: withSegments) else { return false }
         Narration.complain("\(name): \(problem)")
         return true
     }
