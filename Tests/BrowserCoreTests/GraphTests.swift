@@ -219,12 +219,16 @@ struct GraphTests {
                 source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
             }
         }
+        expectProposal(limit + 39 * 500, in: &browser)
+    }
+
+    /// Expects that `L` proposes this disk limit.
+    private func expectProposal(_ limit: UInt64, in browser: inout HeadlessBrowser) {
         clock.advance(1)
         browser.refresh()
         browser.refresh()
         browser.press([.character("L")])
-        let proposal = "disk \(Figures.bytes(limit + 39 * 500)) memory"
-        #expect(browser.text.contains(proposal), "\(browser.text)")
+        #expect(browser.text.contains("disk \(Figures.bytes(limit)) memory"), "\(browser.text)")
     }
 
     private func evict(_ key: String, bytes: Int) {
@@ -241,12 +245,7 @@ struct GraphTests {
             evict("key \(number + 1)", bytes: size)
             source.happen(.record, "key \(number)", archive: "City", bytes: size, at: clock.now)
         }
-        clock.advance(1)
-        browser.refresh()
-        browser.refresh()
-        browser.press([.character("L")])
-        let proposal = "disk \(Figures.bytes(limit + UInt64(size))) memory"
-        #expect(browser.text.contains(proposal), "\(browser.text)")
+        expectProposal(limit + UInt64(size), in: &browser)
     }
 
     @Test("the proposed limit has space for absent values that were evicted later, not before")
@@ -259,12 +258,7 @@ struct GraphTests {
         for number in 20..<32 {
             source.happen(.record, "key \(number)", archive: "City", bytes: 500, at: clock.now)
         }
-        clock.advance(1)
-        browser.refresh()
-        browser.refresh()
-        browser.press([.character("L")])
-        let proposal = "disk \(Figures.bytes(limit + 79 * 500)) memory"
-        #expect(browser.text.contains(proposal), "\(browser.text)")
+        expectProposal(limit + 79 * 500, in: &browser)
     }
 
     @Test("evictions before a change of the limits don't count as too small", arguments: [false, true])

@@ -29,7 +29,7 @@ package final class OpenSources: Sendable {
             if ServerAddress.isURL(path) {
                 let server = ServerSource(
                     try ServerAddress(path, password: password), remembers: engine ?? EngineSource(),
-                    undoFolder: engine?.state.map { $0.path + "/undo" },
+                    undoFolder: engine?.state?.undoFolder,
                     allowsWriting: (first as? ServerSource)?.allowsWriting == true)
                 try server.connect()
                 opened = server

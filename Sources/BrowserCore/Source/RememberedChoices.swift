@@ -192,6 +192,9 @@ package struct StateFolder: Sendable {
             .map { StateFolder(path: $0) }
     }
 
+    /// Of the store with the undo records of servers.
+    package var undoFolder: String { path + "/undo" }
+
     package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.most) }
     package var savedQueries: StateRecords<SavedQuery> {
         StateRecords(path: path + "/saved-queries", most: SavedQuery.most, forgets: false)

@@ -140,7 +140,7 @@ struct EventReader: ArchiveOperation {
             var event = describe(raw)
             // Two keys may share 32 bits of hash.
             if !isOfAll, event.keyIsComplete, let known = event.key, known != name { continue }
-            if [.record, .update, .deadline].contains(event.kind), raw.location != .none {
+            if event.kind.setsExpiry, raw.location != .none {
                 let deadline = try? engine.withFrame(at: raw.location, tag: tag) { $0.deadline(.deadline) }
                 event.expires = deadline.flatMap(Deadline.date)
             }

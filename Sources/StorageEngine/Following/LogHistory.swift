@@ -190,7 +190,7 @@ private struct KeyTrace {
         var event = ArchiveEvent(
             kind, cause, key: ofAll ? nil : name, bytes: ofAll ? 0 : bytes,
             time: Timestamp(microseconds: time))
-        if [.record, .update, .deadline].contains(kind) { event.expires = Deadline.date(atBoot: deadline) }
+        if kind.setsExpiry { event.expires = Deadline.date(atBoot: deadline) }
         let earliest = notBefore.flatMap { $0 < time ? Timestamp(microseconds: $0) : nil }
         changes.append(LogHistory.Change(event, notBefore: earliest))
     }

@@ -152,6 +152,7 @@ extension ArchiveOpening {
         for (number, deadline) in found.deadlines {
             if let slot = index.entry(number) { try section.recordDeadline(of: number, slot, as: deadline) }
         }
+        guard !found.lacking.isEmpty else { return }
         for (location, deadline) in found.lacking { try storeAgain(location, deadline, section) }
         // They have their former recency.
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))

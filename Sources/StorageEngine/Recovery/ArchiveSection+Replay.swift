@@ -96,7 +96,9 @@ extension ArchiveSection {
         if let note, location.segment < index.oldestSegment {
             engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: 1) }
         }
-        let isDamaged = engine.replayedRemovals.withLock { $0?.damaged.contains(location) ?? false }
+        let isDamaged =
+            engine.kind == .collection
+            && engine.replayedRemovals.withLock { $0?.damaged.contains(location) ?? false }
         // Usually the entry is no longer live, which this shows without opening a file.
         guard location < place, location.segment >= index.oldestSegment,
             isDamaged || index.liveFrames(ofSegment: location.segment) != 0,

@@ -22,6 +22,9 @@ public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
     case append = 10
     /// The limits of the archive changed; the event concerns no entry.
     case resize = 11
+
+    /// Whether it gives an entry an expiry time, or none.
+    var setsExpiry: Bool { [.record, .update, .deadline].contains(self) }
 }
 
 /// Why an event happened.

@@ -1,3 +1,4 @@
+import BrowserCore
 import ServerInspection
 
 extension StoreArguments {
@@ -17,10 +18,7 @@ extension StoreArguments {
 extension ServerAddress {
     /// Folder of the store with the undo records of servers; nil without a home folder.
     static var undoFolder: String? {
-        StateFile.folder(
-            "XDG_STATE_HOME", or: ".local/state", environment: ProcessInfo.processInfo.environment
-        )
-        .map { $0 + "/undo" }
+        StateFolder.standard(environment: ProcessInfo.processInfo.environment)?.undoFolder
     }
 
     /// Refuses to change a remote server without --write.

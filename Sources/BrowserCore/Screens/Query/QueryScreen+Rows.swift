@@ -8,8 +8,9 @@ extension QueryScreen {
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let query = model.query else { return nil }
         let all = query.marks.isEmpty ? query.row?.target.map { [$0] } ?? [] : query.marks.list
-        let gone = query.view.changes.filter { $0.value == .gone }
-            .compactMap { query.answer?.rows[$0.key].target }
+        let gone = Set(
+            query.view.changes.lazy.filter { $0.value == .gone }
+                .compactMap { query.answer?.rows[$0.key].target })
         return ChosenEntries(
             archive: query.archive, targets: all.filter { !gone.contains($0) },
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
