@@ -181,20 +181,7 @@ extension [PastQuery] {
     }
 }
 
-package struct StateFolder: Sendable {
-    package let path: String
-
-    package init(path: String) { self.path = path }
-
-    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil without a home folder.
-    package static func standard(environment: [String: String]) -> StateFolder? {
-        StateFile.folder("XDG_STATE_HOME", or: ".local/state", environment: environment)
-            .map { StateFolder(path: $0) }
-    }
-
-    /// Of the store with the undo records of servers.
-    package var undoFolder: String { path + "/undo" }
-
+extension StateFolder {
     package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.most) }
     package var savedQueries: StateRecords<SavedQuery> {
         StateRecords(path: path + "/saved-queries", most: SavedQuery.most, forgets: false)

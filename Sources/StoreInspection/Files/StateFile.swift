@@ -89,3 +89,18 @@ package struct StateFile: Sendable, Hashable {
         guard unlink(path) == 0 || errno == ENOENT else { throw SourceError(path, errno: errno) }
     }
 }
+
+package struct StateFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil without a home folder.
+    package static func standard(environment: [String: String]) -> StateFolder? {
+        StateFile.folder("XDG_STATE_HOME", or: ".local/state", environment: environment)
+            .map { StateFolder(path: $0) }
+    }
+
+    /// Of the store with the undo records of servers.
+    package var undoFolder: String { path + "/undo" }
+}

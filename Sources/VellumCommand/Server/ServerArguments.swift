@@ -1,4 +1,3 @@
-import BrowserCore
 import ServerInspection
 
 extension StoreArguments {
