@@ -36,7 +36,8 @@ package final class Interposer: Sendable {
         _ command: [String], at server: Int, prepare: (Interposer) throws -> Void,
         change: (Interposer) throws -> Void, then check: (_ step: Int, Interposer) throws -> Void
     ) throws -> Int {
-        let (step, count) = (Guarded(0), Guarded(0))
+        let step = Guarded(0)
+        let count = Guarded(0)
         let other = RESPCommand(words: command.map { Array($0.utf8) })
         let proxy = try Interposer(
             to: server,
