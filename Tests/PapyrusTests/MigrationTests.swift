@@ -87,7 +87,8 @@ import Testing
     @Test("a migration ends although another task saves objects") func savesDuringMigration() async throws {
         let count = 600
         await store.save(objects: (0..<count).map { First(id: $0, text: "t") })
-        let (store, isOver) = (store, Guarded(false))
+        let store = store
+        let isOver = Guarded(false)
         let calls = Guarded(0)
         async let saving: Void = {
             while !isOver.withLock({ $0 }) {

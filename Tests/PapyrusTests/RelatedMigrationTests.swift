@@ -122,7 +122,8 @@ import Testing
         }
         // Relations saved with an object replace the former ones.
         let empty = await store.objects(type: Friend1.self).execute().filter(\.friends.isEmpty).count
-        let (other, conversions) = (PapyrusStore(url: place.url), Guarded(0))
+        let other = PapyrusStore(url: place.url)
+        let conversions = Guarded(0)
         let migration = Migration<Friend1, Friend2> {
             if conversions.withLock({ number in
                 number += 1; return number % 200 == 0

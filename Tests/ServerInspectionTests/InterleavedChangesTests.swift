@@ -115,7 +115,8 @@ struct InterleavedChangesTests {
             let idle = RESPCommand("RESTORE") + key + "0" + dump + "IDLETIME" + "1000"
             _ = try served.client.command(idle)
         }
-        let (port, isStored) = (served.server.port, Guarded(false))
+        let port = served.server.port
+        let isStored = Guarded(false)
         let proxy = try Interposer(
             to: port,
             before: { command in
@@ -167,7 +168,8 @@ struct InterleavedChangesTests {
     func changesOfSkippedKeys() async throws {
         let served = try await Served()
         let keys = try served.fill(keys: 65, with: "former")
-        let (port, transactions) = (served.server.port, Guarded(0))
+        let port = served.server.port
+        let transactions = Guarded(0)
         let proxy = try Interposer(
             to: port,
             before: { command in

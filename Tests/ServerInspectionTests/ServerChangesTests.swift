@@ -272,7 +272,8 @@ struct ServerChangesTests {
         let served = try await Served()
         let writer = try served.server.client()
         let targets = try served.targets(served.fill(keys: 200))
-        let (port, isOver) = (served.server.port, Guarded(false))
+        let port = served.server.port
+        let isOver = Guarded(false)
         let writing = Background {
             let client = try PlainClient(port: port)
             var count = 0
@@ -514,7 +515,8 @@ struct ServerChangesTests {
         for key in keys { try served.ask("SET", key, "value") }
         try await Task.sleep(for: .seconds(5))
         let targets = try served.targets(keys)
-        let (port, isOver) = (served.server.port, Guarded(false))
+        let port = served.server.port
+        let isOver = Guarded(false)
         let writing = Background {
             let client = try PlainClient(port: port)
             while !isOver.withLock({ $0 }) { _ = try client.command("APPEND", "key 7", "1") }

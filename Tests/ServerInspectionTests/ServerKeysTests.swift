@@ -418,7 +418,8 @@ struct ServerKeysTests {
     func valuesThatChange() async throws {
         let served = try await Served()
         for number in 0..<5000 { try served.ask("ZADD", "scores", "\(number)", "member \(number)") }
-        let (port, isOver) = (served.server.port, Guarded(false))
+        let port = served.server.port
+        let isOver = Guarded(false)
         let writing = Background {
             let client = try PlainClient(port: port)
             var generator = SeededGenerator.announced("scores")
@@ -467,7 +468,8 @@ struct ServerKeysTests {
     func changedType() async throws {
         let served = try await Served()
         try served.ask("SET", "key", "0")
-        let (port, isChanged) = (served.server.port, Guarded(false))
+        let port = served.server.port
+        let isChanged = Guarded(false)
         let proxy = try Interposer(
             to: port,
             before: { command in
