@@ -115,8 +115,11 @@ extension ArchiveOpening {
         let engine = try engine(on: memory, as: role)
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
-        section.index.setDamagedPlaces(try section.rebuild(isRoomy: isRoomy))
-        section.index.setLoss(evidence?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount))
+        let findings = try section.rebuild(isRoomy: isRoomy)
+        section.index.setDamagedPlaces(findings.damaged)
+        section.index.setLoss(
+            evidence?.loss(
+                logEndsAt: engine.index.head, messages: engine.index.entryCount, ends: findings.ends))
         // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
         var sequence = max(section.index.sequence, evidence?.sequence ?? 0)
         // Sequences begin with the time: no plan for a former archive of this name matches. Messages are numbered from 1 for users.
@@ -127,40 +130,44 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// After a repair, removes the entries that the replaced index lists as deleted and, in a cache, those that it doesn't list; sets
-    /// its expiry times; and stores its entries again that a damaged frame would lose. A copy changes only its own index, and stores
-    /// nothing.
+    /// If the replaced index outranks the new one, removes the entries that it lists as deleted and, in a cache, those that it
+    /// doesn't list; sets its expiry times; and stores its entries again that a damaged frame would lose. A copy changes only its own
+    /// index.
     private func reconcile(
         _ section: borrowing ArchiveSection, with evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
         let index = section.index
-        guard let evidence, evidence.isDamaged || evidence.isReplaced || index.loss != nil,
-            let found = evidence.contradictions(in: section.engine)
+        guard let evidence, evidence.outranks(index), let found = evidence.contradictions(in: section.engine)
         else { return }
         let outdated = found.deleted + (descriptor.configuration.kind == .cache ? found.unnamed : [])
         guard !outdated.isEmpty || !found.deadlines.isEmpty || !found.lacking.isEmpty else { return }
-        guard role.attachment != nil else {
+        let isCopy = role.attachment == nil
+        if isCopy {
             for number in outdated { section.remove(number) }
-            for (number, deadline) in found.deadlines {
-                if let slot = index.entry(number) { section.setDeadline(of: number, slot, to: deadline) }
-            }
-            return
+        } else {
+            // The removal appends frames, after which the new end of the log would hide the loss.
+            try evidence.markReplaced(in: folder, index.loss)
+            try section.removeBatch(outdated, .eviction, .damage)
         }
-        // The removal appends frames, after which the new end of the log would hide the loss.
-        try evidence.markReplaced(in: folder, index.loss)
-        try section.removeBatch(outdated, .eviction, .damage)
         for (number, deadline) in found.deadlines {
-            if let slot = index.entry(number) { try section.recordDeadline(of: number, slot, as: deadline) }
+            guard let slot = index.entry(number) else { continue }
+            if isCopy {
+                section.setDeadline(of: number, slot, to: deadline)
+            } else {
+                try section.recordDeadline(of: number, slot, as: deadline)
+            }
         }
         guard !found.lacking.isEmpty else { return }
-        for (location, deadline) in found.lacking { try storeAgain(location, deadline, section) }
+        for (location, deadline) in found.lacking {
+            try storeAgain(location, deadline, section, isCopy: isCopy)
+        }
         // They have their former recency.
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
     }
 
-    /// Stores the entry of an intact frame again if its key has no entry.
+    /// Stores the entry of an intact frame again if its key has no entry; a copy lists it only.
     private func storeAgain(
-        _ location: Location, _ deadline: Int64, _ section: borrowing ArchiveSection
+        _ location: Location, _ deadline: Int64, _ section: borrowing ArchiveSection, isCopy: Bool
     ) throws(StorageError) {
         let engine = section.engine
         guard location.segment >= section.index.oldestSegment,
@@ -170,8 +177,15 @@ extension ArchiveOpening {
         guard let frame = engine.log.validFrame(pin, at: location.offset),
             case .store = frame.change(in: engine.kind, at: location)
         else { return }
-        if let present = try engine.find(frame.key, tag: engine.hash.tag(frame.key)) {
-            return engine.unpin(present)
+        let tag = engine.hash.tag(frame.key)
+        if let present = try engine.find(frame.key, tag: tag) { return engine.unpin(present) }
+        guard !isCopy else {
+            try section.index.numbers.reserve()
+            let number = section.applyPut(engine.content(of: frame), tag: tag, number: 0, at: location)
+            if let slot = section.index.entry(number) {
+                section.setDeadline(of: number, slot, to: deadline)
+            }
+            return
         }
         var traits = frame.traits
         traits.deadline = deadline

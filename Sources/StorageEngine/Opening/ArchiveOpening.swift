@@ -133,7 +133,9 @@ struct ArchiveOpening {
                     "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
                     + "close the archive in those processes")
         }
-        let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark)
+        // A crashed process's index that is unsound may be contradicted by a damaged log, of which it knows more.
+        let evidence = try PriorIndexEvidence(
+            folder, descriptor, mark: mark, withRows: mark == MarkStanding.none)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)
         return (memory, nil, isShared)
     }

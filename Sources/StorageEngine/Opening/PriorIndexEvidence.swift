@@ -10,6 +10,8 @@ struct PriorIndexEvidence {
     /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
     private var gaps: [UInt32] = []
     private var messages = 0
+    /// By segment, the last offset that an entry names. Known if the checksum over the index is right.
+    private var lastNamed: [UInt32: Int] = [:]
     private let isTrustworthy: Bool
     /// The hash of its tags, which depends on the index.
     private let hash: KeyHash
@@ -19,7 +21,8 @@ struct PriorIndexEvidence {
     private(set) var isOfDamagedLog = false
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
-    /// For a repair, or after an interrupted one: the entries of the index, if it is of this boot; sorted.
+    private let isForRepair: Bool
+    /// With all rows: the entries of the index, if it is of this boot; sorted.
     private var rows: [Row]?
     /// Whether the rows contain all changes of the log.
     private var isComplete = false
@@ -49,11 +52,13 @@ struct PriorIndexEvidence {
         var lacking: [(location: Location, deadline: Int64)] = []
     }
 
-    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. For a repair, sorts the entries' locations.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `withRows`: reads and sorts the entries, which a
+    /// repair and an interrupted one always need.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
-        forRepair: Bool = false
+        withRows: Bool = false, forRepair: Bool = false
     ) throws(StorageError) {
+        isForRepair = forRepair
         let found = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
             try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
         }
@@ -89,8 +94,14 @@ struct PriorIndexEvidence {
         if descriptor.configuration.kind == .log, index.lockOwner == 0, !absent.isEmpty {
             (gaps, messages) = (absent, index.entryCount)
         }
+        if mark == .right, descriptor.configuration.kind != .log {
+            for number in 1..<index.usedEntries + 1 {
+                guard let location = index.entry(number)?.location, location != .none else { continue }
+                lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
+            }
+        }
         isReplaced = state == .replaced
-        guard forRepair || isReplaced else { return }
+        guard withRows || forRepair || isReplaced else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         isComplete = index.lockOwner == 0
@@ -122,6 +133,14 @@ struct PriorIndexEvidence {
         index.setLoss(loss)
         // A copy of the file is evidence only with the mark.
         try? index.cleanMark.set()
+    }
+
+    /// Whether a rebuilt index must agree with this one: after a repair, and with the rows of a log that has damage or a loss but has
+    /// not grown since.
+    func outranks(_ index: ChangingIndex) -> Bool {
+        if isReplaced || isDamaged { return true }
+        guard index.loss != nil || index.damagedPlaces > 0 else { return false }
+        return isForRepair || isComplete && index.head <= end
     }
 
     /// The entries of another index of this log that this one contradicts; `nil` if this one's entries are unknown. Reads the
@@ -183,12 +202,17 @@ struct PriorIndexEvidence {
     }
 
     /// The loss of a log that ends at `end` and, for a log archive, has this number of messages, according to this evidence.
-    func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
+    /// `ends`: where older segments have no more frames.
+    func loss(logEndsAt end: Location, messages: Int, ends: [UInt32: Int] = [:]) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)
         loss = .joining(loss, LogLoss(from: end == .none ? first : end, to: self.end))
         for number in missing + (messages < self.messages ? gaps : []) {
             loss = .joining(loss, LogLoss(segments: number...number))
+        }
+        for (number, offset) in ends where lastNamed[number] ?? 0 >= offset {
+            let next = Location(segment: number &+ 1, offset: SegmentHeader.bytes)
+            loss = .joining(loss, LogLoss(from: Location(segment: number, offset: offset), to: next))
         }
         return loss
     }

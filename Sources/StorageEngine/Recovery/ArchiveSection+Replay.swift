@@ -212,8 +212,7 @@ extension ArchiveSection {
     }
 
     /// Fills an empty index from all segments, oldest first. `isRoomy` sizes its table in advance; otherwise it grows as needed.
-    /// Returns the number of damaged places.
-    func rebuild(isRoomy: Bool = true) throws(StorageError) -> Int {
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
         var findings = ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
         engine.replayedRemovals.withLock { $0 = ReplayedRemovals() }
@@ -248,7 +247,8 @@ extension ArchiveSection {
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
-            if try log.lengthProblem(of: number) != nil { findings.damaged += 1 }
+            let isShort = try log.lengthProblem(of: number) != nil
+            if isShort { findings.damaged += 1 }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.setOldestSegment(number) }
@@ -260,7 +260,9 @@ extension ArchiveSection {
             try replayWaiting()
             let damagedEnd = isNewest ? reader.filter.damagedEnd : nil
             let end = damagedEnd ?? result.end
-            if !result.isBlankBehind {
+            if result.isBlankBehind {
+                if !isNewest, !isShort { findings.ends[number] = end }
+            } else {
                 if !isNewest || damagedEnd != nil { findings.damaged += 1 }
                 // Leftovers of an operation that was not acknowledged.
                 if isNewest, engine.attachment != nil { try segments.clearRemains(pin, from: end) }
@@ -281,7 +283,7 @@ extension ArchiveSection {
         applyUndoBudget()
         dropTombstones(most: .max)
         compactAfterRebuild()
-        return findings.damaged
+        return findings
     }
 
     /// Removes an incomplete batch at the log's end, which was not acknowledged.

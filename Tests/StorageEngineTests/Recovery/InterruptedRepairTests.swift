@@ -124,6 +124,38 @@ import Testing
 
     #if DEBUG
     @Test(
+        "shows readers the entries that only the old index has", arguments: [ArchiveKind.cache, .collection],
+        [CrashPoint.indexFileMade, .rebuildSegmentDone, .indexBuilt])
+    func readers(kind: ArchiveKind, point: CrashPoint) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try folder.archive(creating: kind == .cache ? .cache() : .collection)
+        let keys = (0..<20).map { "key \($0)" }
+        for key in keys {
+            try archive.put([1], forKey: key)
+            try archive.setLifetime(.seconds(3600), forKey: key)
+        }
+        _ = try archive.carryOut(.delete, on: archive.planned(keys))
+        let segment = folder.archivePath("A", try #require(try folder.segments().first))
+        let undo = (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
+        #expect(try archive.undo()?.entries == 20)
+        try archive.put([2], forKey: "later")
+        archive.close()
+        try flip(segment, at: undo + 20)
+        let worker = try Worker(["repair", folder.store, "A", "1", point.rawValue], in: folder)
+        #expect(try await worker.finish().status & 0x7f == SIGKILL)
+        try folder.withArchive(mode: .readOnly) { archive in
+            let found = try archive.entries().keys
+            #expect(Set(found) == Set(keys + ["later"]))
+            for key in keys {
+                let (metadata, value) = (try archive.metadata(key), try archive.peek(key))
+                #expect(metadata?.expires != nil && value == [1])
+            }
+        }
+        _ = try repair(folder)
+        #expect(try Set(content(folder).keys) == Set(keys + ["later"]))
+    }
+
+    @Test(
         "loses nothing by a kill", arguments: Case.allCases,
         [CrashPoint.indexFileMade, .rebuildSegmentDone, .removalFrameWritten, .indexBuilt, .indexRenamed])
     func kill(damage: Case, point: CrashPoint) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// Values that a damaged or missing part of the log replaced or removed.
@@ -337,6 +338,82 @@ import Testing
         #expect(abs(kept.microseconds - (expires?.microseconds ?? 0)) < 1_000_000)
         #expect(try repaired.peek("key") == Self.new && repaired.check().clean)
         try repaired.expectValid()
+    }
+
+    enum LostChange: CaseIterable { case put, deletion, expiry, undo }
+
+    @Test(
+        "a repair keeps what the old index knows of a segment with a blank end",
+        arguments: [ArchiveKind.cache, .collection], LostChange.allCases)
+    func blankEnd(kind: ArchiveKind, change: LostChange) throws {
+        let archive = try folder.archive(creating: kind == .cache ? .cache(4_000_000) : .collection)
+        var number = 0
+        func fill(untilSegments count: Int) throws {
+            while try folder.segments().count < count {
+                try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
+                number += 1
+            }
+        }
+        try archive.put(Self.old, forKey: "key")
+        if change == .undo { _ = try archive.carryOut(.delete, on: archive.planned(["key"])) }
+        try fill(untilSegments: 2)
+        let second = folder.archivePath("A", try #require(try folder.segments().last))
+        let place = (try #require(contents(of: second).lastIndex { $0 != 0 }) / 8 + 1) * 8
+        switch change {
+        case .put: try archive.put(Self.new, forKey: "key")
+        case .deletion: _ = try archive.carryOut(.delete, on: archive.planned(["key"]))
+        case .expiry: #expect(try archive.setLifetime(.seconds(3600), forKey: "key"))
+        case .undo: #expect(try archive.undo()?.entries == 1)
+        }
+        try fill(untilSegments: 3)
+        archive.close()
+        let end = try contents(of: second).count
+        try overwrite(second, at: place, with: [UInt8](repeating: 0, count: end - place))
+        // A copy has no index that a process trusts, but the loss is known.
+        let copy = try TemporaryFolder(inMemory: true)
+        try FileManager.default.copyItem(atPath: folder.store, toPath: copy.store)
+        #expect(try copy.withArchive(mode: .readOnly) { try $0.status().damagedPlaces == 1 })
+        for place in [folder, copy] {
+            #expect(try place.withArchive(mode: .readOnly) { try !$0.check().clean })
+            _ = try Store.open(at: place.store).repair(archiveNamed: "A")
+            let repaired = try place.rebuilt()
+            defer { repaired.close() }
+            let value: [UInt8]? = if change == .put { kind == .cache ? nil : Self.old } else { Self.old }
+            #expect(try repaired.peek("key") == (change == .deletion ? nil : value))
+            #expect(try (repaired.metadata("key")?.expires != nil) == (change == .expiry))
+            #expect(try repaired.check().clean)
+            try repaired.expectValid()
+        }
+    }
+
+    @Test(
+        "an opening after a crash keeps what the index knows of a damaged log",
+        arguments: [ArchiveKind.cache, .collection])
+    func damageAfterCrash(kind: ArchiveKind) async throws {
+        try filled(kind)
+        var place = 0
+        try folder.withArchive { archive in
+            _ = try archive.carryOut(.delete, on: archive.planned(["before", "key"]))
+            place = try logEnd()
+            #expect(try archive.undo()?.entries == 2)
+            try archive.put([2], forKey: "later")
+        }
+        let worker = try Worker(["hold", folder.store, "A", "1"], in: folder)
+        let observer = try folder.archive(mode: .readOnly)
+        #expect(try await eventually(within: 10) { try observer.metadata("worker 1") != nil }, "\(worker.linesSoFar())")
+        try await worker.kill()
+        // In the length of the frame, so that the index's log tail seems to be within a frame.
+        try flip(segment, at: place + 5)
+        try folder.withArchive { archive in
+            try archive.put([3], forKey: "last")
+            #expect(try archive.peek("key") == Self.new && archive.peek("before") == [1])
+            #expect(try archive.invariantViolations() == [])
+        }
+        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let repaired = try folder.rebuilt()
+        defer { repaired.close() }
+        #expect(try repaired.peek("key") == Self.new && repaired.peek("before") == [1])
+        #expect(try repaired.peek("last") == [3] && repaired.check().clean)
     }
 
     @Test("an undo counts damaged entries apart") func undoOfDamage() throws {
