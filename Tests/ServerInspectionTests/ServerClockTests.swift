@@ -9,16 +9,15 @@ import ValkeyWire
 
 /// The server reports false times, or its clock is set between two commands.
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
-struct ServerClockTests {
+final class ServerClockTests: Sendable {
     /// Seconds that are added to the server's answers to `TIME`, except in transactions.
     private let error = Guarded(0)
 
     private func proxy(_ served: Served) throws -> Interposer {
-        let error = error
-        return try Interposer(
+        try Interposer(
             to: served.server.port,
             changing: { command, answer in
-                let seconds = error.withLock { $0 }
+                let seconds = self.error.withLock { $0 }
                 let lines = String(decoding: answer, as: UTF8.self).split(separator: "\r\n")
                 guard command == ["TIME"], seconds != 0, lines.count == 5, let time = Int(lines[2]) else {
                     return answer

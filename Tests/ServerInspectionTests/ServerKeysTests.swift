@@ -199,9 +199,9 @@ struct ServerKeysTests {
                 try ServerListing(served.connection, database: 0, matching: pattern, isPaced: false))
             #expect(listing.count == (pattern == nil ? 2 : 1))
             let text = try #require(FilterPattern(filter))
-            let (found, unreadable) = listing.entries(matching: text, among: .all(listing.count)) { _ in }
-            #expect(try found.map { try listing.key(at: Int($0)) } == ["h'2a63e9'"])
-            #expect(unreadable == 0)
+            let matches = listing.entries(matching: text, among: .all(listing.count)) { _ in }
+            #expect(try matches.found.map { try listing.key(at: Int($0)) } == ["h'2a63e9'"])
+            #expect(matches.unreadable == 0)
         }
     }
 

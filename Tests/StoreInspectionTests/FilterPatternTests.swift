@@ -1,9 +1,10 @@
+import ArchiveQuery
 import StoreInspection
 import Testing
 
 struct FilterPatternTests {
     private func matches(_ key: String, _ pattern: FilterPattern) -> Bool? {
-        Array(key.utf8).withUnsafeBytes(pattern.matches(key:))
+        Array(key.utf8).withUnsafeBytes { pattern.matches(key: $0, within: SearchPatience()) }
     }
 
     @Test("a regular expression that takes too long decides nothing about a key")
@@ -12,7 +13,25 @@ struct FilterPatternTests {
         let pattern = try #require(FilterPattern("(a+)+$"))
         #expect(matches(slow, pattern) == nil && matches("xa", pattern) == true)
         #expect(matches("x", pattern) == false && matches("(A+)+$", pattern) == true)
-        #expect(pattern.matches([slow]) && pattern.ranges(in: slow).isEmpty)
+        #expect(pattern.matches([slow], within: SearchPatience()) == nil && pattern.ranges(in: slow).isEmpty)
+    }
+
+    @Test("texts for which an expression is too slow leave time for others")
+    func slowTexts() throws {
+        let slow = String(repeating: "a", count: 40) + "b"
+        let pattern = try #require(FilterPattern("^(a+)+$"))
+        for _ in 0..<100 { _ = pattern.ranges(in: slow) }
+        let patience = SearchPatience()
+        for _ in 0..<30 { #expect(pattern.matches([slow], within: patience) == nil) }
+        #expect(pattern.matches(["b"], within: patience) == false)
+        #expect(pattern.matches(["b", "aa"], within: patience) == true)
+        #expect(patience.givenUp == 30)
+    }
+
+    @Test("an invalid expression has a reason", arguments: ["(a", "[", String(repeating: "[", count: 5_000)])
+    func invalidExpression(text: String) throws {
+        let pattern = try #require(FilterPattern(text))
+        #expect(pattern.problem?.isEmpty == false && !pattern.isExpression)
     }
 
     @Test("after ! everything else matches")

@@ -1,11 +1,11 @@
 /// The mistake in an invalid regular expression, for which Foundation gives no reason.
-struct PatternProblem: Sendable, Equatable {
+package struct PatternProblem: Sendable, Equatable {
     /// Characters before the mistake.
-    let position: Int
-    let reason: String
+    package let position: Int
+    package let reason: String
 
     /// Nil if no usual mistake is found.
-    init?(_ pattern: String) {
+    package init?(_ pattern: String) {
         var scan = Scan(characters: Array(pattern))
         guard let (position, reason) = scan.problem() else { return nil }
         (self.position, self.reason) = (position, reason)

@@ -40,6 +40,8 @@ package struct Arrangement: Sendable {
         package var chosen = 0
         /// Unreadable for the filter.
         package var filtered = 0
+        /// Entries for which the filter's regular expression takes too long.
+        package var untested = 0
         package var warnings: [String] = []
         /// About the kinds of the sorted values.
         package var remarks: [String] = []
@@ -151,8 +153,9 @@ extension Arrangement {
     ) -> Set<ExactText>? {
         if group == nil, condition == nil {
             guard let pattern = FilterPattern(filter) else { return [] }
+            let patience = SearchPatience()
             return keys.filter { key in
-                Array(key.text.utf8).withUnsafeBytes(pattern.matches(key:)) != true
+                Array(key.text.utf8).withUnsafeBytes { pattern.matches(key: $0, within: patience) } != true
             }
         }
         var missing = keys.subtracting(shown.map { ExactText($0.key) })

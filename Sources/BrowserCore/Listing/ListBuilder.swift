@@ -189,17 +189,19 @@ package struct ListBuilder {
         let members = try members(of: request, sorted, listing, work, &unread)
         if request.group != nil || request.condition != nil { work.endPart() }
         var rows = members
-        if pattern == nil { unread.filtered = 0 }
+        if pattern == nil { (unread.filtered, unread.untested) = (0, 0) }
         if let pattern {
             let wider = narrowed(request)
             let candidates = wider ?? members
-            let (found, unreadable) = try listing.entries(matching: pattern, among: candidates) {
+            let matches = try listing.entries(matching: pattern, among: candidates) {
                 share throws(Stopped) in
                 try work.tell(share)
             }
-            rows = .some(found)
-            // The rows of the wider filter lack its unreadable entries.
-            unread.filtered = (wider == nil ? 0 : unread.filtered) + unreadable
+            rows = .some(matches.found)
+            // The rows of the wider filter lack its unreadable and untested entries.
+            if wider == nil { (unread.filtered, unread.untested) = (0, 0) }
+            unread.filtered += matches.unreadable
+            unread.untested += matches.untested
         }
         var bytes = listing.valueBytes
         if listing.knowsFigures, rows.count < listing.count {

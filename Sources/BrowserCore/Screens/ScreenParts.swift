@@ -281,9 +281,15 @@ extension Browser {
     }
 
     /// Why a filtered list is empty, and the key that clears the filter.
-    /// - Parameter unread: the number of rows that couldn't be compared.
-    static func noMatch(_ noun: String, _ filter: String, _ model: Model, unread: Int = 0) -> String {
-        "No \(noun) contains \"\(filter)\"\(unreadText(unread)); \(keyName(model, .clear)) clears the filter."
+    static func noMatch(
+        _ noun: String, _ filter: String, _ model: Model, _ unread: Arrangement.Unread = .init()
+    ) -> String {
+        let untested = Figures.count(unread.untested, "entry was", "entries were")
+        let slow = unread.untested > 0 ? "; \(untested) not tested, because the expression is too slow" : ""
+        let problem = FilterPattern(filter)?.problem
+        let invalid = problem.map { ", which isn't a regular expression (\($0))" } ?? ""
+        return "No \(noun) contains \"\(filter)\"\(invalid)\(unreadText(unread.filtered))\(slow); "
+            + "\(keyName(model, .clear)) clears the filter."
     }
 
     static func unreadText(_ count: Int) -> String {

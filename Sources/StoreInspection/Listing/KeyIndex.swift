@@ -44,13 +44,21 @@ package final class KeyIndex: Sendable {
     }
 }
 
+/// The entries whose key matches a filter.
+package struct KeyMatches {
+    package var found: [Int32] = []
+    package var unreadable = 0
+    /// Keys for which the filter's regular expression takes too long.
+    package var untested = 0
+}
+
 extension EntryListing {
-    /// The candidates whose key matches, in their order, and the number of unreadable keys. `checkpoint` gets the share done,
+    /// The candidates whose key matches, in their order. `checkpoint` gets the share done,
     /// 0 to 1, and may throw to stop. Reads every candidate's key on several threads.
     package func entries<Stop: Error>(
         matching pattern: FilterPattern, among candidates: Positions,
         checkpoint: (Double) throws(Stop) -> Void
-    ) throws(Stop) -> (found: [Int32], unreadable: Int) {
+    ) throws(Stop) -> KeyMatches {
         guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
             return try matches(pattern, candidates, checkpoint: checkpoint)
         }
@@ -58,39 +66,40 @@ extension EntryListing {
         var isChosen = [Bool](repeating: false, count: count)
         for index in chosen { isChosen[Int(index)] = true }
         let ordered = (0..<Int32(count)).filter { isChosen[Int($0)] }
-        let (found, unreadable) = try matches(pattern, .some(ordered), checkpoint: checkpoint)
+        var matches = try matches(pattern, .some(ordered), checkpoint: checkpoint)
         var isFound = [Bool](repeating: false, count: count)
-        for index in found { isFound[Int(index)] = true }
-        return (chosen.filter { isFound[Int($0)] }, unreadable)
+        for index in matches.found { isFound[Int(index)] = true }
+        matches.found = chosen.filter { isFound[Int($0)] }
+        return matches
     }
 
     private func matches<Stop: Error>(
         _ pattern: FilterPattern, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
-    ) throws(Stop) -> (found: [Int32], unreadable: Int) {
-        var found: [Int32] = []
-        var unreadable = 0
+    ) throws(Stop) -> KeyMatches {
+        var all = KeyMatches()
+        let patience = SearchPatience()
         var row = 0
         while row < candidates.count {
             try checkpoint(Double(row) / Double(candidates.count))
             let end = min(row + 16_384 * SharedWork.threads, candidates.count)
             let parts = SharedWork.map(row..<end) { rows in
-                var found: [Int32] = []
-                var slow = 0
-                let unreadable = readKeys(of: rows, in: candidates) { index, key in
-                    switch pattern.matches(key: key) {
-                    case true?: found.append(Int32(index))
+                var part = KeyMatches()
+                part.unreadable = readKeys(of: rows, in: candidates) { index, key in
+                    switch pattern.matches(key: key, within: patience) {
+                    case true?: part.found.append(Int32(index))
                     case false?: break
-                    case nil: slow += 1
+                    case nil: part.untested += 1
                     }
                 }
-                return (found: found, unreadable: unreadable + slow)
+                return part
             }
             for part in parts {
-                found += part.found
-                unreadable += part.unreadable
+                all.found += part.found
+                all.unreadable += part.unreadable
+                all.untested += part.untested
             }
             row = end
         }
-        return (found, unreadable)
+        return all
     }
 }

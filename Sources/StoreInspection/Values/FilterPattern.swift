@@ -9,12 +9,11 @@ package struct FilterPattern: Sendable {
     package let problem: String?
     private let plain: SearchText
     private let expression: TextPattern?
+    /// Texts of which highlighting took too long.
     private let slow = SlowTexts()
 
-    /// The number of texts for which the regular expression took too long.
     private final class SlowTexts: Sendable {
-        /// Then no more texts are tested with it, which takes seconds at most.
-        static let most = 20
+        static let most = 5
         let count = Atomic(0)
     }
 
@@ -25,14 +24,12 @@ package struct FilterPattern: Sendable {
         self.plain = plain
         let expression = text.contains { "\\^$.|?*+()[]{}".contains($0) } ? TextPattern("(?i)" + text) : nil
         self.expression = expression?.isValid == true ? expression : nil
-        guard expression?.isValid == false else {
-            problem = nil
-            return
-        }
-        do {
-            _ = try Regex(text)
-            problem = "no regular expression"
-        } catch { problem = "\(error)" }
+        let isInvalid = expression?.isValid == false
+        problem =
+            isInvalid
+            ? PatternProblem(text).map { "\($0.reason), at character \($0.position + 1)" }
+                ?? "not a regular expression"
+            : nil
     }
 
     /// Whether the text is also a regular expression.
@@ -41,9 +38,10 @@ package struct FilterPattern: Sendable {
     /// Whether a longer filter that begins with this one selects a part of its matches. Allows a dot, which matches any character.
     package var isPlain: Bool { !isInverse && !text.contains { "\\^$|?*+()[]{}".contains($0) } }
 
-    /// The first matches in a text, in characters, to be highlighted; none after `!`, or if that takes longer than 5 ms.
+    /// The first matches in a text, in characters, to be highlighted; none after `!`, or if that takes longer than 5 ms, and after
+    /// five such texts.
     package func ranges(in text: String, most: Int = .max) -> [Range<Int>] {
-        if isInverse || isTooSlow { return [] }
+        if isInverse || slow.count.load(ordering: .relaxed) >= SlowTexts.most { return [] }
         var found: [Range<Int>] = []
         if let expression {
             guard let ranges = expression.ranges(in: text, most: most, within: .milliseconds(5)) else {
@@ -63,31 +61,28 @@ package struct FilterPattern: Sendable {
         return found
     }
 
-    /// Whether any of the forms of a text matches or, after `!`, none does; also if the regular expression takes too long for one.
-    package func matches(_ texts: [String]) -> Bool {
-        var isFound = false
-        for text in texts where !isFound {
-            guard let matches = plain.matches(text) ? true : search(text) else { return true }
-            isFound = matches
+    /// Whether any of the forms of a text matches or, after `!`, none does; nil if the regular expression takes too long.
+    package func matches(_ texts: [String], within patience: SearchPatience) -> Bool? {
+        var isUnknown = false
+        for text in texts {
+            switch plain.matches(text) ? true : search(text, patience) {
+            case true?: return !isInverse
+            case false?: break
+            case nil: isUnknown = true
+            }
         }
-        return isFound != isInverse
+        return isUnknown ? nil : isInverse
     }
 
     /// Whether a key in UTF-8 matches; nil if the regular expression takes too long.
-    package func matches(key: UnsafeRawBufferPointer) -> Bool? {
+    package func matches(key: UnsafeRawBufferPointer, within patience: SearchPatience) -> Bool? {
         if plain.matches(key) { return !isInverse }
         guard expression != nil else { return isInverse }
-        return search(String(decoding: key, as: UTF8.self)).map { $0 != isInverse }
+        return search(String(decoding: key, as: UTF8.self), patience).map { $0 != isInverse }
     }
 
-    private var isTooSlow: Bool { slow.count.load(ordering: .relaxed) >= SlowTexts.most }
-
-    /// Whether the regular expression matches; nil: that takes too long.
-    private func search(_ text: String) -> Bool? {
+    private func search(_ text: String, _ patience: SearchPatience) -> Bool? {
         guard let expression else { return false }
-        guard !isTooSlow else { return nil }
-        let outcome = expression.search(text, within: TextPattern.patience)
-        if outcome.isGivenUp { slow.count.wrappingAdd(1, ordering: .relaxed) }
-        return outcome.isGivenUp ? nil : outcome == .found
+        return expression.matches(text, within: patience)
     }
 }

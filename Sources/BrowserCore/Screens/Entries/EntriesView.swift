@@ -177,7 +177,7 @@ enum EntriesView {
             let keys = (model.prompt == nil ? "" : "enter, then ") + Browser.keyName(model, .history)
             let why =
                 entries.askedKey == nil || model.isOfServer ? "" : " \(keys) shows what happened to that key."
-            return Browser.noMatch("key", filter, model, unread: arrangement.unread.filtered) + why + old
+            return Browser.noMatch("key", filter, model, arrangement.unread) + why + old
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
         let unread = max(arrangement.unread.filtered, arrangement.unread.chosen)
@@ -296,7 +296,9 @@ enum EntriesView {
         if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
         guard arrangement.isFiltered else { return "\(all)\(bytes)" }
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
-        let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
+        var rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
+        let untested = arrangement.unread.untested
+        if untested > 0 { rest += ", \(Figures.count(untested)) not tested (too slow)" }
         return "\(Figures.count(arrangement.count)) of \(all)\(rest)\(bytes)"
     }
 

@@ -17,6 +17,8 @@ struct LogSearch: Sendable {
     /// The first message that wasn't searched; nil before the first search.
     private(set) var end: Int?
     private(set) var dropped = 0
+    /// Messages for which the regular expression takes too long.
+    private(set) var untested = 0
     /// Whether the last step to a match continued at the other end of the log.
     var hasWrapped = false
 
@@ -30,13 +32,16 @@ struct LogSearch: Sendable {
     }
 
     mutating func restart() {
-        (ticket, isPending, isStopped, end, dropped) = (nil, false, false, nil, 0)
+        (ticket, isPending, isStopped, end, dropped, untested) = (nil, false, false, nil, 0, 0)
         (numbers, lines, hasWrapped) = ([], [:], false)
     }
 
-    mutating func add(_ found: [(number: Int, line: LogLine)], upTo end: Int) {
+    typealias Found = (messages: [(number: Int, line: LogLine)], untested: Int)
+
+    mutating func add(_ new: Found, upTo end: Int) {
         self.end = end
-        for (number, line) in found {
+        untested += new.untested
+        for (number, line) in new.messages {
             numbers.append(number)
             lines[number] = line
         }

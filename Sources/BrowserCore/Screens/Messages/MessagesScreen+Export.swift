@@ -34,15 +34,19 @@ extension MessagesScreen {
             amount: Figures.count(log.count + log.filter.dropped, kind + "message", kind + "messages"),
             noun: ("message", "messages"), formats: ".ndjson, .json, .csv, .tsv; others as text"
         ) { (context, path, replaces) throws(SourceError) in
-            try write(context, path, replaces) { body throws(SourceError) in
-                try read(available, of: log, pattern?.matches(_:), context, body)
+            let patience = SearchPatience()
+            var report = try write(context, path, replaces) { body throws(SourceError) in
+                try read(available, of: log, pattern, patience, context, body)
             }
+            report?.givenUp = patience.givenUp
+            return report
         }
     }
 
     /// Reads messages in their order. Returns their number; nil if stopped.
     private static func read(
-        _ range: Range<Int>, of log: LogState, _ matches: (([String]) -> Bool)?, _ context: QuestionContext,
+        _ range: Range<Int>, of log: LogState, _ pattern: FilterPattern?, _ patience: SearchPatience,
+        _ context: QuestionContext,
         _ body: (LogLine) throws(SourceError) -> Void
     ) throws(SourceError) -> Int? {
         var (next, count) = (range.lowerBound, 0)
@@ -53,7 +57,9 @@ extension MessagesScreen {
                 nextEvent: log.nextEvent, limit: .max, in: log.archive)
             guard !lines.isEmpty else { break }
             // Patterns match the beginning that the list reads.
-            for line in lines where matches?(line.cut.searched) ?? true {
+            for line in lines {
+                let matches = pattern.map { $0.matches(line.cut.searched, within: patience) }
+                guard matches != .some(false), matches != .some(nil) else { continue }
                 try body(line)
                 count += 1
             }

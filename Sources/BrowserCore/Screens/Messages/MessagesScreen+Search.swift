@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
@@ -97,7 +98,8 @@ extension MessagesScreen {
         let (archive, nextEvent, text) = (log.archive, log.nextEvent, log[purpose].text)
         let title = "search messages \(range) of \(archive.name) for \(text)"
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
-            var found: [(number: Int, line: LogLine)] = []
+            var found: LogSearch.Found = ([], 0)
+            let patience = SearchPatience()
             var next = range.lowerBound
             while next < range.upperBound {
                 let share = Double(next - range.lowerBound) / Double(range.count)
@@ -106,15 +108,20 @@ extension MessagesScreen {
                     count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
                     nextEvent: nextEvent, in: archive)
                 guard !lines.isEmpty else { break }
-                for (offset, line) in lines.enumerated()
-                where patterns.allSatisfy({ $0.matches(line.searched) }) {
-                    found.append((next + offset, line.beginning))
+                for (offset, line) in lines.enumerated() {
+                    let matches = patterns.map { $0.matches(line.searched, within: patience) }
+                    if matches.contains(false) { continue }
+                    if matches.contains(nil) {
+                        found.untested += 1
+                    } else {
+                        found.messages.append((next + offset, line.beginning))
+                    }
                 }
-                found.removeFirst(max(0, found.count - 2 * LogSearch.most))
+                found.messages.removeFirst(max(0, found.messages.count - 2 * LogSearch.most))
                 next += lines.count
             }
             return found
-        } then: { (model, result: Result<[(number: Int, line: LogLine)]?, SourceError>) in
+        } then: { (model, result: Result<LogSearch.Found?, SourceError>) in
             guard let now = model.log, now.archive == archive, now[purpose].text == text,
                 now[purpose].isPending, now[purpose].ticket == ticket
             else { return [] }
@@ -128,7 +135,7 @@ extension MessagesScreen {
             case .success(nil): break
             case .failure(let error):
                 // It is retried with the next messages.
-                model.log?[purpose].add([], upTo: range.upperBound)
+                model.log?[purpose].add(([], 0), upTo: range.upperBound)
                 model.log?.readProblem = error.description
             }
             return []
@@ -155,7 +162,8 @@ extension MessagesScreen {
         let search = log[purpose]
         if search.end == nil { return search.isStopped ? "stopped" : "searching" }
         let found = search.numbers.count + search.dropped
-        guard found > 0 else { return "no match" }
+        let untested = search.untested > 0 ? ", \(Figures.count(search.untested)) not tested (too slow)" : ""
+        guard found > 0 else { return "no match" + untested }
         let kept = search.dropped > 0 ? ", the latest \(Figures.count(search.numbers.count)) kept" : ""
         let index = search.count(before: log.cursor)
         let isThere =
@@ -163,6 +171,6 @@ extension MessagesScreen {
             && search.numbers[index] == log.cursor
         let place = isThere ? "\(Figures.count(index + 1 + search.dropped)) of " : ""
         let wrapped = isThere && search.hasWrapped ? ", wrapped" : ""
-        return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)\(wrapped)"
+        return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)\(wrapped)\(untested)"
     }
 }

@@ -74,6 +74,10 @@ enum MessagesView {
         var (warnings, facts): ([Span], [Span]) = ([], [])
         if isFiltered {
             left.append(Span("  filter \"\(log.filter.text)\"", look[.accent]))
+            if log.filter.untested > 0 {
+                let count = Figures.count(log.filter.untested)
+                warnings.append(Span("\(count) not tested (too slow)", look[.warning]))
+            }
             if log.filter.dropped > 0 {
                 warnings.append(
                     Span("\(Figures.count(log.filter.dropped)) earlier matches dropped", look[.warning]))
