@@ -410,6 +410,32 @@ struct ServerChangesTests {
         #expect(try served.changes().reversible().isEmpty)
     }
 
+    @Test("an undo with lost replies restores and counts all keys", arguments: ["RESTORE", "EXEC"])
+    func lostRepliesOfUndo(command: String) async throws {
+        let served = try await Served()
+        let keys = try served.fill(keys: 100)
+        for key in keys { try served.ask("PEXPIRE", key, "5000000") }
+        // Counts the replies of the undo.
+        let count = Guarded<Int?>(nil)
+        // An invalid answer ends the connection.
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { words, answer in
+                let number = count.withLock { count in
+                    if words.first == command { count = count.map { $0 + 1 } }
+                    return words.first == command ? count : nil
+                }
+                return number.map { $0 % 30 == 1 } == true ? Array("?\r\n".utf8) : answer
+            })
+        let changes = try served.changes(by: proxy)
+        let carried = try changes.carryOut(
+            command == "EXEC" ? .setLifetime(nil) : .delete, on: try served.targets(keys))
+        count.withLock { $0 = 0 }
+        let undone = try served.undo(carried, by: changes)
+        #expect(undone.outcome.entries == 100 && undone.outcome.isComplete && undone.stopped == nil)
+        for key in keys { #expect(try served.ask("PTTL", key).number ?? 0 > 4_000_000) }
+    }
+
     @Test("a user without the right to RESTORE deletes nothing")
     func withoutUndoRights() async throws {
         let served = try await Served()

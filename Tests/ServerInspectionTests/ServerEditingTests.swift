@@ -199,7 +199,7 @@ struct ServerEditingTests {
             })
         let changes = try served.changes(by: proxy)
         let error = #expect(throws: SourceError.self) { try store("new", over: "former", changes) }
-        #expect(error?.description.hasSuffix("nothing was stored") == true, "\(error as Any)")
+        #expect(error?.description.hasSuffix("nothing was changed") == true, "\(error as Any)")
         #expect(try PlainClient(port: port).command("GET", "k").text == "former")
     }
 

@@ -1,38 +1,51 @@
 import BrowserCore
 import ServerInspection
+import ServerSupport
+import StorageEngine
 import StoreInspection
 import TerminalKit
 import Testing
+import TestSupport
+import ValkeyWire
 
 extension ServerScreensTests {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    private func parts() -> [(key: String, new: CollectionPart, present: CollectionPart)] {
-        [
-            (
-                "hash", CollectionPart("hash", bytes("year"), value: bytes("1852")),
-                CollectionPart("hash", bytes("name"), value: bytes("Ada"))
-            ),
-            (
-                "list", CollectionPart("list", [], value: bytes("one")),
-                CollectionPart("list", bytes("2"), value: bytes("one"))
-            ),
-            ("set", CollectionPart("set", bytes("new")), CollectionPart("set", bytes("member"))),
-            (
-                "scores", CollectionPart("zset", bytes("third"), value: bytes("3")),
-                CollectionPart("zset", bytes("first"))
-            ),
+    /// An element and its value.
+    private typealias Part = (element: ValueElement, value: String)
+
+    private static func parts() -> [(key: String, new: Part, present: Part)] {
+        func name(_ text: String) -> [UInt8] { Array(text.utf8) }
+        return [
+            ("hash", (.field(name("year")), "1852"), (.field(name("name")), "Ada")),
+            ("list", (.end, "one"), (.index(2, shown: name("one"), of: nil), "one")),
+            ("set", (.member(name("new")), ""), (.member(name("member")), "")),
+            ("scores", (.score(name("third")), "3"), (.score(name("first")), "-1.0")),
         ]
+    }
+
+    private func add(_ part: Part, to key: String, _ changes: ServerChanges) throws -> Bool {
+        try changes.store(bytes(part.value), at: bytes(key), part.element, replacing: nil)
+    }
+
+    private func remove(_ part: Part, from key: String, _ changes: ServerChanges) throws -> Bool {
+        try changes.store(nil, at: bytes(key), part.element, replacing: bytes(part.value))
+    }
+
+    private func changes(
+        of key: String, adding new: Part, removing present: Part
+    ) -> [(ServerChanges) throws -> Bool] {
+        [{ try add(new, to: key, $0) }, { try remove(present, from: key, $0) }]
     }
 
     @Test("adds elements and removes them, and keeps the expiry time")
     func changedParts() async throws {
         let served = try await Served()
         try served.fill()
-        for (key, new, present) in parts() {
+        for (key, new, present) in Self.parts() {
             try served.ask("PEXPIRE", key, "500000")
-            #expect(try served.changes().change(new, of: bytes(key), removes: false), "\(new)")
-            #expect(try served.changes().change(present, of: bytes(key), removes: true), "\(present)")
+            #expect(try add(new, to: key, served.changes()), "\(new)")
+            #expect(try remove(present, from: key, served.changes()), "\(present)")
             #expect((400_000...500_000).contains(try served.ask("PTTL", key).number ?? 0))
         }
         #expect(try served.ask("HGETALL", "hash").elements?.map(\.text) == ["born", "1815", "year", "1852"])
@@ -45,24 +58,107 @@ extension ServerScreensTests {
     func refusedParts() async throws {
         let served = try await Served()
         try served.fill()
-        func isChanged(_ part: CollectionPart, _ key: String, removes: Bool) throws -> Bool {
+        func changesNothing(_ key: String, _ change: (ServerChanges) throws -> Bool) throws -> Bool {
             let before = try served.ask("DUMP", key).blob
-            let isChanged = try served.changes().change(part, of: bytes(key), removes: removes)
-            #expect(try (served.ask("DUMP", key).blob != before) == isChanged)
-            return isChanged
+            return try !change(served.changes()) && served.ask("DUMP", key).blob == before
         }
-        for (key, new, present) in parts() {
+        for (key, new, present) in Self.parts() {
             if key != "list" {
-                #expect(try !isChanged(new, key, removes: true))
-                #expect(try !isChanged(present, key, removes: false))
+                #expect(try changesNothing(key) { try remove(new, from: key, $0) }, "\(new)")
+                #expect(try changesNothing(key) { try add(present, to: key, $0) }, "\(present)")
             }
-            #expect(try !isChanged(new, "none", removes: false))
-            #expect(try !isChanged(new, key == "set" ? "list" : "set", removes: false))
+            if key != "set" {
+                #expect(try changesNothing(key) { try remove((present.element, "7"), from: key, $0) })
+            }
+            #expect(try changesNothing("none") { try add(new, to: "none", $0) })
+            let other = key == "set" ? "list" : "set"
+            #expect(try changesNothing(other) { try add(new, to: other, $0) })
         }
-        #expect(
-            try !isChanged(CollectionPart("hash", bytes("name"), value: bytes("Eve")), "hash", removes: true))
-        #expect(
-            try !isChanged(CollectionPart("list", bytes("0"), value: bytes("two")), "list", removes: true))
+    }
+
+    @Test(
+        "an added or removed element with a lost reply, or with a false conflict, is read back",
+        arguments: ["?\r\n", "*-1\r\n"])
+    func lostReplies(answer: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        // The first answer is invalid and ends the connection.
+        let proxy = try Interposer(
+            to: served.server.port, changing: { $0.first == "EXEC" ? Array(answer.utf8) : $1 })
+        for (key, new, present) in Self.parts() {
+            for change in changes(of: key, adding: new, removing: present) {
+                let before = try served.ask("DUMP", key).blob
+                if key == "list", answer.hasPrefix("*") {
+                    // Another client may have pushed an equal element.
+                    let error = #expect(throws: SourceError.self) { try change(served.changes(by: proxy)) }
+                    #expect(error?.description.contains("unknown") == true)
+                } else {
+                    #expect(try change(served.changes(by: proxy)), "\(key)")
+                }
+                #expect(try served.ask("DUMP", key).blob != before)
+            }
+        }
+    }
+
+    @Test("an element is known to be unchanged after a lost connection or a conflict before the execution")
+    func unchangedParts() async throws {
+        let served = try await Served()
+        try served.fill()
+        let port = served.server.port
+        let interruption = Guarded<[String]>([])
+        @Sendable func ask(_ words: [String]) throws -> RESPValue {
+            try PlainClient(port: port).command(RESPCommand(words: words.map { Array($0.utf8) }))
+        }
+        let proxy = try Interposer(
+            to: port, before: { if $0.first == "EXEC" { _ = try? ask(interruption.withLock { $0 }) } })
+        for (key, new, present) in Self.parts() {
+            _ = try ask(["PEXPIRE", key, "500000"])
+            let before = try ask(["DUMP", key])
+            for change in changes(of: key, adding: new, removing: present) {
+                interruption.withLock { $0 = ["CLIENT", "KILL", "TYPE", "normal"] }
+                let error = #expect(throws: SourceError.self) { try change(served.changes(by: proxy)) }
+                #expect(error?.description.hasSuffix("nothing was changed") == true, "\(error as Any)")
+                interruption.withLock { $0 = ["PEXPIRE", key, "400000"] }
+                #expect(try !change(served.changes(by: proxy)), "\(key)")
+                #expect(try ask(["DUMP", key]) == before)
+            }
+        }
+    }
+
+    @Test(
+        "a refused change of an element states the refusal",
+        arguments: ["OOM command not allowed", "READONLY replica", "MISCONF disk", "MOVED 1 127.0.0.1:1"])
+    func refusedChanges(message: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: {
+                ["HSETNX", "HDEL"].contains($0.first)
+                    ? Array("-\(message)\r\n".utf8)
+                    : $0.first == "EXEC" ? Array("-EXECABORT discarded\r\n".utf8) : $1
+            })
+        for bytes in [bytes("new"), nil] {
+            let field = ValueElement.field(self.bytes(bytes == nil ? "name" : "year"))
+            let error = #expect(throws: SourceError.self) {
+                try served.changes(by: proxy).store(
+                    bytes, at: self.bytes("hash"), field, replacing: bytes == nil ? self.bytes("Ada") : nil)
+            }
+            #expect(error?.refusal == message, "\(error as Any)")
+        }
+    }
+
+    @Test("texts for an element at the end of a list state no condition that isn't checked")
+    func elementsOfLists() async throws {
+        let served = try await Served()
+        try served.fill()
+        let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>/list<enter>\(open)none<enter>"))
+        #expect(!browser.frame.plainText.contains("absent"), "\(browser.frame.plainText)")
+        browser.press([.character("y")])
+        #expect(try served.ask("LLEN", "list").number == 4)
+        #expect(browser.model.said?.contains("element at the end") == true, "\(browser.model.said ?? "")")
     }
 
     @Test("a field is added and removed on the value screen")

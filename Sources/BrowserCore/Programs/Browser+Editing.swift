@@ -85,9 +85,11 @@ extension Browser {
         }
     }
 
-    static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
+    static func leave(
+        _ model: inout Model, _ draft: Draft, _ reason: String, title: String = "Not stored"
+    ) {
         draft.file.keep()
-        model.overlay = MessageBox("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
+        model.overlay = MessageBox(title, [reason, "Your text is kept in \(draft.file.path)"])
     }
 
     // MARK: Storing
@@ -113,7 +115,8 @@ extension Browser {
             switch result {
             case .success((let carried, _)) where carried.outcome: return stored(&model, plan, carried)
             case .success((_, let past)): leave(&model, plan.draft, conflict(plan, past, model))
-            case .failure(let error): leave(&model, plan.draft, "Can't store it: \(error).")
+            // The error says whether it was stored.
+            case .failure(let error): leave(&model, plan.draft, "\(error).", title: "Edit failed")
             }
             return []
         }

@@ -5,7 +5,7 @@ import TerminalKit
 /// Adds elements to a server's hash, list, set or sorted set, and removes them.
 extension Browser {
     static func askNewPart(_ model: inout Model) -> [Effect] {
-        guard let value = model.value, let type = value.load?.typeName, let noun = CollectionPart.nouns[type]
+        guard let value = model.value, let type = value.load?.typeName, let noun = ValueElement.nouns[type]
         else { return model.reply("Elements are added to a server's hashes, lists, sets and sorted sets.") }
         let form = noun + (type == "hash" ? "=value" : type == "zset" ? "=score" : "")
         model.prompt = Prompt(
@@ -15,45 +15,56 @@ extension Browser {
     }
 
     static func addPart(_ model: inout Model, _ text: String, to entry: EntryAddress, _ type: String) {
+        guard type == "hash" || type == "zset" else {
+            let element = type == "set" ? ValueElement.member(KeyName.bytes(text)) : .end
+            return confirm(&model, element, of: entry, text, to: type == "set" ? [] : Array(text.utf8))
+        }
         // A score has no equals sign; a field may have one only as h'3d'.
         let sign = type == "zset" ? text.lastIndex(of: "=") : text.firstIndex(of: "=")
-        let words = sign.map { [String(text[..<$0]), String(text[text.index(after: $0)...])] } ?? [text]
-        let isPair = ["hash", "zset"].contains(type)
-        guard !isPair || words.count == 2, type != "zset" || Double(words[1]).map({ !$0.isNaN }) == true
-        else {
+        let name = KeyName.bytes(String(text[..<(sign ?? text.startIndex)]))
+        let element = type == "hash" ? ValueElement.field(name) : .score(name)
+        let value = sign.map { String(text[text.index(after: $0)...]) } ?? ""
+        guard sign != nil, element.accepts(Array(value.utf8)) else {
             let form = type == "hash" ? "field=value" : "member=score, with a number"
             return model.say("Nothing was added: type \(form).", role: .warning)
         }
-        let label = KeyName.bytes(isPair ? words[0] : type == "set" ? text : "")
-        let value = Array((isPair ? words[1] : text).utf8)
-        confirm(&model, CollectionPart(type, label, value: value), of: entry, isPair ? words[1] : text)
+        confirm(&model, element, of: entry, value, to: Array(value.utf8))
     }
 
     /// Asks whether to remove the selected element; nil: none is selected.
     static func planRemoval(_ model: inout Model) -> [Effect]? {
         guard model.screen == .value, let value = model.value, let (type, node) = value.selectedPart,
-            CollectionPart.nouns[type] != nil
+            ValueElement.nouns[type] != nil
         else { return nil }
         let shown = value.shownBytes ?? []
-        let label = type == "set" ? shown : KeyName.bytes(node.name)
+        let isMember = type == "set"
+        guard let element = isMember ? .member(shown) : value.element else { return nil }
         confirm(
-            &model, CollectionPart(type, label, value: shown), of: EntryAddress(value.key, in: value.archive),
-            node.value, removes: true, isLast: value.tree?.nodes.count == 2)
+            &model, element, of: EntryAddress(value.key, in: value.archive), node.value,
+            from: isMember ? [] : type == "zset" ? Array(node.value.utf8) : shown,
+            isLast: value.tree?.nodes.count == 2)
         return []
     }
 
+    /// - Parameters:
+    ///   - former: the value of the element to remove; nil: it is added.
+    ///   - bytes: the value of the element to add.
     private static func confirm(
-        _ model: inout Model, _ part: CollectionPart, of entry: EntryAddress, _ value: String,
-        removes: Bool = false, isLast: Bool = false
+        _ model: inout Model, _ element: ValueElement, of entry: EntryAddress, _ value: String,
+        from former: [UInt8]? = nil, to bytes: [UInt8]? = nil, isLast: Bool = false
     ) {
-        let (verb, appends) = (removes ? "Remove" : "Add", !removes && part.type == "list")
-        let name = TerminalText.sanitized(part.name)
+        let verb = bytes == nil ? "Remove" : "Add"
+        let name = TerminalText.sanitized(element.fullName)
+        let condition =
+            bytes == nil
+            ? "Only if it is unchanged."
+            : element == .end ? "Equal elements may exist." : "Only if it is absent."
         model.overlay = Choice(
             title: "\(verb) \(name)?",
             lines: [
                 TerminalText.sanitized("\(entry.key): \(model.look.cut(value, to: 200))"),
                 isLast ? "It is the last one: the key is removed, too." : "The expiry time is kept.",
-                (appends ? "" : "Only if it is \(removes ? "unchanged" : "absent"). ") + "No undo.",
+                "\(condition) No undo.",
             ], button: verb
         ) { model in
             let ticket = model.ticket()
@@ -61,17 +72,17 @@ extension Browser {
             (job.isStoppable, job.isChange) = (false, true)
             model.begin(job)
             return .ask("\(verb) \(name) of \(entry)", ticket: ticket) { (context) throws(SourceError) in
-                try context.source.change(part, of: entry, removes: removes)
+                try context.source.change(element, of: entry, from: former, to: bytes)
             } then: { model, result in
                 model.ends(ticket)
                 switch result {
                 case .success(true):
                     model.cost.note(writes: 1, longestCall: 0)
-                    model.say("\(removes ? "Removed" : "Added") \(name).", role: .good)
+                    model.say("\(bytes == nil ? "Removed" : "Added") \(name).", role: .good)
                 case .success(false):
-                    let reason = removes || appends ? "" : " or the \(name) exists"
+                    let reason = bytes == nil || element == .end ? "" : " or the \(name) exists"
                     model.say("Nothing was changed: the key was changed\(reason).", role: .warning)
-                case .failure(let error): model.say("Not changed: \(error)", role: .error)
+                case .failure(let error): model.say("\(verb) \(name): \(error)", role: .error)
                 }
                 model.readValueAgain()
                 return refresh(&model, isForced: true)

@@ -376,19 +376,20 @@ package final class ServerSource: QueriedSource {
     }
 
     package func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool> {
-        defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
-        return Carried(
-            try changes(in: archive, writesUndo: false).store(
-                edit.bytes, at: KeyName.bytes(edit.key), edit.element, replacing: edit.replacing?.bytes,
-                in: state.withLock { $0.run }))
+        let entry = EntryAddress(edit.key, in: archive)
+        return Carried(try store(edit.bytes, edit.element, of: entry, replacing: edit.replacing?.bytes))
     }
 
     package func change(
-        _ part: CollectionPart, of entry: EntryAddress, removes: Bool
+        _ element: ValueElement, of entry: EntryAddress, from former: [UInt8]?, to bytes: [UInt8]?
+    ) throws(SourceError) -> Bool { try store(bytes, element, of: entry, replacing: former) }
+
+    private func store(
+        _ bytes: [UInt8]?, _ element: ValueElement?, of entry: EntryAddress, replacing former: [UInt8]?
     ) throws(SourceError) -> Bool {
         defer { state.withLock { ($0.figures, $0.value) = (nil, nil) } }
-        return try changes(in: entry.archive, writesUndo: false).change(
-            part, of: KeyName.bytes(entry.key), removes: removes, in: state.withLock { $0.run })
+        return try changes(in: entry.archive, writesUndo: false).store(
+            bytes, at: KeyName.bytes(entry.key), element, replacing: former, in: state.withLock { $0.run })
     }
 
     private func changes(

@@ -120,8 +120,11 @@ package protocol StoreSource: Sendable {
 
     // MARK: Changes
 
-    /// Adds an element to a server's value, or removes one. Returns false if another client changed it; nothing was changed.
-    func change(_ part: CollectionPart, of entry: EntryAddress, removes: Bool) throws(SourceError) -> Bool
+    /// Adds an element with the value `bytes` to a server's value, or removes one with the value `former`. Returns false if another
+    /// client changed it; nothing was changed.
+    func change(
+        _ element: ValueElement, of entry: EntryAddress, from former: [UInt8]?, to bytes: [UInt8]?
+    ) throws(SourceError) -> Bool
 
     /// Stores an edit if the entry is unchanged, which is checked under the archive's lock. Returns whether it was stored.
     func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool>
@@ -158,7 +161,7 @@ extension StoreSource {
         _ element: ValueElement, of key: String, in archive: ArchiveAddress
     ) throws(SourceError) -> StoredValue? { nil }
     package func change(
-        _ part: CollectionPart, of entry: EntryAddress, removes: Bool
+        _ element: ValueElement, of entry: EntryAddress, from former: [UInt8]?, to bytes: [UInt8]?
     ) throws(SourceError) -> Bool { throw SourceError("Only values of a server have elements.") }
     package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
     package func typeName(of key: String, in archive: ArchiveAddress) -> String? { nil }

@@ -2,47 +2,100 @@ import StoreInspection
 import ValkeyWire
 
 extension ServerChanges {
-    /// Stores a string, or an element of another type, if it is still equal to `former`; nil: if the key is absent. Keeps the expiry
-    /// time, and writes no undo record. Reads the former value, which is an access to the key.
+    /// A change of a watched value that is equal to the former one.
+    private struct Edit {
+        var commands: [RESPCommand]
+        /// Whether the results show that the value was stored; false: the watched key has expired.
+        let isDone: ([RESPValue]) -> Bool
+        /// Reads whether the value is as after the edit; false: as before; nil: neither.
+        let isStored: () throws(SourceError) -> Bool?
+    }
+
+    /// Stores a string, or adds, replaces or removes an element of another type, if the present value is equal to `former`. Keeps the
+    /// expiry time, and writes no undo record. Reads the former value, which is an access to the key.
     /// - Parameters:
+    ///   - bytes: the new value; nil: the element is removed.
     ///   - element: nil: the whole string.
+    ///   - former: nil: the key or the element is absent.
     ///   - run: the run of the server where the key was found; nil: any.
-    /// - Returns: false if another client changed, removed or created the key; nothing was stored.
+    /// - Returns: false if another client changed, removed or created the key or the element; nothing was changed.
+    /// - Throws: an error that states that nothing was changed, or that this is unknown.
     package func store(
-        _ bytes: [UInt8], at key: [UInt8], _ element: ValueElement? = nil, replacing former: [UInt8]?,
+        _ bytes: [UInt8]?, at key: [UInt8], _ element: ValueElement? = nil, replacing former: [UInt8]?,
         in run: String? = nil
     ) throws(SourceError) -> Bool {
+        let unchanged = "nothing was changed"
+        let prepared: Edit?
+        do throws(SourceError) {
+            prepared = try edit(key, element, from: former, to: bytes, in: run)
+        } catch {
+            throw SourceError("\(error); \(unchanged)", refusal: error.refusal)
+        }
+        guard let edit = prepared else { return false }
+        let execution = execution { () throws(SourceError) in
+            try execute(edit.commands)
+        } readBack: { () throws(SourceError) in
+            try edit.isStored()
+        }
+        switch execution {
+        case .confirmed(let results): return edit.isDone(results)
+        case .conflict(true?) where element?.type == "list" && (former == nil || bytes == nil):
+            // Another client may have added an equal element, or removed one.
+            throw SourceError(
+                "\(connection.address) reported a conflict with another client, but the list is as planned; it is unknown "
+                    + "which client changed it")
+        case .conflict(let isStored): return isStored == true
+        case .failed(_, true??): return true
+        case .failed(let failure, let isStored):
+            let isUnchanged = failure.refusal != nil || isStored == .some(false)
+            throw SourceError(
+                "\(failure); \(isUnchanged ? unchanged : "it is unknown whether the value was changed")",
+                refusal: failure.refusal)
+        }
+    }
+
+    /// Watches the key; nil: the present value isn't the former one.
+    private func edit(
+        _ key: [UInt8], _ element: ValueElement?, from former: [UInt8]?, to bytes: [UInt8]?, in run: String?
+    ) throws(SourceError) -> Edit? {
         let traits = try connection.requireRun(run)
         let times = try deadlines(of: [key], behind: ServerChanges.watch([key]))
-        guard try isValue(of: key, element, equalTo: former) else { return false }
-        // Before version 6.0.9, a transaction doesn't fail if a watched key expires. XX then stores nothing.
-        let whole = RESPCommand("SET") + key + bytes + (former == nil ? "NX" : "XX")
-        var commands = [element?.storing(bytes, at: key) ?? whole]
-        if former != nil, traits.keepsExpiryTimes {
-            if element == nil { commands[0] = commands[0] + "KEEPTTL" }
-        } else if let deadline = times.each[0] {
+        var edit: Edit
+        if let element {
+            guard try asked([RESPCommand("TYPE") + key])[0] == .status(element.type) else { return nil }
+            let before = try state(of: element, at: key)
+            guard before.isEqual(to: former) else { return nil }
+            let after = before.replacing(by: bytes)
+            let commands = element.changing(key, from: former, to: bytes)
+            let isReplaced = former != nil && bytes != nil
+            edit = Edit(commands: commands) {
+                isReplaced || $0[commands.count - 1].number != 0
+            } isStored: { () throws(SourceError) in
+                let now = try state(of: element, at: key)
+                return after.isSame(in: now) ? true : before.isSame(in: now) ? false : nil
+            }
+            if case .field(let name) = element, isReplaced,
+                let deadline = try deadline(ofField: name, at: key)
+            {
+                edit.commands.append(RESPCommand("HPEXPIREAT") + key + Int(deadline) + "FIELDS" + 1 + name)
+            }
+        } else {
+            guard let bytes, try isString(at: key, equalTo: former) else { return nil }
+            // Before version 6.0.9, a transaction doesn't fail if a watched key expires. XX then stores nothing.
+            let command = RESPCommand("SET") + key + bytes + (former == nil ? "NX" : "XX")
+            edit = Edit(commands: [traits.keepsExpiryTimes ? command + "KEEPTTL" : command]) {
+                $0[0] == .status("OK")
+            } isStored: { () throws(SourceError) in
+                if try isString(at: key, equalTo: bytes) { return true }
+                return try isString(at: key, equalTo: former) ? false : nil
+            }
+        }
+        if !traits.keepsExpiryTimes, let deadline = times.each[0] {
             // A duration, because a time by a wrong clock could delete the key at once.
-            commands.append(RESPCommand("PEXPIRE") + key + min(max(1, Int(deadline - times.now)), 1 << 60))
+            let duration = min(max(1, Int(deadline - times.now)), 1 << 60)
+            edit.commands.append(RESPCommand("PEXPIRE") + key + duration)
         }
-        if case .field(let name)? = element, let deadline = try deadline(ofField: name, at: key) {
-            commands.append(RESPCommand("HPEXPIREAT") + key + Int(deadline) + "FIELDS" + 1 + name)
-        }
-        var failure: SourceError?
-        do throws(SourceError) {
-            let results = try execute(commands)
-            if let results, element != nil || results[0] == .status("OK") { return true }
-        } catch {
-            guard error.refusal == nil else { throw error }
-            failure = error
-            // The connection was lost. PING opens a new one.
-            _ = try? connection.ask(RESPCommand("PING"))
-        }
-        // Even so, the server may have executed the transaction.
-        if (try? isValue(of: key, element, equalTo: bytes)) == true { return true }
-        guard let failure else { return false }
-        let isFormer = (try? isValue(of: key, element, equalTo: former)) ?? false
-        throw SourceError(
-            "\(failure); \(isFormer ? "nothing was stored" : "it is unknown whether the value was stored")")
+        return edit
     }
 
     /// The expiry time of a hash's field, which `HSET` removes, in milliseconds since 1970; nil: none. Fields have one since Redis 7.4
@@ -54,15 +107,13 @@ extension ServerChanges {
         return answers[0].elements?.first?.number.flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Whether the key is a string of these bytes, or the element equals them; nil: whether the key is absent. Never opens a new
-    /// connection, which would end the watch.
-    private func isValue(
-        of key: [UInt8], _ element: ValueElement?, equalTo bytes: [UInt8]?
-    ) throws(SourceError) -> Bool {
-        if let element, let bytes {
-            let present = element.bytes(in: try asked(element.reading(of: key)))
-            return present.map { element.isSame($0, bytes) } ?? false
-        }
+    /// Never opens a new connection, which would end the watch.
+    private func state(of element: ValueElement, at key: [UInt8]) throws(SourceError) -> ElementState {
+        ElementState(element, try asked(ElementState.reading(element, of: key)))
+    }
+
+    /// Whether the key is a string of these bytes; nil: whether it is absent. Never opens a new connection, which would end the watch.
+    private func isString(at key: [UInt8], equalTo bytes: [UInt8]?) throws(SourceError) -> Bool {
         let type = try asked([RESPCommand("TYPE") + key])[0]
         guard let bytes else { return type == .status("none") }
         guard type == .status("string"),

@@ -158,14 +158,19 @@ private struct Restoration {
         let isSingle = try connection.traits().isClustered
         var again = isSingle ? copies.reversed().map { [$0] } : [copies]
         var tries = 0
+        var lost: Set<Int> = []
         while let block = again.popLast() {
             let copies = block.filter { !done.contains($0.number) }
             guard let first = copies.first else { continue }
+            let link = connection.linkNumber
             do throws(SourceError) {
                 if try restoreOnce(copies) { continue }
             } catch {
-                guard ServerConnection.concernsKeys(error.refusal) else { throw error }
-                if copies.count == 1 {
+                // After a lost reply, another attempt finds the keys that were restored. PING opens a new connection.
+                let isLost =
+                    (try? connection.ask(RESPCommand("PING"))) != nil && connection.linkNumber != link
+                guard isLost || ServerConnection.concernsKeys(error.refusal) else { throw error }
+                if copies.count == 1, !isLost || !lost.insert(first.number).inserted {
                     refuse(first.copy, error.description)
                     continue
                 }
@@ -256,7 +261,7 @@ private struct Restoration {
 
     private mutating func restore(_ one: Numbered, at now: Int64) throws(SourceError) {
         let command = try restoring(one.copy, at: now)
-        guard let answer = try answer(to: command, for: one.copy) else { return }
+        let answer = try connection.change([command], in: changes.database)[0]
         if answer == .status("OK") { return note(one) }
         guard let message = answer.error else { throw connection.invalidAnswer(to: command.name) }
         if message.hasPrefix("BUSYKEY") { return skip(one) }
@@ -264,6 +269,8 @@ private struct Restoration {
             try connection.accepted(answer, to: command)
         }
         refuse(one.copy, "\(command.name): \(message)")
+        // After this error the server closes the connection.
+        if message.contains("Protocol error") { _ = try connection.ask(RESPCommand("PING")) }
     }
 
     private func restoring(_ copy: UndoArchive.Copy, at now: Int64) throws(SourceError) -> RESPCommand {
@@ -275,24 +282,6 @@ private struct Restoration {
         // Both times are by the server's clock, which may have been set.
         let since = min(max(0, now - copy.time), 86_400_000) / 1000
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
-    }
-
-    /// Nil: the copy was refused. A server closes the connection for one that exceeds its limit.
-    private mutating func answer(
-        to command: RESPCommand, for copy: UndoArchive.Copy
-    ) throws(SourceError) -> RESPValue? {
-        do throws(SourceError) {
-            let answer = try connection.change([command], in: changes.database)[0]
-            // The server closes the connection after this error.
-            if answer.error?.contains("Protocol error") == true {
-                _ = try connection.ask(RESPCommand("PING"))
-            }
-            return answer
-        } catch {
-            guard (try? connection.ask(RESPCommand("PING"))) != nil else { throw error }
-            refuse(copy, error.description)
-            return nil
-        }
     }
 
     private mutating func refuse(_ copy: UndoArchive.Copy, _ reason: String) {

@@ -103,4 +103,28 @@ extension ServerChanges {
         }
         return results
     }
+
+    /// What a transaction has done, by its reply or, without one, by what is read afterwards.
+    enum Execution<State> {
+        case confirmed([RESPValue])
+        /// The server reported that another client changed a watched key. It may have executed the transaction even so.
+        case conflict(State)
+        /// The state is nil if it can't be read.
+        case failed(SourceError, State?)
+    }
+
+    /// Executes a transaction. If the server refuses it, reports a conflict, or its reply is lost or invalid, reads the state of what
+    /// is to be changed, on a new connection if necessary.
+    func execution<State>(
+        of transaction: () throws(SourceError) -> [RESPValue]?, readBack: () throws(SourceError) -> State
+    ) -> Execution<State> {
+        do throws(SourceError) {
+            if let results = try transaction() { return .confirmed(results) }
+            return .conflict(try readBack())
+        } catch {
+            // PING opens a new connection.
+            _ = try? connection.ask(RESPCommand("PING"))
+            return .failed(error, try? readBack())
+        }
+    }
 }

@@ -187,71 +187,64 @@ package struct ServerChanges {
         var earlier: [[UInt8]: UndoArchive.Copy] = [:]
         while let keys = again.popLast() {
             var copies: [UndoArchive.Copy] = []
-            var done: [RESPValue]?
-            var isAsPlanned = false
+            var execution: Execution<[UndoArchive.Copy]>
             do throws(SourceError) {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
-                done = copies.isEmpty ? [] : try execute(copies, work)
-                if done == nil { isAsPlanned = try changed(copies, work.action).count == copies.count }
+                execution =
+                    copies.isEmpty
+                    ? .confirmed([])
+                    : self.execution { () throws(SourceError) in
+                        try execute(copies, work)
+                    } readBack: { () throws(SourceError) in
+                        try changed(copies, work.action)
+                    }
             } catch {
-                guard ServerConnection.concernsKeys(error.refusal) else {
-                    throw copies.isEmpty ? error : readBack(copies, &work, after: error)
-                }
-                try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
-                if keys.count > 1 {
-                    again += (copies.isEmpty ? keys : copies.map(\.key)).reversed().map { [$0] }
-                } else {
-                    work.leave(keys[0], error.description)
-                }
-                continue
+                execution = .failed(error, [])
             }
-            if let done {
-                work.note(copies, done)
-                continue
-            }
-            if isAsPlanned {
+            let numbers = work.number..<work.number + copies.count
+            switch execution {
+            case .confirmed(let results): work.note(copies, results)
+            case .conflict(let changed) where changed.count == copies.count:
                 // Either another client did the same, or the server has executed the transaction.
                 work.number += copies.count
                 for copy in copies { work.note(copy) }
                 work.doubt =
                     "\(connection.address) reported a conflict with another client for keys that are now as planned; "
                     + "they are counted as changed"
-                continue
+            case .conflict:
+                // Another client changed a key: retry each in a separate transaction.
+                for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
+                try work.undo.deleteCopies(numbers, of: work.record)
+                tries += 1
+                if keys.count == 1, work.idle != nil {
+                    work.outcome.skips.append(PlanSkip(key: KeyName.text(keys[0]), reason: .used))
+                } else if copies.count > 1 || tries < ServerChanges.tries + ServerChanges.block {
+                    again += copies.reversed().map { [$0.key] }
+                } else {
+                    work.outcome.skips.append(PlanSkip(key: KeyName.text(copies[0].key), reason: .changed))
+                }
+            case .failed(let failure, _) where ServerConnection.concernsKeys(failure.refusal):
+                try work.undo.deleteCopies(numbers, of: work.record)
+                if keys.count > 1 {
+                    again += (copies.isEmpty ? keys : copies.map(\.key)).reversed().map { [$0] }
+                } else {
+                    work.leave(keys[0], failure.description)
+                }
+            case .failed(let failure, let changed?):
+                if changed.isEmpty, failure.refusal != nil {
+                    try work.undo.deleteCopies(numbers, of: work.record)
+                    throw failure
+                }
+                work.number += copies.count
+                for copy in changed { work.note(copy) }
+                throw failure
+            case .failed(let failure, nil):
+                work.number += copies.count
+                throw SourceError(
+                    "\(failure); it is unknown whether the last \(copies.count) keys are changed")
             }
-            // Another client changed a key: retry each in a separate transaction.
-            for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
-            try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
-            tries += 1
-            if keys.count == 1, work.idle != nil {
-                work.outcome.skips.append(PlanSkip(key: KeyName.text(keys[0]), reason: .used))
-            } else if copies.count > 1 || tries < ServerChanges.tries + ServerChanges.block {
-                again += copies.reversed().map { [$0.key] }
-            } else {
-                work.outcome.skips.append(PlanSkip(key: KeyName.text(copies[0].key), reason: .changed))
-            }
-        }
-    }
-
-    /// Counts the keys that a transaction with an unknown result has changed. Keeps their copies, unless the server refused it and
-    /// no key is changed.
-    /// - Returns: the failure, or one that states that the result is unknown.
-    private func readBack(
-        _ copies: [UndoArchive.Copy], _ work: inout Work, after failure: SourceError
-    ) -> SourceError {
-        do throws(SourceError) {
-            let changed = try changed(copies, work.action)
-            if changed.isEmpty, failure.refusal != nil {
-                try work.undo.deleteCopies(work.number..<work.number + copies.count, of: work.record)
-                return failure
-            }
-            for copy in changed { work.note(copy) }
-            work.number += copies.count
-            return failure
-        } catch {
-            work.number += copies.count
-            return SourceError("\(failure); it is unknown whether the last \(copies.count) keys are changed")
         }
     }
 

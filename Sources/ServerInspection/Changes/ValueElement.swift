@@ -1,18 +1,26 @@
 import StoreInspection
 import ValkeyWire
 
-/// An element of a server's value that can be replaced alone.
+/// An element of a server's value that can be added, replaced or removed alone.
 package enum ValueElement: Sendable, Hashable {
     /// The value of a hash's field.
     case field([UInt8])
     /// An element of a list, with its value and the list's length (nil: unknown) when it was selected: other clients may move it.
     case index(Int, shown: [UInt8], of: Int?)
+    /// A new element behind a list's last one.
+    case end
+    /// A member of a set, whose value is empty.
+    case member([UInt8])
     /// The score of a sorted set's member.
     case score([UInt8])
+
+    /// What values of each type consist of.
+    package static let nouns = ["hash": "field", "list": "element", "set": "member", "zset": "member"]
 
     /// What can be edited in values of each type.
     static let names = ["hash": "field", "list": "list element", "zset": "member's score"]
 
+    /// An element that can be replaced; nil: none.
     /// - Parameters:
     ///   - name: the element's name in the tree of the value, as ``KeyName`` spells it.
     ///   - shown: the element's bytes in the tree.
@@ -26,13 +34,26 @@ package enum ValueElement: Sendable, Hashable {
         }
     }
 
+    var type: String {
+        switch self {
+        case .field: "hash"
+        case .index, .end: "list"
+        case .member: "set"
+        case .score: "zset"
+        }
+    }
+
     /// The field, the member or the number of the element.
     package var name: String {
         switch self {
-        case .field(let name), .score(let name): KeyName.text(name)
+        case .field(let name), .member(let name), .score(let name): KeyName.text(name)
         case .index(let place, _, _): "[\(place)]"
+        case .end: "at the end"
         }
     }
+
+    /// `field born`
+    package var fullName: String { "\(ValueElement.nouns[type] ?? "") \(name)" }
 
     /// Whether bytes are a value that the element can have.
     package func accepts(_ bytes: [UInt8]) -> Bool {
@@ -40,34 +61,104 @@ package enum ValueElement: Sendable, Hashable {
         return ValueElement.score(bytes).map { !$0.isNaN } ?? false
     }
 
-    private static func score(_ bytes: [UInt8]) -> Double? { Double(String(decoding: bytes, as: UTF8.self)) }
+    fileprivate static func score(_ bytes: [UInt8]) -> Double? {
+        Double(String(decoding: bytes, as: UTF8.self))
+    }
 
-    func reading(of key: [UInt8]) -> [RESPCommand] {
-        switch self {
-        case .field(let name): [RESPCommand("HGET") + key + name]
-        case .index(let place, _, _): [RESPCommand("LINDEX") + key + place, RESPCommand("LLEN") + key]
-        case .score(let member): [RESPCommand("ZSCORE") + key + member]
+    /// The commands that store a value in place of another one.
+    /// - Parameters:
+    ///   - former: the present value; nil: none.
+    ///   - bytes: the new value; nil: none.
+    func changing(_ key: [UInt8], from former: [UInt8]?, to bytes: [UInt8]?) -> [RESPCommand] {
+        func command(_ name: String) -> RESPCommand { RESPCommand(name) + key }
+        switch (self, bytes) {
+        case (.field(let name), let bytes?):
+            return [command(former == nil ? "HSETNX" : "HSET") + name + bytes]
+        case (.field(let name), nil): return [command("HDEL") + name]
+        case (.index(let place, _, _), let bytes?): return [command("LSET") + place + bytes]
+        case (.index(let place, _, _), nil):
+            // No command removes an element by its number.
+            let mark = "vellum \(UInt64.random(in: 0 ... .max))"
+            return [command("LSET") + place + mark, command("LREM") + 1 + mark]
+        case (.end, _): return [command("RPUSHX") + (bytes ?? [])]
+        case (.member(let member), _): return [command(bytes == nil ? "SREM" : "SADD") + member]
+        case (.score(let member), let bytes?):
+            return [command("ZADD") + (former == nil ? "NX" : "XX") + bytes + member]
+        case (.score(let member), nil): return [command("ZREM") + member]
+        }
+    }
+}
+
+/// An element at one moment, in a list with its neighbours, to see whether a change of it was executed.
+struct ElementState: Sendable {
+    private let element: ValueElement
+    /// The values at and beside the element's place. Empty if the element is absent.
+    private var values: [[UInt8]]
+    /// Number of the list's elements; of other types, of ``values``.
+    private var count: Int
+
+    static func reading(_ element: ValueElement, of key: [UInt8]) -> [RESPCommand] {
+        func command(_ name: String) -> RESPCommand { RESPCommand(name) + key }
+        return switch element {
+        case .field(let name): [command("HGET") + name]
+        case .index(let place, _, _): [command("LRANGE") + max(0, place - 1) + (place + 1), command("LLEN")]
+        case .end: [command("LRANGE") + -1 + -1, command("LLEN")]
+        case .member(let member): [command("SISMEMBER") + member]
+        case .score(let member): [command("ZSCORE") + member]
         }
     }
 
-    func storing(_ bytes: [UInt8], at key: [UInt8]) -> RESPCommand {
-        switch self {
-        case .field(let name): RESPCommand("HSET") + key + name + bytes
-        case .index(let place, _, _): RESPCommand("LSET") + key + place + bytes
-        case .score(let member): RESPCommand("ZADD") + key + "XX" + bytes + member
+    /// - Parameter answers: to ``reading(_:of:)``.
+    init(_ element: ValueElement, _ answers: [RESPValue]) {
+        self.element = element
+        switch (element, answers[0]) {
+        case (.index, _), (.end, _): values = (answers[0].elements ?? []).map { $0.blob ?? [] }
+        case (.member, _): values = answers[0].number == 1 ? [[]] : []
+        case (_, .double(let score)):
+            let isWhole = score == score.rounded() && abs(score) < 1e15
+            values = [Array((isWhole ? "\(Int64(score))" : "\(score)").utf8)]
+        default: values = answers[0].blob.map { [$0] } ?? []
         }
+        count = answers.count > 1 ? Int(clamping: answers[1].number ?? 0) : values.count
     }
 
-    /// The element in the answers to ``reading(of:)``; nil: it is absent, or the list has another length.
-    func bytes(in answers: [RESPValue]) -> [UInt8]? {
-        if case .index(_, _, let length?) = self, answers[1].number != Int64(length) { return nil }
-        guard case .double(let score) = answers[0] else { return answers[0].blob }
-        let isWhole = score == score.rounded() && abs(score) < 1e15
-        return Array((isWhole ? "\(Int64(score))" : "\(score)").utf8)
+    /// The place of the element's value in ``values``.
+    private var place: Int { if case .index(let place, _, _) = element { min(place, 1) } else { 0 } }
+
+    /// The element's value; nil: it is absent, or the list has another length.
+    var bytes: [UInt8]? {
+        if case .end = element { return nil }
+        if case .index(_, _, let length?) = element, count != length { return nil }
+        return place < values.count ? values[place] : nil
     }
 
-    func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-        if case .score = self { ValueElement.score(one) == ValueElement.score(other) } else { one == other }
+    /// The state after the element's value was replaced; nil: none.
+    func replacing(by bytes: [UInt8]?) -> ElementState {
+        var state = self
+        let new = bytes.map { [$0] } ?? []
+        let former = self.bytes == nil ? 0 : 1
+        if case .end = element { state.values = new } else { state.values[place..<place + former] = new[...] }
+        state.count += new.count - former
+        return state
+    }
+
+    /// Whether an element is as it is in another state, whose list may have further values beside it.
+    func isSame(in other: ElementState) -> Bool {
+        count == other.count && other.values.starts(with: values, by: isSame)
+    }
+
+    /// Whether the element has a value; nil: whether it is absent.
+    func isEqual(to value: [UInt8]?) -> Bool {
+        guard let bytes, let value else { return bytes == value }
+        return isSame(bytes, value)
+    }
+
+    private func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        if case .score = element {
+            ValueElement.score(one) == ValueElement.score(other)
+        } else {
+            one == other
+        }
     }
 }
 
@@ -77,10 +168,10 @@ extension ServerConnection {
     package func bytes(
         of element: ValueElement, at key: [UInt8], in database: Int
     ) throws(SourceError) -> [UInt8]? {
-        let commands = element.reading(of: key)
+        let commands = ElementState.reading(element, of: key)
         let answers = try ask(commands, in: database)
         try accept(answers, to: commands)
-        let bytes = element.bytes(in: answers)
+        let bytes = ElementState(element, answers).bytes
         if case .index(_, let shown, _) = element, bytes != shown {
             throw SourceError("The list was changed since it was read; refresh it first.")
         }

@@ -107,7 +107,15 @@ extension ServerConnection {
 
     /// - Throws: an error that doesn't depend on the key.
     private func refusal(of command: RESPCommand, in database: Int) throws(SourceError) -> String? {
-        let answer = try change([command], in: database)[0]
+        let answer: RESPValue
+        // Connects: without a connection, nothing is sent.
+        _ = try serverNumber()
+        do throws(SourceError) {
+            answer = try change([command], in: database, isContinued: true)[0]
+        } catch {
+            let key = TerminalSafe.quoted(KeyName.text(command.words[1]))
+            throw SourceError("\(error); it is unknown whether \(key) was stored", refusal: error.refusal)
+        }
         if answer == .null { return ServerConnection.isPresent }
         if answer == .status("OK") { return nil }
         guard let message = answer.error else { throw invalidAnswer(to: command.name) }

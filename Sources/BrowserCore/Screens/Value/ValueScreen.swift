@@ -115,7 +115,7 @@ enum ValueScreen: ScreenParts {
         let needsValue: [ActionID] = [.editValue, .pager, .find, .delete, .expire, .mode]
         if value.load == nil, needsValue.contains(id) { return false }
         switch id {
-        case .addElement: return CollectionPart.nouns[value.load?.typeName ?? ""] != nil
+        case .addElement: return ValueElement.nouns[value.load?.typeName ?? ""] != nil
         case .editValue where value.load?.typeName != nil: return value.element != nil
         case .editValue: return value.load?.content.isEditable == true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
