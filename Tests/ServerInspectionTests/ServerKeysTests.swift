@@ -31,7 +31,7 @@ struct ServerKeysTests {
     @Test("facts of a later read don't make those of an earlier one valid again")
     func agesOfFacts() {
         let start = Timestamp(seconds: 1_770_000_000)
-        var learnt = LearntFacts(count: 3)
+        var learnt = LearntFacts()
         for (place, seconds) in [(0, 0.0), (1, 8)] {
             let end = start.adding(seconds: seconds)
             learnt.note(nil, at: place, now: end)

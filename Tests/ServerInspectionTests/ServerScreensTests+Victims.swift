@@ -101,6 +101,10 @@ extension ServerScreensTests {
         #expect(browser.model.cursorKey == "one" && browser.model.said?.contains("equally") == true)
         #expect(browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
         #expect(!browser.frame.plainText.contains("likely victims"), "\(browser.frame.plainText)")
+        // No column has the sign of an order.
+        for sign in ["▲", "▼"] {
+            #expect(!browser.frame.plainText.contains(sign), "\(browser.frame.plainText)")
+        }
     }
 
     @Test("V lists no victims of a volatile policy without an expiring key", arguments: ["lru", "random"])

@@ -427,6 +427,34 @@ struct ServerScreensTests {
         #expect(byKey.rows.entries[0]?.key == "hash")
     }
 
+    @Test("while a list is sorted by metadata, its known part is shown in order, and the progress only grows")
+    func sortedPart() async throws {
+        let served = try await Served()
+        for number in 0..<3000 {
+            try served.ask("SET", "key \(number)", String(repeating: "x", count: number % 500))
+        }
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        var request = ArrangementRequest(in: archive, order: EntryOrder(.size))
+        request.visible = 10
+        var (shares, parts): ([Double], [Arrangement]) = ([], [])
+        let builder = ListBuilder(source: source, clock: { .now() }) { share in
+            shares.append(share)
+            let part = try? ListBuilder(source: source, clock: { .now() }).arrange(request, isFirst: true)
+            if let part = part?.arrangement, part.isPart { parts.append(part) }
+            return true
+        }
+        let whole = try #require(try builder.arrange(request)).arrangement
+        #expect(whole.count == 3000 && !whole.isPart && whole.listing.knowsFigures)
+        #expect(shares == shares.sorted())
+        let counts = parts.map(\.count)
+        #expect(Set(counts).count > 2 && counts == counts.sorted(), "\(counts)")
+        for part in parts {
+            let sizes = (0..<part.count).map { part.listing.figures(at: part.rows.index(atRow: $0)).size }
+            #expect(sizes == sizes.sorted(by: >) && sizes.last != 0)
+        }
+    }
+
     @Test("R among likely victims stays at the first row")
     func refreshOfLikelyVictims() async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])

@@ -194,6 +194,9 @@ extension Browser {
                 model.entries?.filter = arrangement.filter
                 model.entries?.condition = arrangement.condition
             }
+            if model.isOfServer {
+                model.entries?.notBefore = model.now.adding(seconds: EntriesScreen.longestWait)
+            }
         }
         if model.query?.ticket == job.ticket { model.query?.ticket = nil }
         if model.value?.find.ticket == job.ticket { model.value?.find.ticket = nil }

@@ -25,7 +25,7 @@ package struct Arrangement: Sendable {
     /// Listing indices of the next entries to be evicted.
     package let victims: Range<Int>
     package let made: Timestamp
-    /// Whether it has only the most recent entries, until all are listed.
+    /// Whether it has only the most recent entries, or those known so far, until all are listed.
     package var isPart = false
 
     package var count: Int { rows.count }
@@ -75,6 +75,11 @@ package struct ArrangementRequest: Sendable {
     var marks = Marks()
     /// Whether conditions, groups and the order may read values although the server counts that as accesses.
     var allowsAccesses = false
+    /// Whether the condition is on metadata of all entries.
+    var isOfMetadata = false
+
+    /// Whether a server is asked for the metadata of each entry.
+    var needsFigures: Bool { order.needsFigures || isOfMetadata }
 
     /// Whether the first entries of a listing are the first rows.
     var isInOrder: Bool { (order == .recency || order == .found) && group == nil && condition == nil }

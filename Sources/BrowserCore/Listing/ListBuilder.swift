@@ -16,29 +16,43 @@ package struct ListBuilder {
     ) {
         self.source = source
         self.clock = clock
-        self.progress = progress
+        // The parts of the work have separate shares.
+        var most = 0.0
+        self.progress = { share in
+            most = max(most, share)
+            return progress(most)
+        }
     }
 
     private func checkpoint(_ share: Double) throws(Stopped) {
         if !progress(share) { throw Stopped() }
     }
 
+    /// - Parameter isFirst: arranges the most recent entries, or those that a scan has found so far, to be shown while all are listed.
+    ///   Of an order by metadata, those whose metadata is known so far.
     /// - Returns: nil if it was stopped.
-    package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
+    package func arrange(
+        _ request: ArrangementRequest, isFirst: Bool = false
+    ) throws(SourceError) -> Arranged? {
         let start = clock()
         var request = request
+        if isFirst { (request.anchor, request.marks, request.shown) = (nil, Marks(), []) }
         if !request.removed.isEmpty { request.base = request.base?.without(request.removed) }
-        guard let listing = try listing(for: request) else { return nil }
+        let found =
+            isFirst
+            ? try source.recentEntries(request.needsFigures ? 1 : ListBuilder.first, in: request.archive)
+            : try listing(for: request)
+        guard let listing = found else { return nil }
         let asked =
             (request.condition.map { PipelineStage.find($0.predicate).properties } ?? [])
             + [request.order.property].compactMap { $0 }
         if let objection = try listing.objection(to: asked) { throw SourceError(objection) }
-        let limit = request.base == nil ? try diskLimit(request) : nil
+        let limit = request.base == nil && !isFirst ? try diskLimit(request) : nil
         let (remembered, columns) = columns(of: request)
         do {
             let isSearched = request.base?.listing.isCut == true && !request.filter.isEmpty
             let made = isSearched ? start : request.base?.made ?? start
-            let arrangement = try arrange(listing, request, limit: limit, made: made)
+            let arrangement = try arrange(listing, request, limit: limit, made: made, isPart: isFirst)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
             let present = PresentRows(of: arrangement, in: range, showing: columns, now: clock())
@@ -94,38 +108,20 @@ package struct ListBuilder {
         }
         let whole: (any EntryListing)? =
             if let base = request.base { base.listing } else {
-                try source.listing(in: request.archive, holding: "", while: goesOn)
+                try source.listing(
+                    in: request.archive, holding: "",
+                    learning: request.needsFigures && request.filter.isEmpty, while: goesOn)
             }
         guard let whole, whole.isCut, FilterPattern(request.filter)?.isPlain == true else { return whole }
         // The server searches entries that aren't listed.
-        return try source.listing(in: request.archive, holding: request.filter, while: goesOn)
+        return try source.listing(
+            in: request.archive, holding: request.filter, learning: false, while: goesOn)
     }
 
     /// Number of entries from which the first ones are shown while the rest is listed.
     static let large = 200_000
     static let largeOfServer = 2_000
     private static let first = 2_000
-
-    /// Arranges the most recent entries, or those that a scan has found so far, to be shown while all are listed.
-    func arrangeFirst(_ request: ArrangementRequest) throws(SourceError) -> Arranged {
-        let start = clock()
-        let listing = try source.recentEntries(ListBuilder.first, in: request.archive)
-        let all = Positions.all(listing.count)
-        let found = FilterPattern(request.filter).map { pattern in
-            listing.entries(matching: pattern, among: all) { _ in }.found
-        }
-        let arrangement = Arrangement(
-            listing: listing, order: request.order, filter: request.filter, group: nil, condition: nil,
-            sorted: all, members: all, unread: .init(), rows: found.map(Positions.some) ?? all,
-            rowBytes: listing.valueBytes, victims: 0..<0, made: start,
-            isPart: true)
-        let (remembered, columns) = columns(of: request)
-        let present = PresentRows(
-            of: arrangement, in: view(of: arrangement, around: nil, request), showing: columns, now: clock())
-        return Arranged(
-            arrangement: present.arrangement, rows: present.rows, remembered: remembered, vanished: [],
-            cost: max(0, clock().seconds(since: start)))
-    }
 
     /// The visible keys that were removed; unreadable ones count as present.
     private func vanished(
@@ -148,7 +144,8 @@ package struct ListBuilder {
     }
 
     private func arrange(
-        _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Timestamp
+        _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Timestamp,
+        isPart: Bool
     ) throws -> Arrangement {
         let pattern = FilterPattern(request.filter)
         let base = request.base
@@ -158,12 +155,12 @@ package struct ListBuilder {
             tell: checkpoint)
         var unread = base?.unread ?? Arrangement.Unread()
         var sorted: Positions
-        let lacksFigures = request.order.needsFigures && !listing.knowsFigures
+        let lacksFigures = request.needsFigures && !listing.knowsFigures
         if let base, base.order == request.order, !lacksFigures {
             sorted = base.sorted
         } else {
             let part = work
-            if lacksFigures {
+            if lacksFigures, !isPart {
                 // Keys are filtered first, because a server is asked for the metadata of each.
                 let all = Positions.all(listing.count)
                 let wanted = try pattern.map { pattern in
@@ -178,9 +175,9 @@ package struct ListBuilder {
                 try part.tell(share)
             }
             sorted = try sorter.positions(request.order)
-            if !listing.isByRecency {
+            if !listing.isByRecency, !isPart || lacksFigures {
                 let present = (0..<sorted.count).map { Int32(sorted.index(atRow: $0)) }
-                    .filter { !listing.wasAbsent(at: Int($0)) }
+                    .filter { listing.wasPresent(at: Int($0)) ?? !isPart }
                 if present.count < sorted.count { sorted = .some(present) }
             }
             (unread.sorted, unread.remarks) = (sorter.unreadable, sorter.remarks)
@@ -214,7 +211,7 @@ package struct ListBuilder {
             rowBytes: bytes, hasBytes: listing.knowsFigures,
             gone: max(0, listing.count - sorted.count - (base?.deleted ?? 0)), deleted: base?.deleted ?? 0,
             victims: base?.victims ?? victims(listing, limit: limit),
-            made: made)
+            made: made, isPart: isPart)
     }
 
     private struct Work {

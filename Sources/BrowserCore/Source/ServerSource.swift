@@ -154,7 +154,8 @@ package final class ServerSource: QueriedSource {
     // MARK: Keys
 
     package func listing(
-        in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
+        in archive: ArchiveAddress, holding text: String, learning isLearning: Bool = false,
+        while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? {
         try noteRun()
         let number = try database(archive)
@@ -169,7 +170,7 @@ package final class ServerSource: QueriedSource {
         }
         var end: Timestamp?
         defer { state.withLock { $0.scan = end.map { (number, scan, $0) } } }
-        let listing = try ServerListing(continuing: scan, while: goesOn)
+        let listing = try ServerListing(continuing: scan, learning: isLearning, while: goesOn)
         if listing == nil { end = .now() }
         return listing
     }

@@ -12,41 +12,45 @@ package struct LearntFacts: Sendable {
         let read: UInt16
     }
 
-    private var rows: [Row?]
+    private var rows: [Row?] = []
     private var types: [(type: String, layout: String?)] = []
     /// The end of each read, by its number.
     private var ends: [Timestamp] = []
     private(set) var total: UInt64 = 0
-    private(set) var unknown: Int
+    /// The first number of a key without facts.
+    private(set) var firstUnknown = 0
 
     /// Seconds after the end of a read for which its facts are valid.
     private static let fresh = 10.0
 
-    package init(count: Int) { (rows, unknown) = (Array(repeating: nil, count: count), count) }
+    package init() {}
 
-    func knows(_ index: Int) -> Bool { rows[index] != nil }
+    func knows(_ index: Int) -> Bool { index < rows.count && rows[index] != nil }
 
     package mutating func note(_ facts: KeyFacts?, at index: Int, now: Timestamp) {
         let type = (facts?.type ?? "", facts?.layout)
         let known = types.firstIndex { $0 == type }
         if known == nil, types.count <= UInt8.max { types.append(type) }
-        total += UInt64(clamping: facts?.memory ?? 0)
-        unknown -= 1
+        let size = UInt64(clamping: facts?.memory ?? 0)
+        if index >= rows.count { rows += repeatElement(nil, count: index + 1 - rows.count) }
+        total = total - (rows[index]?.size ?? 0) + size
         rows[index] = Row(
-            size: UInt64(clamping: facts?.memory ?? 0), used: facts?.used ?? now,
+            size: size, used: facts?.used ?? now,
             expires: facts?.expires, hits: facts?.frequency ?? 0,
             type: UInt8(clamping: known ?? types.count - 1), read: UInt16(clamping: ends.count))
+        while knows(firstUnknown) { firstUnknown += 1 }
     }
 
     package mutating func endRead(at now: Timestamp) { if ends.count <= UInt16.max { ends.append(now) } }
 
+    /// Whether facts are valid, as those of a read are until it ends.
     package func isFresh(_ index: Int, at now: Timestamp) -> Bool {
-        guard let row = rows[index], Int(row.read) < ends.count else { return false }
-        return now.seconds(since: ends[Int(row.read)]) < LearntFacts.fresh
+        guard knows(index), let row = rows[index] else { return false }
+        return Int(row.read) >= ends.count || now.seconds(since: ends[Int(row.read)]) < LearntFacts.fresh
     }
 
     func facts(at index: Int) -> KeyFacts? {
-        guard let row = rows[index] else { return nil }
+        guard knows(index), let row = rows[index] else { return nil }
         let type = types[Int(row.type)]
         return KeyFacts(
             type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,

@@ -6,6 +6,7 @@ import StoreInspection
 package final class ListingScan: Sendable {
     fileprivate let connection: ServerConnection
     fileprivate let database: Int
+    fileprivate let facts = SharedFacts()
     private let state: Guarded<(scan: ServerScan, keys: KeyTable)>
 
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
@@ -23,6 +24,45 @@ package final class ListingScan: Sendable {
             try state.scan.next(&state.keys, most: most) != nil
         }
     }
+
+    /// Requests the metadata of the keys from a number on.
+    fileprivate func learn(from first: Int) throws(SourceError) {
+        _ = try facts.learn(Array(first..<count), connection, database) { index in
+            state.withLock { Array($0.keys[index]) }
+        }
+    }
+}
+
+/// The metadata of a scan's keys, by their numbers. Shared by the lists of the scan. Safe from any thread.
+private final class SharedFacts: Sendable {
+    struct State {
+        var recent: [Int: KeyFacts?] = [:]
+        var asked = Timestamp.now()
+        var learnt = LearntFacts()
+    }
+
+    let state = Guarded(State())
+
+    /// Requests the metadata of some keys. Returns false if it was stopped.
+    func learn(
+        _ keys: [Int], _ connection: ServerConnection, _ database: Int, _ name: (Int) -> [UInt8],
+        while goesOn: (Double) -> Bool = { _ in true }
+    ) throws(SourceError) -> Bool {
+        var rest = keys[...]
+        while !rest.isEmpty {
+            guard goesOn(1 - Double(rest.count) / Double(keys.count)) else { return false }
+            let block = rest.prefix(ServerListing.smallBlock * connection.stepFactor)
+            rest = rest.dropFirst(block.count)
+            let found = try connection.paced(try connection.facts(of: block.map(name), in: database))
+            let now = Timestamp.now()
+            state.withLock { state in
+                for (index, facts) in zip(block, found) { state.learnt.note(facts, at: index, now: now) }
+            }
+        }
+        return true
+    }
+
+    func endRead() { state.withLock { $0.learnt.endRead(at: .now()) } }
 }
 
 /// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
@@ -33,25 +73,13 @@ package final class ServerListing: EntryListing {
     private let keys: KeyTable
     package let isCut: Bool
     private let allowsAccesses: Bool
-    private let shared: Shared
-
-    /// Shared with ``allowingAccesses()``.
-    private final class Shared: Sendable {
-        let state = Guarded(State())
-    }
-
-    private struct State {
-        var recent: [Int: KeyFacts?] = [:]
-        var asked = Timestamp.now()
-        /// Nil before ``learnFigures(of:_:)``.
-        var learnt: LearntFacts?
-    }
+    private let shared: SharedFacts
 
     /// Maximum number of keys, which take some 100 MB.
     package static let most = 2_000_000
     /// Keys in a request for rows that are shown, and the fewest in other requests, which must not delay other clients.
     private static let block = 64
-    private static let smallBlock = 16
+    fileprivate static let smallBlock = 16
     private static let mostRecent = 4096
     /// Seconds for which cached facts are valid.
     private static let fresh = 1.0
@@ -70,17 +98,20 @@ package final class ServerListing: EntryListing {
     }
 
     /// Continues a scan; nil: stopped.
+    /// - Parameter isLearning: requests the metadata of the found keys after each step, so that lists of a part can be sorted.
     package convenience init?(
         continuing scan: ListingScan, most: Int = ServerListing.most, isPaced: Bool = true,
-        while goesOn: (Int) -> Bool
+        learning isLearning: Bool = false, while goesOn: (Int) -> Bool
     ) throws(SourceError) {
         let connection = scan.connection
         while case let count = scan.count, count < most, goesOn(count) {
             let isAdvanced =
                 isPaced
                 ? try connection.paced(try scan.advance(most: most)) : try scan.advance(most: most)
+            if isLearning { try scan.learn(from: count) }
             if !isAdvanced { break }
         }
+        if isLearning { scan.facts.endRead() }
         self.init(found: scan)
         if isCut, count < most { return nil }
     }
@@ -90,7 +121,7 @@ package final class ServerListing: EntryListing {
         (connection, database) = (scan.connection, scan.database)
         let (keys, isAtEnd) = scan.found
         (self.keys, isCut) = (keys, !isAtEnd)
-        (allowsAccesses, shared) = (false, Shared())
+        (allowsAccesses, shared) = (false, scan.facts)
     }
 
     private init(allowingAccesses other: ServerListing) {
@@ -102,15 +133,15 @@ package final class ServerListing: EntryListing {
 
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
-    package var valueBytes: UInt64 { shared.state.withLock { $0.learnt?.total ?? 0 } }
-    package var knowsFigures: Bool { shared.state.withLock { $0.learnt?.unknown == 0 } }
+    package var valueBytes: UInt64 { shared.state.withLock { $0.learnt.total } }
+    package var knowsFigures: Bool { shared.state.withLock { $0.learnt.firstUnknown >= count } }
 
-    package func wasAbsent(at index: Int) -> Bool {
-        shared.state.withLock { $0.learnt?.facts(at: index)?.type.isEmpty == true }
+    package func wasPresent(at index: Int) -> Bool? {
+        shared.state.withLock { $0.learnt.facts(at: index).map { !$0.type.isEmpty } }
     }
 
     private func known(at index: Int) -> KeyFacts? {
-        shared.state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
+        shared.state.withLock { $0.learnt.facts(at: index) ?? $0.recent[index] ?? nil }
     }
 
     package func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
@@ -173,9 +204,9 @@ package final class ServerListing: EntryListing {
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
-            guard let learnt = state.learnt, learnt.isFresh(index, at: now),
-                let facts = learnt.facts(at: index)
-            else { return nil }
+            guard state.learnt.isFresh(index, at: now), let facts = state.learnt.facts(at: index) else {
+                return nil
+            }
             return facts.type.isEmpty ? .some(nil) : facts
         }
         if let known { return known }
@@ -194,21 +225,11 @@ package final class ServerListing: EntryListing {
     }
 
     package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        var learnt = shared.state.withLock { $0.learnt } ?? LearntFacts(count: count)
-        let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
-        let unknown = Array(all.filter { !learnt.knows($0) })
-        var rest = unknown[...]
-        while !rest.isEmpty {
-            guard goesOn(1 - Double(rest.count) / Double(unknown.count)) else { return false }
-            let block = rest.prefix(ServerListing.smallBlock * connection.stepFactor)
-            rest = rest.dropFirst(block.count)
-            let found = try connection.paced(
-                try connection.facts(of: block.map { Array(keys[$0]) }, in: database))
-            let now = Timestamp.now()
-            for (index, facts) in zip(block, found) { learnt.note(facts, at: index, now: now) }
+        let unknown = shared.state.withLock { state in
+            (0..<entries.count).map { entries.index(atRow: $0) }.filter { !state.learnt.knows($0) }
         }
-        if !unknown.isEmpty { learnt.endRead(at: .now()) }
-        shared.state.withLock { $0.learnt = learnt }
-        return true
+        guard !unknown.isEmpty else { return true }
+        defer { shared.endRead() }
+        return try shared.learn(unknown, connection, database, { Array(keys[$0]) }, while: goesOn)
     }
 }

@@ -55,8 +55,8 @@ package protocol EntryListing: Sendable {
     /// - Returns: false if it was stopped.
     func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
 
-    /// Whether the entry was absent when its metadata was read.
-    func wasAbsent(at index: Int) -> Bool
+    /// Whether the entry was present when its metadata was read; nil: it wasn't read.
+    func wasPresent(at index: Int) -> Bool?
 
     /// Why these properties aren't available; nil if they are.
     func objection(to properties: [QueryProperty]) throws(SourceError) -> String?
@@ -73,7 +73,7 @@ extension EntryListing {
     package var isByRecency: Bool { true }
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }
-    package func wasAbsent(at index: Int) -> Bool { false }
+    package func wasPresent(at index: Int) -> Bool? { true }
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
     package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         true

@@ -109,24 +109,27 @@ extension EntriesScreen {
         guard let old = model.entries?.order else { return [] }
         let order = old.basis == basis ? old.reversed : EntryOrder(basis)
         return Browser.readingValues(&model, for: "The sort", isNeeded: order.property?.isMetadata == false) {
-            readingMetadata(&$0, for: order) { arrange(&$0, by: order) }
+            readingMetadata(&$0, for: "Sorting by \(order.name)", isNeeded: order.needsFigures) {
+                arrange(&$0, by: order)
+            }
         }
     }
 
-    /// Runs an action that reads the metadata of a server's keys for an order. If there are many, asks first, once for each list.
+    /// Runs an action that reads the metadata of a server's keys. If there are many, asks first, once for each list.
     static func readingMetadata(
-        _ model: inout Model, for order: EntryOrder, ofNewList isNew: Bool = false,
+        _ model: inout Model, for purpose: String, isNeeded: Bool = true, ofNewList isNew: Bool = false,
         _ action: @escaping @Sendable (inout Model) -> [Effect]
     ) -> [Effect] {
-        guard let entries = model.entries, !entries.allowsMetadata, !model.archives.allowsReadingAll,
-            let keys = keysToRead(model, for: order, ofNewList: isNew), keys > mostKeysUnasked
+        guard isNeeded, let entries = model.entries, !entries.allowsMetadata,
+            !model.archives.allowsReadingAll,
+            let keys = keysToRead(model, ofNewList: isNew), keys > mostKeysUnasked
         else { return action(&model) }
         model.overlay = Choice(
             title: "Read the metadata of all keys?",
             lines: [
-                "Sorting by \(order.name) reads the metadata of \(Figures.count(keys, "key", "keys")), "
+                "\(purpose) reads the metadata of \(Figures.count(keys, "key", "keys")), "
                     + "about \(Figures.count(4 * keys)) lookups on the server."
-            ], button: "Sort"
+            ], button: "Read"
         ) { model in
             guard model.entries?.archive == entries.archive else { return [] }
             model.entries?.allowsMetadata = true
@@ -145,9 +148,9 @@ extension EntriesScreen {
     /// Maximum number of keys whose metadata is read without a question; each takes four lookups.
     private static let mostKeysUnasked = 1_000
 
-    /// The number of keys whose metadata an order needs from a server, at most; nil: it is known.
-    private static func keysToRead(_ model: Model, for order: EntryOrder, ofNewList isNew: Bool) -> Int? {
-        guard model.isOfServer, order.needsFigures, let entries = model.entries,
+    /// The number of a server's keys whose metadata is unknown, at most; nil: all is known.
+    private static func keysToRead(_ model: Model, ofNewList isNew: Bool) -> Int? {
+        guard model.isOfServer, let entries = model.entries,
             let arrangement = entries.arrangement, isNew || !arrangement.listing.knowsFigures
         else { return nil }
         let isFiltered = !arrangement.filter.isEmpty && entries.showsWhatIsAsked
@@ -231,6 +234,9 @@ extension EntriesScreen {
             effects += ArchivesScreen.loadFigures(&model)
         }
         entries.ticket = ticket
+        entries.growsList =
+            isForced && request.base == nil && request.needsFigures && !entries.readsValues
+            && (entries.arrangement?.isPart ?? true || entries.victims != nil)
         model.entries = entries
         if isForced {
             let isReading = entries.arrangement?.isPart ?? true || entries.showsWhatIsAsked
@@ -252,6 +258,7 @@ extension EntriesScreen {
             in: entries.archive, order: entries.order, filter: entries.filter)
         request.group = entries.group
         request.condition = entries.condition
+        request.isOfMetadata = entries.condition != nil && entries.victims?.condition == entries.condition
         request.columns = entries.properties
         request.marks = entries.marks
         request.allowsAccesses = model.archives.allowsReadingAll
@@ -266,13 +273,14 @@ extension EntriesScreen {
     /// Shows the first rows of a large archive, with the filter, until the request ends.
     static func showFirst(_ model: Model) -> [Effect] {
         guard let entries = model.entries, let ticket = entries.ticket,
-            case let request = request(entries, model), request.isInOrder
+            case let request = request(entries, model), request.isInOrder || entries.growsList
         else { return [] }
         return .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
-            try ListBuilder(source: context.source, clock: context.clock).arrangeFirst(request)
+            try ListBuilder(source: context.source, clock: context.clock).arrange(request, isFirst: true)
         } then: { model, result in
             // The request reports errors.
-            guard var entries = model.entries, entries.ticket == ticket, case .success(let arranged) = result
+            guard var entries = model.entries, entries.ticket == ticket,
+                case .success(let arranged?) = result, arranged.arrangement.count > 0 || !entries.growsList
             else { return [] }
             take(arranged.remembered, in: &entries, &model)
             show(arranged, in: &entries, now: model.now)
@@ -313,7 +321,7 @@ extension EntriesScreen {
             }
             take(arranged.remembered, in: &entries, &model)
             if entries.arrangement?.isPart == true, model.touched != nil, !entries.follows,
-                entries.key != anchor
+                !entries.showsLikelyVictims, entries.key != anchor
             {
                 // A key among the first rows was selected during the request.
                 model.entries = entries
@@ -348,7 +356,7 @@ extension EntriesScreen {
         }
     }
 
-    private static let longestWait = 300.0
+    static let longestWait = 300.0
 
     private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Timestamp) {
         let old = entries.arrangement

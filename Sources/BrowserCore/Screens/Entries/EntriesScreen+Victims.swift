@@ -35,23 +35,26 @@ extension EntriesScreen {
             ? "The group lacks \(what)." : "The condition hides \(what); \(key) clears it."
     }
 
-    /// Lists the keys of a server that can be evicted, in the order of its policy, or moves to the next one. A condition of the user
-    /// stays in force. Nil: it isn't a server, or all keys are equal, or none can be evicted.
+    /// Lists the keys of a server that can be evicted, in the order of its policy if it has one, or moves to the next one. A condition
+    /// of the user stays in force. Nil: it isn't a server, or all keys are equal, or none can be evicted.
     static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
         guard let server = model.archives.figures?.server, server.memoryLimit != nil,
             let entries = model.entries, server.hasEvictableKeys,
             server.evictionOrder != nil || server.evictsOnlyExpiring
         else { return nil }
-        let order = server.evictionOrder?.keys ?? EntryOrder(.expires)
+        let order = server.evictionOrder?.keys ?? .found
         let own = entries.ownCondition
         let expiring = "@ttl > 0s"
         let condition =
             server.evictsOnlyExpiring
             ? try? EntryCondition(own.map { "(\($0.text)) and \(expiring)" } ?? expiring) : own
         let isShown = entries.order == order && entries.condition == condition
-        // A paused list is read once, when the order is chosen.
+        // Unknown metadata is read for a new list, which is shown as it grows. A paused list is read once, when the order is
+        // chosen.
+        let isKnown = isShown || entries.arrangement?.listing.knowsFigures == true
         let isNew =
-            model.pausedSince == nil ? isOlder(entries, EntriesState.oldList.victims, model) : !isShown
+            model.pausedSince == nil
+            ? !isKnown || isOlder(entries, EntriesState.oldList.victims, model) : !isShown
         var said = "Reading all keys"
         if !isNew, let shown = entries.arrangement, shown.listing.knowsFigures {
             said = "Read \(Figures.duration(max(0, model.now.seconds(since: shown.made)))) ago"
@@ -63,7 +66,8 @@ extension EntriesScreen {
         }
         model.say(said, seconds: 10)
         if isShown, !isNew { return Browser.move(&model, by: 1) }
-        return readingMetadata(&model, for: order, ofNewList: isNew) { model in
+        let purpose = order.needsFigures ? "Sorting by \(order.name)" : "Finding keys that expire"
+        return readingMetadata(&model, for: purpose, ofNewList: isNew) { model in
             model.entries?.order = order
             model.entries?.condition = condition
             model.entries?.victims = (order, condition, own)

@@ -45,6 +45,8 @@ struct EntriesState: Sendable {
     /// Widths needed by the rows seen so far. They only grow, so that columns don't jump.
     private(set) var seen = SeenRows()
     var ticket: Int?
+    /// Whether the running request reads a server's metadata for a new list, whose sorted part is shown each second.
+    var growsList = false
     /// The request after which the cursor moves to the next victim.
     var victimTicket: Int?
     /// The order and the condition of a server's list of likely victims, and the user's part of the condition.

@@ -277,7 +277,9 @@ enum EntriesView {
         let present = sample.map { Figures.count($0.entries, "entry", "entries") }
         if arrangement.isPart {
             let count = Figures.count(arrangement.listing.count)
-            return (arrangement.filter.isEmpty ? "" : "\(Figures.count(arrangement.count)) of the ")
+            return
+                (!arrangement.isFiltered && !entries.growsList
+                ? "" : "\(Figures.count(arrangement.count)) of the ")
                 + (model.isOfServer ? "first \(count)" : "most recent \(count)")
                 + (present.map { " of \($0)" } ?? "")
         }
@@ -367,7 +369,7 @@ enum EntriesView {
             let isPart =
                 arrangement.isFiltered
                 && (entries.victims?.own != nil || arrangement.condition != entries.victims?.condition)
-            let among = isPart || !arrangement.filter.isEmpty ? "among these " : ""
+            let among = isPart || arrangement.isPart || !arrangement.filter.isEmpty ? "among these " : ""
             right.append(Span("likely victims of \(server.policy) \(among)first ", look[.dying]))
         }
         // An older list's victims may be evicted already.

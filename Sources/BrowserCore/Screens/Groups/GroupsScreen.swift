@@ -190,7 +190,9 @@ enum GroupsScreen: ScreenParts {
         _ context: QuestionContext
     ) throws(SourceError) -> (any EntryListing, Positions?)? {
         if scope.isAll {
-            let listing = try context.source.listing(in: archive, holding: "") { _ in context.progress(0) }
+            let listing = try context.source.listing(in: archive, holding: "", learning: false) { _ in
+                context.progress(0)
+            }
             guard let listing, try listing.learnFigures(context.progress) else { return nil }
             return (listing, nil)
         }
