@@ -2,19 +2,16 @@ import TerminalKit
 
 /// Refused keys, and the text after them, which was meant for another screen and starts no actions.
 extension Browser {
+    /// Seconds without a key that end a burst of text.
+    static let textGap = 0.03
+
     /// Whether a key starts a destructive action, so that it is refused within text.
     static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
         action(model, event)?.flags.contains(.destructive) == true
     }
 
-    /// Whether the next key is refused, because it plans a change or is a line end, and is part of pasted text.
-    static func isPasted(_ model: Model, _ input: TypedInput) -> Bool {
-        guard let action = action(model, input.next) else { return false }
-        return action.flags.contains(.destructive) ? input.isNextOfText : input.isNextLineEndOfText
-    }
-
     /// The action of a key where no text is entered.
-    private static func action(_ model: Model, _ event: InputEvent?) -> BrowserAction? {
+    static func action(_ model: Model, _ event: InputEvent?) -> BrowserAction? {
         guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
             !model.isTyping
         else { return nil }
@@ -29,7 +26,7 @@ extension Browser {
 
     /// Whether a key is text of the same burst as a refused one. Keys that only leave or help end such text.
     static func isRefusedText(_ model: inout Model, _ key: Key) -> Bool {
-        guard let last = model.textRefusedAt, abs(model.now.seconds(since: last)) < TypedInput.gap else {
+        guard let last = model.textRefusedAt, abs(model.now.seconds(since: last)) < textGap else {
             model.textRefusedAt = nil
             return false
         }

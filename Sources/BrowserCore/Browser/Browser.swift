@@ -2,6 +2,9 @@ import StorageEngine
 import TerminalKit
 
 package enum Browser {
+    /// Seconds between refreshes, unless a setting changes them.
+    package static let refreshInterval = 0.2
+
     package static func start(_ model: inout Model) -> [Effect] {
         guard let store = model.store else { return StoresScreen.load(&model) }
         let effects = ArchivesScreen.loadFigures(&model) + [StoresScreen.remember(store)]

@@ -14,6 +14,11 @@ package enum Effect: Sendable {
     case program(TerminalProgram)
 }
 
+package enum BrowserExit: Sendable, Hashable {
+    case quit
+    case startDemo
+}
+
 /// A read or a confirmed change of a store, together with the update that its response causes.
 package struct Question: Sendable {
     /// One line, for tests and traces.

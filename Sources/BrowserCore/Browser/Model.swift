@@ -10,7 +10,6 @@ package struct Model: Sendable {
     private let lookingKeys: BrowserKeyMap
     let surroundings: Surroundings
     package var now: Timestamp
-    var refreshInterval = BrowserLoop.refreshInterval
 
     package internal(set) var screen: Screen
     package let folder: String

@@ -28,21 +28,13 @@ extension BrowserTerminal {
     package mutating func capture(mouse: Bool) {}
 }
 
-package enum BrowserExit: Sendable, Hashable {
-    case quit
-    case startDemo
-}
-
 package enum BrowserLoop {
-    package static let refreshInterval = 0.2
-
     /// Runs until the user quits or the terminal hangs up. Draws only changed frames.
     package static func run<Terminal: BrowserTerminal>(
         _ start: Model, source: any StoreSource, terminal: inout Terminal,
-        refreshInterval: Double = refreshInterval, clock: @escaping @Sendable () -> Timestamp
+        refreshInterval: Double = Browser.refreshInterval, clock: @escaping @Sendable () -> Timestamp
     ) -> BrowserExit {
         var model = start
-        model.refreshInterval = refreshInterval
         model.size = terminal.size
         model.now = clock()
         let inbox = Inbox()
@@ -119,7 +111,7 @@ package enum BrowserLoop {
             while !input.isEmpty {
                 model.now = max(model.now, clock())
                 if Browser.awaitsRows(model, before: input.next) { break }
-                if Browser.isPasted(model, input) {
+                if isPasted(model, input) {
                     Browser.refuseText(&model, at: input.next)
                     _ = input.forget(on: &terminal, goesOn: true)
                     pacing.noteInput(at: model.now)
@@ -159,6 +151,12 @@ package enum BrowserLoop {
             (isUnseen, questionBurst) = (true, input.ask())
             return true
         }
+    }
+
+    /// Whether the next key is refused, because it plans a change or is a line end, and is part of pasted text.
+    private static func isPasted(_ model: Model, _ input: TypedInput) -> Bool {
+        guard let action = Browser.action(model, input.next) else { return false }
+        return action.flags.contains(.destructive) ? input.isNextOfText : input.isNextLineEndOfText
     }
 
     private static func run<Terminal: BrowserTerminal>(

@@ -1,12 +1,10 @@
 import StorageEngine
 import TerminalKit
 
-/// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than ``gap`` seconds
-/// apart with two different characters. Destructive keys and line ends within text are refused, and the rest is dropped. No key
-/// answers a dialog that its own burst opened.
+/// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than
+/// ``Browser/textGap`` seconds apart with two different characters. Destructive keys and line ends within text are refused, and
+/// the rest is dropped. No key answers a dialog that its own burst opened.
 struct TypedInput {
-    /// Seconds of silence that end a burst.
-    static let gap = 0.03
     /// Fewer characters in a text field count as typed.
     private static let leastPasted = 8
     /// Maximum number of events between frames, so that a held key doesn't block drawing.
@@ -29,7 +27,7 @@ struct TypedInput {
     private var events: [InputEvent] { arrivals.map(\.event) }
     private(set) var burst = 0
     /// Seconds of waiting since the last key. Other time doesn't count: a key may be unread during other work.
-    private var silence = gap
+    private var silence = Browser.textGap
     /// The characters of the last burst handled so far.
     private var handled: (burst: Int, keys: Set<InputEvent>) = (0, [])
     private let clock: () -> Timestamp
@@ -71,7 +69,7 @@ struct TypedInput {
         let event = terminal.nextEvent(timeout: timeout)
         silence += max(clock().seconds(since: start), event == nil ? timeout : 0)
         if let event, TypedInput.isTyped(event) {
-            if silence >= TypedInput.gap { burst += 1 }
+            if silence >= Browser.textGap { burst += 1 }
             silence = 0
         }
         return event

@@ -77,7 +77,7 @@ extension EngineSource {
                 ? "Renamed \(name) to \(new)." : "\(new) is a copy; \(name) has changed and stays."
         }
         guard isRemoved else { throw SourceError("\(name) has changed since; nothing was dropped.") }
-        return "\(name) was dropped: \(ArchivesScreen.amount(seen))."
+        return "\(name) was dropped: \(seen.amount)."
     }
 }
 

@@ -59,8 +59,8 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
 
     package static let most = 200
     package static let mostProperties = 32
-    /// Names of the columns that can be hidden.
-    package static let hideable = EntriesView.hideable
+    /// Names of the columns that can be hidden: all but the key.
+    package static let hideable = EntryColumn.allCases.dropFirst().map(\.title)
 
     package init(archive: String, in store: String? = nil, properties: [QueryProperty], hidden: Set<String>) {
         (self.archive, self.store) = (archive, store)

@@ -9,7 +9,7 @@ extension EntriesScreen {
             var choice = ColumnChoice(
                 shown: entries.properties ?? [], others: sample.properties,
                 note: { sample.note(of: $0) },
-                titles: EntriesView.hideable.filter { title in
+                titles: ChosenColumns.hideable.filter { title in
                     !entries.unreported.contains { $0.title == title }
                 }, hidden: entries.hiddenColumns)
             if !sample.properties.isEmpty {

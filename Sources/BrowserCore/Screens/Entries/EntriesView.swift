@@ -21,7 +21,7 @@ enum EntriesView {
 
         init(_ property: QueryProperty, _ seen: SeenRows.Values?) {
             basis = .property(property)
-            if case .metadata(let metadata) = property, !EntriesView.hideable.contains(metadata.rawValue) {
+            if case .metadata(let metadata) = property, !ChosenColumns.hideable.contains(metadata.rawValue) {
                 title = metadata.rawValue
             } else {
                 title = property.columnName
@@ -64,8 +64,6 @@ enum EntriesView {
         let properties = entries?.properties ?? []
         return first + properties.map { Column($0, entries?.seen.values[$0]) } + facts
     }
-
-    static let hideable = facts.map(\.title)
 
     static func unreported(_ model: Model) -> Set<EntryColumn> {
         Set(EntryColumn.allCases.filter { QueryMetadata(rawValue: $0.title).map(model.reports) == false })

@@ -94,7 +94,7 @@ private struct EventReading: Sendable {
             return reading.isBusy ? reading : nil
         }
         var busy = readings.compactMap(read)
-        var left = Int(BrowserLoop.refreshInterval / pause)
+        var left = Int(Browser.refreshInterval / pause)
         while !busy.isEmpty, left > 0, count < EventLog.least, !context.isStopped() {
             left -= 1
             context.pause(pause)

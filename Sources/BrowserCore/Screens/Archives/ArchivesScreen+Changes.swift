@@ -1,66 +1,8 @@
-import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A change of a whole archive, which can't be undone.
-package enum ArchiveChange: Sendable, Hashable {
-    /// Limits in bytes; nil: no limit.
-    case resize(disk: UInt64?, memory: UInt64?)
-    case compact
-    case rename(String)
-    /// Deletes all messages of a log.
-    case clear
-    case drop
-
-    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit (of a collection, that of memory). One that
-    /// isn't given, or as ``text(_:)`` rounds it, is kept.
-    /// - Throws: also for a size without a unit, and for a disk limit of a collection.
-    init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
-        var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]
-        var words = text.split(separator: " ").map(String.init)
-        for place in words.indices.dropFirst().reversed() where Self.isUnit(words[place]) {
-            words[place - 1] += words.remove(at: place)
-        }
-        if words.count == 1, SizeText.bytes(words[0]) != nil {
-            words.insert(archive.kind == .collection ? "memory" : "disk", at: 0)
-        }
-        guard !words.isEmpty, words.count.isMultiple(of: 2) else {
-            throw SourceError("write pairs, as in disk 20 MB memory none")
-        }
-        for place in stride(from: 0, to: words.count, by: 2) {
-            let (name, size) = (words[place].lowercased(), words[place + 1])
-            guard let old = limits[name] else { throw SourceError("\(name) is neither disk nor memory") }
-            var bytes = size.last?.isLetter == true ? SizeText.bytes(size) : nil
-            if let old, bytes == SizeText.bytes(Figures.bytes(old)) { bytes = old }
-            guard bytes.map({ $0 > 0 }) ?? (size == "none") else {
-                throw SourceError("\(size) is not a size: write 20 MB, 2 GiB or none")
-            }
-            guard archive.kind != .collection || name == "memory" || bytes == nil else {
-                throw SourceError("a collection never evicts, so it has no disk limit")
-            }
-            limits[name] = .some(bytes)
-        }
-        self = .resize(disk: limits["disk"] ?? nil, memory: limits["memory"] ?? nil)
-    }
-
-    private static func isUnit(_ word: String) -> Bool {
-        word.first?.isLetter == true && SizeText.bytes("1" + word) != nil
-    }
-
-    /// The limits that an archive of this kind can have, as ``init(limits:of:)`` parses them and the screen rounds them.
-    static func text(_ archive: ArchiveSample) -> String {
-        let memory = "memory \(archive.memoryLimit.map(Figures.bytes) ?? "none")"
-        if archive.kind == .collection { return memory }
-        return "disk \(archive.diskLimit.map(Figures.bytes) ?? "none") \(memory)"
-    }
-
-    /// Bytes of values beyond the new disk limit.
-    func excess(of sample: ArchiveSample) -> UInt64 {
-        guard case .resize(let disk?, _) = self else { return 0 }
-        return sample.diskBytes - min(sample.diskBytes, disk)
-    }
-
+extension ArchiveChange {
     func dialog(
         _ sample: ArchiveSample, _ evictions: Evictions
     ) -> (words: (title: String, button: String), body: [String]) {
@@ -82,7 +24,7 @@ package enum ArchiveChange: Sendable, Hashable {
             return (
                 ("Rename \(name)?", "Rename"),
                 [
-                    "Copies \(ArchivesScreen.amount(sample)) to \(TerminalText.sanitized(new)), then removes \(name).",
+                    "Copies \(sample.amount) to \(TerminalText.sanitized(new)), then removes \(name).",
                     "Its events and its undo records are lost.",
                 ]
             )
@@ -97,14 +39,14 @@ package enum ArchiveChange: Sendable, Hashable {
             return (
                 ("Delete all messages?", "Delete"),
                 [
-                    "\(ArchivesScreen.amount(sample)), of \(name), and any that arrive before you confirm. "
+                    "\(sample.amount), of \(name), and any that arrive before you confirm. "
                         + "This can't be undone."
                 ]
             )
         case .drop:
             return (
                 ("Drop \(name)?", "Drop"),
-                ["Deletes \(ArchivesScreen.amount(sample)). This can't be undone."]
+                ["Deletes \(sample.amount). This can't be undone."]
             )
         }
     }
@@ -182,12 +124,6 @@ extension ArchivesScreen {
         }
         prompt.purpose = .archive(id, archive)
         model.prompt = prompt
-    }
-
-    static func amount(_ sample: ArchiveSample) -> String {
-        sample.kind == .log
-            ? Figures.count(sample.entries, "message", "messages") + ", " + Figures.bytes(sample.diskBytes)
-            : Figures.amount(sample.entries, bytes: sample.diskBytes)
     }
 
     static func ended(
