@@ -19,6 +19,10 @@ import Testing
                 "struct B { var isBusy: Bool }\nlet b = A.lastOne"
             ),
             (
+                "enum A: String { case one = \"1\", lastOne }\nlet a = b.isBusy",
+                "struct B { var isBusy: Bool }\nlet b = c.lastOne"
+            ),
+            (
                 "extension Int { func add(item a: Int) { sum(of: a) } }",
                 "func sum(of b: Int) { 1.add(item: b) }"
             ),
