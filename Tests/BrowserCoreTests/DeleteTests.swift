@@ -198,7 +198,7 @@ struct DeleteTests {
 
     @Test func longDeleteShowsProgress() throws {
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>M")
-        test.press(.character("D"))
+        _ = test.press(.character("D"), source)
         test.press(.character("y"), expecting: ["delete 16 of City"])
         let delete = try #require(test.effects.first)
         test.send(.clock(Fixture.start.adding(seconds: 1)))
@@ -228,7 +228,7 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
         let text = browser.text
         #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
-        #expect(text.contains("\"Bandung\" changed after the plan was made"))
+        #expect(text.contains("\"Bandung\" changed after it was read"))
         #expect(text.contains("\"東京都\" was removed already"))
         // The report offers to delete the skipped entries, and the undo.
         #expect(text.contains("[ Delete 1 too ]"))
@@ -260,7 +260,7 @@ struct DeleteTests {
         for key in Fixture.keys.suffix(5) { source.remove(key, archive: "City") }
         browser.press([.character("y")])
         let report = browser.boxWords
-        #expect(report.contains("6 were skipped: 1 changed, 5 removed since the plan"), "\(report)")
+        #expect(report.contains("6 were skipped: 1 changed, 5 removed since they were read"), "\(report)")
         #expect(report.contains("\"Bandung\" changed") && !report.contains("was removed"), "\(report)")
     }
 
@@ -274,6 +274,39 @@ struct DeleteTests {
         try browser.press("u", shows: "Undo this?")
         browser.press(try Key.script("y"))
         #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    @Test("a plan names and unmarks marked entries that were removed before it")
+    func plansPresentMarks() throws {
+        var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "j<enter>mmm")
+        source.remove("Jakarta", archive: "City")
+        browser.press([.character("D")])
+        #expect(browser.model.planned?.map(\.key) == ["Bandung", "東京都"])
+        #expect(browser.boxWords.contains("1 marked entry was removed since: Jakarta."), "\(browser.text)")
+        #expect(browser.model.markedKeys == ["Bandung", "東京都"])
+        source.remove("Bandung", archive: "City")
+        browser.press([.character("y")])
+        #expect(browser.model.said?.contains("1 was already absent") == true, "\(browser.text)")
+    }
+
+    @Test("without a present marked entry there is no plan", arguments: ["D", "x"])
+    func refusesAbsentMarks(key: String) throws {
+        var browser = try Fixture.browser(source, columns: 100, keys: "j<enter>mm")
+        for key in ["Jakarta", "Bandung"] { source.remove(key, archive: "City") }
+        browser.press(try Key.script(key))
+        #expect(!browser.model.isPlanOpen && browser.model.markedKeys.isEmpty, "\(browser.text)")
+    }
+
+    /// Regression: Enter opened a value, over which the plan of the marked rows appeared.
+    @Test("keys about rows are refused until the plan is open", arguments: ["<enter>", "y", "m"])
+    func refusesKeysBeforePlan(key: String) throws {
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>mm")
+        let asked = test.press(.character("D"), source, settling: false)
+        #expect(test.press(try #require(try Key.script(key).first), source, settling: false).isEmpty)
+        #expect(test.model.screen == .entries && test.model.said?.contains("still loading") == true)
+        test.effects = asked
+        test.settle(source)
+        #expect(test.model.planned?.count == 2)
     }
 
     @Test("absent entries need no report")

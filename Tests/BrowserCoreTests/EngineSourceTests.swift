@@ -200,7 +200,7 @@ struct EngineSourceTests {
         browser.press([.character("y")])
         let text = browser.text
         #expect(text.contains("Deleted 9 entries"))
-        #expect(text.contains("\"city 44\" changed after the plan was made"))
+        #expect(text.contains("\"city 44\" changed after it was read"))
         #expect(text.contains("\"city 45\" was removed already"))
         #expect(text.contains("writes 9"))
         #expect(try archive.peek("city 44") != nil)

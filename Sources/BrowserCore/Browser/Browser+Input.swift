@@ -59,7 +59,7 @@ extension Browser {
     /// The same for keys that move the cursor.
     private static let patienceToMove = 0.05
 
-    /// Whether requested rows or marks are still loading, so that the next key must wait for them.
+    /// Whether requested rows, marks or a dialog are still loading, so that the next key must wait for them.
     static func awaitsRows(_ model: Model, before event: InputEvent?) -> Bool {
         guard let event, model.overlay == nil, model.prompt == nil else { return false }
         var isMove = false
@@ -72,7 +72,9 @@ extension Browser {
         let patience = isMove ? patienceToMove : patience
         if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
             let (entries, query) = (model.entries, model.query)
-            if isAsking(model) || !model.isTyping && job.ticket == query?.ticket { return true }
+            if isAsking(model) || !model.isTyping && (job.ticket == query?.ticket || job.aim == .dialog) {
+                return true
+            }
             if !model.isTyping, [entries?.ticket, entries?.marking, query?.marking].contains(job.ticket) {
                 return true
             }
@@ -139,14 +141,14 @@ extension Browser {
             sayWhyNothing(&model, key)
             return []
         }
-        if assigned.id.isAboutRows, model.isLoadingRows {
+        if assigned.id.isAboutRows, model.isLoadingRows || model.job?.aim == .dialog {
             return model.reply("\(key)\(Model.awaited)", seconds: 3)
         }
         let id = model.parts.action(for: key, assigned.id, model)
         let action = model.keyMap.action(id) ?? assigned
         if id == .quit {
             // The key is for the dialog that would open soon.
-            if let job = model.job, job.leadsToQuestion { return stop(&model, job) }
+            if let job = model.job, job.aim != .rows { return stop(&model, job) }
             if refusesQuit(&model, key) { return [] }
         }
         if id.isAboutRows { model.entries?.follows = false }

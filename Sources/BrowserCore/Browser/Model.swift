@@ -124,9 +124,9 @@ package struct Model: Sendable {
     }
 
     /// Starts a job that isn't a change. Returns its ticket.
-    mutating func begin(_ title: String, leadsToQuestion: Bool = false) -> Int {
+    mutating func begin(_ title: String, aim: Job.Aim = .rows) -> Int {
         let ticket = ticket()
-        begin(Job(ticket: ticket, title: title, since: now, leadsToQuestion: leadsToQuestion))
+        begin(Job(ticket: ticket, title: title, since: now, aim: aim))
         return ticket
     }
 
@@ -153,7 +153,7 @@ package struct Model: Sendable {
     }
 
     mutating func endOtherWork() {
-        jobs.removeAll { !$0.isChange && !$0.leadsToQuestion && $0.workspace == workspace }
+        jobs.removeAll { !$0.isChange && $0.aim == .rows && $0.workspace == workspace }
     }
 
     /// Whether the job's result is for the current screen, or for no specific one.
@@ -336,9 +336,11 @@ struct Job: Sendable, Hashable {
     var isChange = false
     /// The archive of a change with many events, which are read during the change.
     var eventful: ArchiveAddress?
-    /// Whether it ends in a dialog, so that other work doesn't replace it.
-    var leadsToQuestion = false
+    var aim = Aim.rows
     var workspace = 0
+
+    /// Where it leads. Other work replaces only work for rows; keys about rows wait for a dialog.
+    enum Aim: Sendable, Hashable { case rows, dialog, store }
 
     /// `deleting 34,048 of 100,000, esc stops`
     var text: String {

@@ -60,7 +60,10 @@ package struct ListBuilder {
                 let hidden = present.arrangement.missing(
                     of: request.marks.keys, shown: present.rows.entries.values, { _ in progress(1) })
             else { throw Stopped() }
-            let gone = try gone(request, from: listing)
+            let gone = try request.marks.gone(
+                from: listing, filter: request.filter, in: request.archive, source
+            ) { progress(1) }
+            guard let gone else { throw Stopped() }
             return Arranged(
                 arrangement: present.arrangement, anchorRow: row.map(present.row),
                 rows: present.rows, remembered: remembered,
@@ -72,23 +75,6 @@ package struct ListBuilder {
             throw error
         } catch {
             return nil
-        }
-    }
-
-    /// More marked keys aren't looked up each time: that would delay the list.
-    private static let mostComparedMarks = 10_000
-
-    /// The marked keys that no longer exist; of a server, those that its whole list doesn't have.
-    private func gone(
-        _ request: ArrangementRequest, from listing: any EntryListing
-    ) throws -> Set<ExactText> {
-        guard request.marks.count <= ListBuilder.mostComparedMarks else { return [] }
-        let isWhole = !listing.isCut && request.filter.isEmpty
-        return try request.marks.keys.filter { key in
-            try checkpoint(1)
-            return listing.isByRecency
-                ? try source.entry(key.text, in: request.archive) == nil
-                : isWhole && listing.index(ofKey: key.text) == nil
         }
     }
 

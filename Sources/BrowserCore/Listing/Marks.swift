@@ -33,8 +33,8 @@ package struct Marks: Sendable, Equatable {
         bytes -= UInt64(old.target.size)
     }
 
-    mutating func remove(_ gone: some Sequence<Target>) {
-        for target in gone where !isEmpty { remove(target.key) }
+    mutating func remove(_ keys: some Sequence<String>) {
+        for key in keys where !isEmpty { remove(key) }
     }
 
     mutating func toggle(_ target: Target) {
@@ -50,6 +50,30 @@ package struct Marks: Sendable, Equatable {
     }
 
     var keys: Set<ExactText> { Set(marks.keys) }
+
+    /// More marked keys aren't looked up: that would delay lists and plans.
+    private static let mostLookedUp = 10_000
+
+    /// The keys that no longer exist; of a server, those that its whole list doesn't have. Nil if stopped.
+    /// - Parameters:
+    ///   - listing: the list of the rows; nil: looks up each key.
+    ///   - filter: the filter of the list.
+    func gone(
+        from listing: (any EntryListing)? = nil, filter: String = "", in archive: ArchiveAddress,
+        _ source: any StoreSource, while goesOn: () -> Bool
+    ) throws(SourceError) -> Set<ExactText>? {
+        guard count <= Marks.mostLookedUp else { return [] }
+        var gone: Set<ExactText> = []
+        for key in marks.keys {
+            guard goesOn() else { return nil }
+            let isGone =
+                if let listing, !listing.isByRecency {
+                    !listing.isCut && filter.isEmpty && listing.index(ofKey: key.text) == nil
+                } else { try source.entry(key.text, in: archive) == nil }
+            if isGone { gone.insert(key) }
+        }
+        return gone
+    }
 
     /// Adds marks; those of entries that are marked already stay.
     mutating func formUnion(_ other: Marks) {

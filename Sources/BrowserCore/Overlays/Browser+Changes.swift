@@ -5,22 +5,22 @@ import TerminalKit
 
 extension Browser {
     static func planDelete(_ model: inout Model) -> [Effect] {
-        withChosen(&model) { model, chosen in
-            guard !chosen.targets.isEmpty else {
-                model.say("No entry to delete.\(chosen.absence)")
-                return
-            }
-            model.overlay = Plan(
-                .delete, archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden,
-                group: chosen.group)
+        withChosen(&model) { plan(&$0, .delete, $1) }
+    }
+
+    private static func plan(
+        _ model: inout Model, _ action: PlannedAction, _ chosen: ChosenEntries, idle: Duration? = nil
+    ) {
+        guard !chosen.targets.isEmpty else {
+            return model.say("No entry to \(action.verb).\(chosen.reason)")
         }
+        model.overlay = Plan(action, of: chosen, idle: idle)
     }
 
     static func askExpiry(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
-            guard chosen.canBeOthers || !chosen.targets.isEmpty else {
-                model.say("No entry to expire.\(chosen.absence)")
-                return
+            guard !chosen.targets.isEmpty || chosen.canBeOthers && chosen.gone.isEmpty else {
+                return model.say("No entry to expire.\(chosen.reason)")
             }
             model.overlay = ExpireForm(chosen)
         }
@@ -30,62 +30,59 @@ extension Browser {
     static let nowMarked = "The entries are marked now. Press the key again."
     static let notRead = "The row is still loading. Try again."
 
-    /// Calls `body` with the chosen entries, after their missing facts are loaded.
     private static func withChosen(
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
-        guard var chosen = model.parts.targets(model) else { return [] }
+        guard let chosen = model.parts.targets(model) else { return [] }
         if let reason = chosen.isUnderWay { return model.reply(reason, role: .warning) }
+        return collect(&model, chosen, body)
+    }
+
+    /// Calls `body` with the chosen entries, after those that are unknown or were removed are looked up.
+    private static func collect(
+        _ model: inout Model, _ chosen: ChosenEntries,
+        _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
+    ) -> [Effect] {
         guard let complete = chosen.complete else {
             body(&model, chosen)
             return []
         }
-        let ticket = model.begin("collecting the entries", leadsToQuestion: true)
-        chosen.complete = nil
-        let asked = chosen
-        return .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
-            complete(asked, context.progress)
+        let ticket = model.begin("collecting the entries", aim: .dialog)
+        let (archive, screen) = (chosen.archive, model.screen)
+        return .ask("collect the chosen of \(archive.name)", ticket: chosen.isSlow ? ticket : nil) {
+            (context) throws(SourceError) in
+            try complete(chosen, context)
         } then: { model, result in
             guard model.ends(ticket) else { return [] }
-            guard case .success(let chosen?) = result, model.archiveInView == asked.archive else { return [] }
-            if let omission = chosen.omission { model.say(omission, role: .warning) }
-            body(&model, chosen)
-            return []
-        }
-    }
-
-    static func collectIdle(_ model: inout Model, _ idle: Duration, in archive: ArchiveAddress) -> Effect {
-        let before = model.now.adding(seconds: -(idle / .seconds(1)))
-        let ticket = model.begin("collecting idle entries")
-        return .ask(
-            "collect idle of \(archive.name) before \(before.microseconds / 1_000_000)", ticket: ticket
-        ) { (context) throws(SourceError) in
-            let listing = try context.source.listing(in: archive)
-            return CollectedTargets(listing, listing.idle(before: before), context.progress)
-        } then: { model, result in
-            model.ends(ticket)
             switch result {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(nil): break
-            case .success(let found?): plan(&model, found, idle: idle, before: before, in: archive)
+            case .success(let chosen?):
+                model.unmark(chosen.gone, of: archive)
+                if !chosen.gone.isEmpty { model.entries?.goneMarks = 0 }
+                // A key since then may have led to another screen.
+                guard model.archiveInView == archive, model.screen == screen, model.overlay == nil,
+                    model.prompt == nil
+                else { return [] }
+                body(&model, chosen)
             }
             return []
         }
     }
 
-    private static func plan(
-        _ model: inout Model, _ found: CollectedTargets, idle: Duration, before: Timestamp,
-        in archive: ArchiveAddress
-    ) {
-        if let omission = found.omission { model.say(omission, role: .warning) }
-        guard !found.targets.isEmpty else {
-            if found.omission == nil {
-                model.say("No entry of \(archive.name) is idle over \(DurationText.text(idle)).")
-            }
-            return
+    static func collectIdle(
+        _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
+    ) -> [Effect] {
+        let before = model.now.adding(seconds: -(idle / .seconds(1)))
+        var chosen = ChosenEntries(
+            archive: archive, targets: [], absence: " None is idle over \(DurationText.text(idle)).")
+        chosen.isSlow = true
+        chosen.complete = { (chosen, context) throws(SourceError) in
+            let listing = try context.source.listing(in: archive)
+            return CollectedTargets(listing, listing.idle(before: before), context.progress)
+                .map(chosen.taking)
         }
-        model.overlay = Plan(
-            .expireIdle(before: before), archive: archive, targets: found.targets, idle: idle)
+        return collect(&model, chosen) { plan(&$0, .expireIdle(before: before), $1, idle: idle) }
     }
 
     // MARK: Carrying out
@@ -150,7 +147,7 @@ extension Browser {
     ) -> [Effect] {
         let outcome = carried.outcome
         model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
-        model.unmark(plan)
+        model.unmark(plan.targets.map(\.key), of: plan.archive)
         var summary = change.summary(of: outcome)
         if let group = plan.group, outcome.entries > 0 { summary += " (group \(group))" }
         if let action = outcome.action {
@@ -223,7 +220,7 @@ extension Browser {
             case .success(let targets):
                 // They were used since, so they are no longer idle.
                 let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
-                model.overlay = Plan(again, archive: archive, targets: targets)
+                model.overlay = Plan(again, of: ChosenEntries(archive: archive, targets: targets))
             }
             return []
         }
@@ -231,9 +228,9 @@ extension Browser {
 }
 
 extension Model {
-    fileprivate mutating func unmark(_ plan: Plan) {
-        if entries?.archive == plan.archive { entries?.marks.remove(plan.targets) }
-        if query?.archive == plan.archive { query?.marks.remove(plan.targets) }
+    fileprivate mutating func unmark(_ keys: [String], of archive: ArchiveAddress) {
+        if entries?.archive == archive { entries?.marks.remove(keys) }
+        if query?.archive == archive { query?.marks.remove(keys) }
     }
 }
 

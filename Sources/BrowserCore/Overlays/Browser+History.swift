@@ -31,7 +31,7 @@ extension Browser {
     private static func searchLog(
         _ model: inout Model, for key: String, in archive: ArchiveAddress, _ history: KeyHistory
     ) -> [Effect] {
-        let ticket = model.begin("reading the log", leadsToQuestion: true)
+        let ticket = model.begin("reading the log", aim: .dialog)
         return .ask("search log for \(archive.name)/\(key)", ticket: ticket) {
             (context) throws(SourceError) in
             try context.source.logHistory(of: key, in: archive, progress: context.progress)

@@ -7,10 +7,8 @@ import TerminalKit
 struct ExpireForm: DialogOverlay {
     enum Choice: Int, Sendable, Hashable, CaseIterable { case after, now, never, idle }
 
-    var archive: ArchiveAddress
-    var targets: [Target]
-    var hidden: Set<ExactText>
-    var group: String?
+    private let chosen: ChosenEntries
+    private let hiding: String?
     var choice: Choice
     var after = TextField("5m")
     var idle = TextField("1h")
@@ -18,10 +16,13 @@ struct ExpireForm: DialogOverlay {
     var problem: String?
 
     init(_ chosen: ChosenEntries) {
-        (archive, targets, hidden, group) = (chosen.archive, chosen.targets, chosen.hidden, chosen.group)
-        choice = targets.isEmpty ? .idle : .after
+        (self.chosen, hiding) = (chosen, chosen.hiding)
+        choice = chosen.targets.isEmpty ? .idle : .after
         (after.isSuggestion, idle.isSuggestion) = (true, true)
     }
+
+    private var archive: ArchiveAddress { chosen.archive }
+    private var targets: [Target] { chosen.targets }
 
     var keys: [(key: String, title: String)] {
         [("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Select"), ("tab", "Switch button")]
@@ -80,13 +81,13 @@ struct ExpireForm: DialogOverlay {
     /// Opens the plan of the choice; idle entries are collected first.
     private func plan(_ model: inout Model) -> [Effect] {
         let change: PlannedAction
-        var chosen = targets
+        var chosen = chosen
         do throws(DurationFault) {
             switch choice {
             case .now: change = .expireNow
             case .never:
-                chosen = targets.filter(\.hasDeadline)
-                guard !chosen.isEmpty else {
+                chosen.targets = targets.filter(\.hasDeadline)
+                guard !chosen.targets.isEmpty else {
                     model.overlay = nil
                     let which = targets.count == 1 ? "The entry has no" : "No entry has an"
                     return model.reply("\(which) expiry time. Nothing was changed.")
@@ -96,7 +97,7 @@ struct ExpireForm: DialogOverlay {
             case .idle:
                 let idle = try DurationText.interval(self.idle.text)
                 model.overlay = nil
-                return [Browser.collectIdle(&model, idle, in: archive)]
+                return Browser.collectIdle(&model, idle, in: archive)
             }
         } catch {
             var form = self
@@ -104,14 +105,14 @@ struct ExpireForm: DialogOverlay {
             model.overlay = form
             return []
         }
-        model.overlay = Plan(change, archive: archive, targets: chosen, hidden: hidden, group: group)
+        model.overlay = Plan(change, of: chosen)
         return []
     }
 
     // MARK: View
 
     func dialog(_ model: Model) -> Dialog {
-        let entries = Plan.amount(targets, of: group)
+        let entries = Plan.amount(targets, of: chosen.group)
         let archive = TitleView.name(of: self.archive, model)
         let isIdle = choice == .idle
         var body: [String] = []
@@ -121,9 +122,7 @@ struct ExpireForm: DialogOverlay {
             let scope =
                 isIdle ? "All idle entries of \(archive), filtered or not" : "\(entries) of \(archive)"
             body.append("\(scope). You will see a preview first.")
-            if model.size.rows >= 12, !isIdle, let words = Plan.hidden(hidden.count, of: targets.count) {
-                body.append(words)
-            }
+            if model.size.rows >= 12, !isIdle, let hiding { body.append(hiding) }
         }
         return Dialog(
             title: isIdle ? "Expire idle entries of \(archive)" : "Expire \(entries)", body: body,

@@ -16,8 +16,8 @@ struct Plan: ButtonOverlay {
     var act: Act
     var archive: ArchiveAddress
     var targets: [Target] = []
-    /// Targets that the screen doesn't show.
-    var hidden = 0
+    /// About targets that the screen doesn't show, and entries that are left out.
+    private var remarks: [String] = []
     /// Size of the targets, the restored entries or the messages.
     var bytes: UInt64
     /// Idle time that selected the targets among all entries of the archive.
@@ -28,16 +28,10 @@ struct Plan: ButtonOverlay {
     var name: TextField?
     var first = 0
 
-    init(
-        _ change: PlannedAction, archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = [],
-        idle: Duration? = nil, group: String? = nil
-    ) {
+    init(_ change: PlannedAction, of chosen: ChosenEntries, idle: Duration? = nil) {
         act = .change(change)
-        self.group = group
-        self.hidden = hidden.isEmpty ? 0 : targets.count { hidden.contains(ExactText($0.key)) }
-        self.archive = archive
-        self.targets = targets
-        self.idle = idle
+        (archive, targets, group, self.idle) = (chosen.archive, chosen.targets, chosen.group, idle)
+        remarks = [chosen.hiding, chosen.omission].compactMap { $0 }
         bytes = targets.reduce(0) { $0 + UInt64($1.size) }
     }
 
@@ -192,13 +186,6 @@ struct Plan: ButtonOverlay {
         Figures.count(targets.count, "entry", "entries") + (group.map { " of group \($0)" } ?? "")
     }
 
-    /// Targets that the filter hides; nil: none.
-    static func hidden(_ hidden: Int, of count: Int) -> String? {
-        guard hidden > 0 else { return nil }
-        let which = hidden == count ? (count == 1 ? "It is" : "All are") : Figures.count(hidden, "is", "are")
-        return "\(which) hidden by the filter."
-    }
-
     /// Entries for which the condition could not be evaluated; nil: none.
     private func undecided(_ model: Model) -> String? {
         let count =
@@ -215,7 +202,7 @@ struct Plan: ButtonOverlay {
         var body = [
             "\(Figures.amount(count, bytes: bytes)), \(scope) \(TitleView.name(of: archive, model))"
         ]
-        if let words = Plan.hidden(hidden, of: count) { body.append(words) }
+        body += remarks
         if idle == nil, let undecided = undecided(model) { body.append(undecided) }
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet

@@ -312,8 +312,40 @@ struct ChosenEntries: Sendable {
     var group: String?
     /// A note about entries that are left out.
     var omission: String?
+    /// Marked keys that no longer exist.
+    private(set) var gone: [String] = []
+    /// The number of targets that the filter hides, in words; nil: none.
+    var hiding: String? {
+        let count = hidden.isEmpty ? 0 : targets.count { hidden.contains(ExactText($0.key)) }
+        guard count > 0 else { return nil }
+        let all = count == 1 ? "It is" : "All are"
+        return "\(count == targets.count ? all : Figures.count(count, "is", "are")) hidden by the filter."
+    }
+    /// Why there are no targets, as the end of a sentence.
+    var reason: String { omission.map { " \($0)" } ?? absence }
     /// Collects the targets off the drawing thread; returns nil if stopped.
-    var complete: (@Sendable (ChosenEntries, (Double) -> Bool) -> ChosenEntries?)?
+    var complete: (@Sendable (ChosenEntries, QuestionContext) throws(SourceError) -> ChosenEntries?)?
+    /// Whether collecting them may take long.
+    var isSlow = false
+
+    func taking(_ found: CollectedTargets) -> ChosenEntries {
+        var chosen = self
+        (chosen.targets, chosen.omission) = (found.targets, found.omission)
+        return chosen
+    }
+
+    /// Leaves out marked entries that no longer exist.
+    mutating func leaveOut(_ keys: Set<ExactText>) {
+        gone = targets.map(\.key).filter { keys.contains(ExactText($0)) }
+        guard !gone.isEmpty else { return }
+        targets.removeAll { keys.contains(ExactText($0.key)) }
+        let names = gone.prefix(3).map {
+            TextWidth.truncate($0, to: 24, cutting: .middle, ellipsis: "...")
+        }
+        omission =
+            Figures.count(gone.count, "marked entry was", "marked entries were") + " removed since: "
+            + names.joined(separator: ", ") + (gone.count > names.count ? " ..." : ".")
+    }
 }
 
 extension Array where Element: Equatable {

@@ -95,7 +95,7 @@ extension PlanOutcome {
         if skips.count == 1, listed.first?.reason != .absent { lines = lines.map { $0 + "; skipped" } }
         if skips.count > 1 {
             let summary = "\(Figures.count(skips.count)) were skipped: \(counts.joined(separator: ", "))"
-            lines.insert("\(summary) since the plan", at: 0)
+            lines.insert("\(summary) since they were read", at: 0)
         }
         if unchanged > 0 {
             lines.append("\(Figures.count(unchanged, "entry", "entries")) no longer had an expiry time")

@@ -107,7 +107,7 @@ extension ReversibleAction.Kind {
 extension PlanSkip.Reason {
     package var past: String {
         switch self {
-        case .changed: "changed after the plan was made"
+        case .changed: "changed after it was read"
         case .absent: "was removed already"
         case .used: "was accessed after the plan was made"
         }

@@ -161,7 +161,7 @@ extension ArchivesScreen {
             model.overlay = Plan(change, of: sample, at: archive)
             return []
         }
-        let ticket = model.begin("counting evictions", leadsToQuestion: true)
+        let ticket = model.begin("counting evictions", aim: .dialog)
         return .ask("count evictions of \(archive.name)", ticket: ticket) {
             (context) throws(SourceError) -> Evictions? in
             if sample.kind == .log { return Evictions(ofLog: sample, excess) }

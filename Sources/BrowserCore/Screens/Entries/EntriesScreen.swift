@@ -18,25 +18,31 @@ enum EntriesScreen: ScreenParts {
 
     static func targets(_ model: Model) -> ChosenEntries? {
         model.entries.map { entries in
-            let (isMarked, gone) = (!entries.marks.isEmpty, entries.ghosts)
+            let (isMarked, ghosts) = (!entries.marks.isEmpty, entries.ghosts)
             var targets = isMarked ? entries.marks.list : []
-            if !isMarked, let entry = entries.rows[entries.cursor] { targets = [entry.target] }
-            if !gone.isEmpty { targets.removeAll { gone.contains(ExactText($0.key)) } }
+            if !isMarked, let entry = entries.rows[entries.cursor], !ghosts.contains(ExactText(entry.key)) {
+                targets = [entry.target]
+            }
             var chosen = ChosenEntries(
                 archive: entries.archive, targets: targets, canBeOthers: entries.count > 0,
                 isUnderWay: entries.marking != nil
                     ? Browser.stillMarking : !isMarked && entries.isCursorUnread ? Browser.notRead : nil,
                 absence: entries.count == 0
-                    ? " No entries are shown." : gone.isEmpty ? "" : " \(goneText)")
-            if isMarked, let arrangement = entries.arrangement, arrangement.isFiltered {
-                let (marks, shown) = (entries.marks, entries.rows.values)
-                chosen.complete = { chosen, progress in
-                    arrangement.missing(of: marks.keys, shown: shown, progress).map { hidden in
-                        var chosen = chosen
-                        chosen.hidden = hidden
-                        return chosen
-                    }
-                }
+                    ? " No entries are shown." : ghosts.isEmpty ? "" : " \(goneText)")
+            guard isMarked, let arrangement = entries.arrangement else { return chosen }
+            let (marks, shown) = (entries.marks, entries.rows.values)
+            chosen.isSlow = arrangement.isFiltered
+            chosen.complete = { (chosen, context) throws(SourceError) in
+                var chosen = chosen
+                let gone = try marks.gone(
+                    from: arrangement.listing, filter: arrangement.filter, in: chosen.archive, context.source
+                ) { context.progress(0) }
+                guard let gone,
+                    let hidden = arrangement.missing(of: marks.keys, shown: shown, context.progress)
+                else { return nil }
+                chosen.hidden = hidden
+                chosen.leaveOut(gone.union(ghosts))
+                return chosen
             }
             return chosen
         }

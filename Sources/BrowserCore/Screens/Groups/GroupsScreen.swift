@@ -21,10 +21,10 @@ enum GroupsScreen: ScreenParts {
             let places = groups.places(ofGroup: number)
             let name = TerminalText.sanitized(groups.groups[number].membership.description)
             chosen.group = model.look.cut(name, to: 40)
-            chosen.complete = { chosen, progress in
-                CollectedTargets(groups.listing, places, progress).map { found in
-                    var chosen = chosen
-                    (chosen.targets, chosen.omission) = (found.targets, found.omission)
+            chosen.isSlow = true
+            chosen.complete = { (chosen, context) throws(SourceError) in
+                CollectedTargets(groups.listing, places, context.progress).map { found in
+                    var chosen = chosen.taking(found)
                     let removed = places.count - found.targets.count
                     if removed > 0, found.omission == nil {
                         chosen.omission =

@@ -284,7 +284,7 @@ extension QueryScreen {
 
     private static func unmark(_ model: inout Model, _ keys: [String]) {
         guard !keys.isEmpty else { return }
-        for key in keys { model.query?.marks.remove(key) }
+        model.query?.marks.remove(keys)
         let entries = Figures.count(keys.count, "entry", "entries")
         model.say("Unmarked \(entries): no longer in the result.", seconds: 10)
     }

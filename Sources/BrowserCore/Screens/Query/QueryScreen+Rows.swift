@@ -11,11 +11,23 @@ extension QueryScreen {
         let gone = Set(
             query.view.changes.lazy.filter { $0.value == .gone }
                 .compactMap { query.answer?.rows[$0.key].target })
-        return ChosenEntries(
-            archive: query.archive, targets: all.filter { !gone.contains($0) },
+        var chosen = ChosenEntries(
+            archive: query.archive,
+            targets: query.marks.isEmpty ? all.filter { !gone.contains($0) } : all,
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
             absence: query.row == nil
                 ? "" : all.isEmpty ? " The row combines several." : " \(EntriesScreen.goneText)")
+        guard !query.marks.isEmpty else { return chosen }
+        let (marks, isOfServer, shown) = (query.marks, model.isOfServer, gone.map { ExactText($0.key) })
+        chosen.complete = { (chosen, context) throws(SourceError) in
+            var chosen = chosen
+            let gone =
+                isOfServer ? [] : try marks.gone(in: chosen.archive, context.source) { context.progress(0) }
+            guard let gone else { return nil }
+            chosen.leaveOut(gone.union(shown))
+            return chosen
+        }
+        return chosen
     }
 
     static func toggleMark(_ model: inout Model) -> [Effect] {

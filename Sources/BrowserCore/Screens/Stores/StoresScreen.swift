@@ -134,7 +134,7 @@ enum StoresScreen: ScreenParts {
         let path = isServer ? typed : StorePath.whole(WholeFile.path(typed: typed))
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
-        let ticket = model.begin(title, leadsToQuestion: true)
+        let ticket = model.begin(title, aim: .store)
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
             try context.sources.open(path, password: password)
         } then: { model, result in
