@@ -1,5 +1,4 @@
 struct RepeatedLines {
-    private static let most = 20
     private var counts: [String: Int] = [:]
     private var order: [String] = []
     private var others = 0
@@ -9,7 +8,7 @@ struct RepeatedLines {
     mutating func add(_ line: String) {
         if let count = counts[line] {
             counts[line] = count + 1
-        } else if order.count < RepeatedLines.most {
+        } else if order.count < BackupReport.mostDamaged {
             counts[line] = 1
             order.append(line)
         } else {

@@ -10,7 +10,7 @@ extension Store {
     ///   - target: a store that is open for writing.
     ///   - newName: of the copy.
     ///   - progress: called now and then; return `false` to stop, which removes the copy.
-    /// - Returns: a report with a line for each damaged entry that was left out; `nil` if `progress` stopped it.
+    /// - Returns: a report that names damaged entries, which were left out; `nil` if `progress` stopped it.
     /// - Throws: `noSuchArchive`; `invalidArchiveName`, also if the target has an archive with this name; `readOnly`,
     ///   `noSpace` and what reading throws.
     public func copyArchive(

@@ -5,8 +5,9 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             Without --repair, changes nothing. Exit code 1 if anything is wrong; 3 if an archive could not be read for a \
             reason other than damage, such as a limit of this process or a permission. Such an archive may be damaged or \
-            not; the others are still checked. --json prints one object: clean, entries, damaged, salvaged, problems of the \
-            store itself, and archives, an array of the same by archive with read, valueBytes, problems and remarks.
+            not; the others are still checked. Of each archive, at most 20 damaged places are named; --json lists 100. It prints \
+            one object: clean, entries, damaged, salvaged, problems of the store itself, and archives, an array of the same by \
+            archive with read, valueBytes, problems and remarks.
 
             --repair repairs every damaged archive, and leaves clean and unreadable ones alone. Damaged bytes are kept in \
             files of the archive's folder that end in .damaged. An archive that is open for writing is left unchanged. Clean \
@@ -122,9 +123,10 @@ struct CheckCommand: ParsableCommand {
             if finding.damaged > 0 { line += ", \(Figures.count(finding.damaged)) damaged" }
             if finding.salvaged > 0 { line += ", \(Figures.count(finding.salvaged)) salvaged" }
             line += "\n"
-            let others = finding.damaged - finding.problems.count
+            let named = finding.problems.prefix(Narration.mostDamaged)
+            let others = max(finding.damaged, finding.problems.count) - named.count
             let more = others > 0 ? ["and \(Figures.count(others)) more"] : []
-            for text in finding.problems + more + finding.remarks {
+            for text in named + more + finding.remarks {
                 line += "  \(TerminalSafe.column(text))\n"
             }
             try TerminalSafe.write(Array(line.utf8), to: output)

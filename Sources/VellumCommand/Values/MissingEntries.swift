@@ -45,8 +45,8 @@ extension Figures {
 extension Narration {
     static func complainOfAbsence(_ key: String) { complain("no entry \(TerminalSafe.quoted(key))") }
 
-    /// Damaged entries that a command names; it counts the others.
-    static let mostDamaged = 20
+    /// Damaged entries, or places of an archive, that a command names; it counts the others.
+    static let mostDamaged = BackupReport.mostDamaged
 
     static func complainOfDamage(_ key: String) {
         complain("\(TerminalSafe.quoted(key)) cannot be read, for the log is damaged; run vellum check")
