@@ -2,9 +2,7 @@ import CPlatform
 
 extension ArchiveOpening {
     /// Builds the index from the log, with the losses known to `evidence`, the replaced index; returns whether other processes
-    /// can see it. Requires the open lock, and no writer. Evicts entries beyond the limit, but not for reading. On a full disk,
-    /// frees the old index's space, then evicts entries of a limited archive; if that isn't enough, the index stays in memory
-    /// (OnDiskFormat, "A full disk").
+    /// can see it. Requires the open lock, and no writer. Evicts entries beyond the limit, but not for reading.
     func buildIndex(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -17,15 +15,8 @@ extension ArchiveOpening {
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: true), true)
         } catch {
-            let refusal = error
-            guard refusal.isNoSpace else { throw refusal }
-            return try folder.keepingIndex(if: evidence?.isOfRepair == true) { () throws(StorageError) in
-                if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
-                    return (index, true)
-                }
-                guard purpose == .writing else { throw refusal }
-                return try buildIndexInMemory(attachment: attachment, evidence: evidence, refusal: refusal)
-            }
+            guard error.isNoSpace, purpose == .writing else { throw error }
+            return try buildIndexOnFullDisk(attachment: attachment, evidence: evidence, refusal: error)
         }
     }
 
@@ -58,7 +49,7 @@ extension ArchiveOpening {
         return false
     }
 
-    /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers may release its space later.
+    /// Removes the old index and builds in its space; `nil` if that isn't enough. Observers may release its space later.
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> IndexMemory? {
@@ -78,13 +69,18 @@ extension ArchiveOpening {
     /// Number of checks for space that observers are about to free.
     private static let spaceChecks = 12
 
-    /// Builds in memory, frees space with that index, and builds the file. Throws `refusal` for an empty archive.
-    private func buildIndexInMemory(
+    /// Builds in memory, which records all that the old index is evidence for in the log, except a loss. Then builds the file in
+    /// the space of the old index or, in a limited archive, of evicted entries; if that isn't enough, the index stays in memory.
+    /// Throws `refusal` for an empty archive. OnDiskFormat, "A full disk".
+    private func buildIndexOnFullDisk(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(
             memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
+        if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
+            return (index, true)
+        }
         guard engine.index.head != .none else { throw refusal }
         let section = ArchiveSection(unshared: engine)
         section.index.setState(.ready)
@@ -236,22 +232,6 @@ extension ArchiveOpening {
 }
 
 extension FileDescriptor {
-    /// Writes this folder's index back if `body` removes it for its space and then fails, because a repeated repair needs it as
-    /// evidence. Holds the index in memory during `body`.
-    func keepingIndex<Result>(
-        if isNeeded: Bool = true, _ body: () throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
-        var bytes: [UInt8]?
-        if isNeeded, let size = try status(ofEntry: ArchiveFile.index)?.bytes {
-            bytes = try file(named: ArchiveFile.index, writable: false).read(atMost: size)
-        }
-        return try StorageError.rethrowing(
-            after: {
-                guard let bytes, let file = try? newFile(named: ArchiveFile.index) else { return }
-                if (try? file.write(bytes)) == nil { try? unlink(ArchiveFile.index) }
-            }, body)
-    }
-
     /// Creates an index file of `bytes` in this archive's folder, which `fill` completes, in place of the present one.
     func replaceIndex(
         bytes: Int, _ fill: (FileDescriptor) throws(StorageError) -> Void

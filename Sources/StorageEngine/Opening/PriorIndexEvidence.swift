@@ -118,9 +118,6 @@ struct PriorIndexEvidence {
         }.sorted { $0.location < $1.location }
     }
 
-    /// Whether a repair needs the index.
-    var isOfRepair: Bool { rows != nil }
-
     /// Marks the index as evidence, with `loss`, for a repeated repair. No process trusts it from then on.
     func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
         guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)

@@ -25,13 +25,11 @@ extension ArchiveRepair {
                 }
                 try writeHeader(number, oldest: min(oldest, number), reason)
             }
-            try findSpace { (repair) throws(StorageError) in
-                try repair.giveOwnLength(log, number)
-                try repair.mendFrames(
-                    log, number, isNewest: number == numbers.last,
-                    shouldContinue: number != numbers.last || endsDamaged,
-                    without: dropped.filter { $0.first.segment == number }, removals: removals[number] ?? [:])
-            }
+            try giveOwnLength(log, number)
+            try mendFrames(
+                log, number, isNewest: number == numbers.last,
+                shouldContinue: number != numbers.last || endsDamaged,
+                without: dropped.filter { $0.first.segment == number }, removals: removals[number] ?? [:])
         }
         try fillGaps(log, from: oldest)
     }
@@ -48,11 +46,9 @@ extension ArchiveRepair {
             for number in missing {
                 let header = SegmentHeader(
                     archive: identity, segment: number, oldest: oldest, created: Clock.wall())
-                try findSpace { (repair) throws(StorageError) in
-                    try repair.newFile(SegmentHeader.fileName(number)) { (file) throws(StorageError) in
-                        try file.extend(from: 0, to: SegmentLayout.reserveBytes)
-                        try file.write(header.encoded)
-                    }
+                try newFile(SegmentHeader.fileName(number)) { (file) throws(StorageError) in
+                    try file.extend(from: 0, to: SegmentLayout.reserveBytes)
+                    try file.write(header.encoded)
                 }
             }
             let text =

@@ -60,21 +60,6 @@ struct ArchiveRepair {
         try evidence.markReplaced(in: folder, evidence.lossBeforeRepair())
     }
 
-    /// On a full disk, removes the old index and repeats the step. A repair that is killed in between loses its evidence.
-    mutating func findSpace(
-        for step: (inout ArchiveRepair) throws(StorageError) -> Void
-    ) throws(StorageError) {
-        do throws(StorageError) {
-            try step(&self)
-        } catch {
-            guard error.isNoSpace, try folder.hasEntry(named: ArchiveFile.index) else { throw error }
-            try folder.keepingIndex { () throws(StorageError) in
-                try folder.unlink(ArchiveFile.index)
-                try step(&self)
-            }
-        }
-    }
-
     mutating func report(_ problem: String) { found.add(problem) }
 
     /// The byte range of a whole file, to begin a line about the file; empty for an empty file.
