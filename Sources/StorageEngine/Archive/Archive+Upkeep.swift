@@ -30,8 +30,7 @@ extension Archive {
             try engine.requireEntries(to: "set a lifetime")
             return try withBytes(of: key) { (key) throws(StorageError) in
                 try ArchiveEngine.validate(key: key)
-                let section = try engine.acquire()
-                section.drainTouches()
+                let section = try engine.acquireDrained()
                 return try section.changeDeadline(
                     of: key, to: Deadline.boot(in: lifetime), ifSequence: nil, cause: .request) == .deleted
             }

@@ -65,9 +65,8 @@ extension ArchiveEngine {
             if !numbers.contains(oldest) { numbers.append(oldest) }
         }
         for number in numbers.sorted() {
-            let header = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
-                () throws(StorageError) in try log.checkHeader(of: number)
-            }
+            let header = try StorageError.nilIf(
+                { $0.isMissing || $0.isUnreadableHeader }, log.checkHeader(of: number))
             if header == nil, number >= index.oldestSegment { return log.unreadable(number) }
         }
         return try cutSegment()
@@ -101,9 +100,8 @@ extension ArchiveEngine {
             // Files grow before their slots are written, and are removed after their entries were moved.
             let size = try log.fileBytes(of: place.segment)
             if place.offset + bytes > size, slot.location == place, place.segment >= index.oldestSegment {
-                return .corrupted(
-                    path: log.path(of: place.segment), offset: size,
-                    reason: "the file ends before an entry that the index names")
+                return log.damage(
+                    of: place.segment, at: size, "the file ends before an entry that the index names")
             }
         }
         return nil
@@ -319,8 +317,6 @@ private struct CheckPass {
         if !findings.hasLog { findings.add(problem) }
     }
 
-    // MARK: The files
-
     mutating func readLog(_ progress: (Double) -> Void) throws(StorageError) {
         defer { findings.hasLog = true }
         for conflict in try NameConflict.all(in: engine.folder) {
@@ -333,7 +329,11 @@ private struct CheckPass {
             add(ofLog: "\(engine.folder.path): a repair was interrupted; run it again")
         }
         if let loss = engine.index.loss { add(ofLog: loss.description(in: engine.folder)) }
-        if let problem = try engine.misnaming() { add(ofLog: problem) }
+        // Problems of the descriptor itself are reported elsewhere.
+        let named = try StorageError.nilIf(
+            { $0.isMissing || $0.isUnreadableHeader },
+            ArchiveOpening(folder: engine.folder, options: StoreOptions()).otherName)
+        if let other = named ?? nil { add(ofLog: ArchiveOpening.nameProblem(other, in: engine.folder)) }
         for name in try engine.folder.names().sorted()
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
             add(ofLog: "\(engine.folder.path)/\(name): not a valid segment name, so the file is not read")
@@ -508,8 +508,6 @@ private struct CheckPass {
         }
     }
 
-    // MARK: Comparing index and log
-
     mutating func compare() throws(StorageError) {
         // Frames in segments reclaimed during the check are unknown. Live ones were copied, perhaps after this check.
         let reclaimed = engine.index.oldestSegment
@@ -565,15 +563,5 @@ private struct CheckPass {
             guard !damagedKeys.contains(key), !lost.contains(tag) else { continue }
             findings.add("the index does not have the entry at \(word.location)")
         }
-    }
-}
-
-extension ArchiveEngine {
-    fileprivate func misnaming() throws(StorageError) -> String? {
-        // Problems of the descriptor itself are reported elsewhere.
-        let other = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
-            () throws(StorageError) in try ArchiveOpening(folder: folder, options: StoreOptions()).otherName
-        }
-        return (other ?? nil).map { ArchiveOpening.nameProblem($0, in: folder) }
     }
 }

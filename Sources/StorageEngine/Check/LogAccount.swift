@@ -195,8 +195,6 @@ struct LogAccount {
 
     private func isPresent(_ key: UInt64) -> Bool { last[key].map { !$0.isRemoved } ?? false }
 
-    // MARK: Undo
-
     /// The place of an action in the table. Drops an earlier action's entries there.
     @discardableResult private mutating func begin(_ group: UInt32) -> Int {
         let place = IndexLayout.undoPlace(of: group)

@@ -67,8 +67,6 @@ extension ArchiveEngine {
         }
     }
 
-    // MARK: Syncing in the background
-
     private var intervalNanoseconds: Int64 {
         Int64(max(index.syncTenths, 1)) * 100_000_000
     }
@@ -124,9 +122,7 @@ extension FileDescriptor {
         get throws(StorageError) {
             let store = try parentFolder()
             // This user may not open the containing folder. The creator of the store's folder could, and synced it.
-            let above = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
-                try store.parentFolder()
-            }
+            let above = try StorageError.nilIf(\.isPermissionDenied, store.parentFolder())
             return [self, store] + (above.map { [$0] } ?? [])
         }
     }

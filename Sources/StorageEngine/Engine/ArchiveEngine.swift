@@ -15,8 +15,8 @@ final class ArchiveEngine: Sendable {
     let lock: ArchiveLock
     /// Every thread of this process enters it before ``lock``.
     let gate = LockGate()
-    /// This process's slot in the process table; `nil` for an observer, which writes nothing.
-    let processSlot: ProcessSlot?
+    /// Line of ``processSlot`` in the process table; -1: none. Set before the engine is shared.
+    let slotLine = Atomic<Int>(-1)
     /// Locked shared while the archive is open for writing, and exclusively where only this process has the index open.
     let attachment: FileDescriptor?
     let pid: Int32
@@ -60,32 +60,16 @@ final class ArchiveEngine: Sendable {
         self.log = log
         self.lock = lock
         attachment = role.attachment
-        processSlot = nil
         unusableIndex = role.unusableIndex
         self.tasks = tasks
         pid = getpid()
         syncing = Syncing(folder: folder)
     }
 
-    /// The same handle with a slot in the process table. The other handle must not be used afterwards.
-    init(_ other: ArchiveEngine, slot: ProcessSlot) {
-        name = other.name
-        kind = other.kind
-        folder = other.folder
-        hash = other.hash
-        memory = other.memory
-        index = other.index
-        log = other.log
-        lock = other.lock
-        attachment = other.attachment
-        processSlot = slot
-        unusableIndex = other.unusableIndex
-        tasks = other.tasks
-        pid = other.pid
-        syncing = other.syncing
-        // Keeps the pending compaction that the other handle's write lock guard requested.
-        isCompactionDue.store(other.isCompactionDue.load(ordering: .relaxed), ordering: .relaxed)
-        compactionOwner.store(other.compactionOwner.load(ordering: .relaxed), ordering: .relaxed)
+    /// This process's slot in the process table; `nil` for an observer, which writes nothing.
+    @inline(__always) var processSlot: ProcessSlot? {
+        let line = slotLine.load(ordering: .relaxed)
+        return line < 0 ? nil : index.processes[line]
     }
 
     /// Whether this handle has read the log into private memory, and shows its state at that time.
@@ -152,8 +136,9 @@ final class ArchiveEngine: Sendable {
         _ kind: EventKind, _ cause: EventCause, tag: UInt32 = 0, bytes: Int = 0,
         at location: Location = .none, time: Int64 = Clock.wall(), key: UnsafeRawBufferPointer = .empty
     ) {
-        index.publish(
-            kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time, key: key)
+        index.events.publish(
+            index.events.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid,
+            time: time, key: key)
     }
 
     /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.

@@ -40,6 +40,13 @@ struct ArchiveSection: ~Copyable {
     /// Applies pending touches. Returns a stamp that is later than theirs.
     @discardableResult func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
+    /// Releases the lock, and sleeps: a thread that requests it again at once would get it before a sleeping waiter.
+    consuming func yieldLock() {
+        let engine = engine
+        _ = consume self
+        engine.yieldLock()
+    }
+
     /// Declares the index damaged because its totals exceed its entries.
     func miscounted() -> StorageError {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
@@ -100,7 +107,14 @@ extension ArchiveEngine {
         return ArchiveSection(locked: self)
     }
 
-    /// Sleeps between two holds of the lock: a thread that requests it again at once would get it before a sleeping waiter.
+    /// Like ``acquire(nanoseconds:)``, and applies pending touches.
+    func acquireDrained() throws(StorageError) -> ArchiveSection {
+        let section = try acquire()
+        section.drainTouches()
+        return section
+    }
+
+    /// Sleeps between two holds of the lock (``ArchiveSection/yieldLock()``).
     func yieldLock() { cp_sleep(50_000) }
 
     /// Applies pending touches if the lock becomes free within this time and no recovery is needed.

@@ -3,22 +3,18 @@ struct PutRequest {
     var encoding: ValueEncoding
     var keepsCreation = false
     var traits = EntryTraits()
+
+    func frameBytes(of key: UnsafeRawBufferPointer) -> Int {
+        Frame.bytes(key: key.count, extension: traits.bytes, value: value.count)
+    }
 }
 
 extension ArchiveEngine {
     @inline(__always) func putFreeingSpace(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
-        do throws(StorageError) {
-            return try put(request, key: key, tag: tag)
-        } catch {
-            guard error.isNoSpace else { throw error }
-            let bytes = Frame.bytes(
-                key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try FullDisk(self).retryAfterDropping(for: bytes, refusal: error) {
-                () throws(StorageError) in
-                try put(request, key: key, tag: tag)
-            }
+        try FullDisk(self).retrying(bytes: request.frameBytes(of: key)) { () throws(StorageError) in
+            try put(request, key: key, tag: tag)
         }
     }
 
@@ -124,7 +120,7 @@ extension ArchiveSection {
                 &content, request.traits, tag, replaced: replacedNumber, excess: 0)
         }
         index.addLocked(.records)
-        index.publishEvent(
+        index.events.publish(
             event, request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
             location: location, pid: engine.pid, time: now, key: key)
         reclaim(forAppended: content.frameBytes)
@@ -175,35 +171,24 @@ extension ArchiveEngine {
     ) throws(StorageError) -> HeldEntry? {
         let tag = try validTag(of: key)
         try admit(request, key: key, tag: tag)
-        let bytes = Frame.bytes(key: key.count, extension: request.traits.bytes, value: request.value.count)
-        return try FullDisk(self).retrying(bytes: bytes) { () throws(StorageError) in
-            try acquire().put(request, key, tag: tag, ifSequence: sequence, keepsTraits, seesMemory)
+        return try FullDisk(self).retrying(bytes: request.frameBytes(of: key)) { () throws(StorageError) in
+            var request = request
+            let section = try acquire()
+            let present = try section.findToChange(key, tag: tag)
+            defer { if let present { unpin(present) } }
+            let found = try present.map { (present) throws(StorageError) in
+                let isPassedOver = present.slot.isMemoryOnly && !seesMemory
+                return isPassedOver ? nil : try presentSequence(of: present, key, tag: tag)
+            }
+            guard sequence == found ?? nil else { return nil }
+            if keepsTraits, let present, sequence != nil {
+                request.traits = present.frame.traits
+                request.traits.deadline = present.slot.deadline
+            }
+            return try section.put(request, key: key, tag: tag)
         }
     }
-}
 
-extension ArchiveSection {
-    fileprivate func put(
-        _ request: PutRequest, _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?,
-        _ keepsTraits: Bool, _ seesMemory: Bool
-    ) throws(StorageError) -> HeldEntry? {
-        var request = request
-        let present = try findToChange(key, tag: tag)
-        defer { if let present { engine.unpin(present) } }
-        let found = try present.map { (present) throws(StorageError) in
-            let isPassedOver = present.slot.isMemoryOnly && !seesMemory
-            return isPassedOver ? nil : try engine.presentSequence(of: present, key, tag: tag)
-        }
-        guard sequence == found ?? nil else { return nil }
-        if keepsTraits, let present, sequence != nil {
-            request.traits = present.frame.traits
-            request.traits.deadline = present.slot.deadline
-        }
-        return try put(request, key: key, tag: tag)
-    }
-}
-
-extension ArchiveEngine {
     /// Sequence of the operation that stored the entry this process finds. `nil` if it is expired or in another process's memory.
     func presentSequence(
         of entry: FoundEntry, _ key: UnsafeRawBufferPointer, tag: UInt32
@@ -221,40 +206,31 @@ extension ArchiveEngine {
         ifSequence sequence: UInt64
     ) throws(StorageError) -> Bool {
         let tag = try validTag(of: key)
-        let request = PutRequest(value: value, encoding: encoding)
-        try admit(request, key: key, tag: tag)
-        return try acquire().rewrite(request, key: key, tag: tag, ifSequence: sequence)
-    }
-}
-
-extension ArchiveSection {
-    fileprivate func rewrite(
-        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64
-    ) throws(StorageError) -> Bool {
-        drainTouches()
-        guard let present = try findToChange(key, tag: tag) else { return false }
-        defer { engine.unpin(present) }
-        guard !present.slot.isMemoryOnly, try engine.presentSequence(of: present, key, tag: tag) == sequence
+        try admit(PutRequest(value: value, encoding: encoding), key: key, tag: tag)
+        let section = try acquireDrained()
+        guard let present = try section.findToChange(key, tag: tag) else { return false }
+        defer { unpin(present) }
+        guard !present.slot.isMemoryOnly, try presentSequence(of: present, key, tag: tag) == sequence
         else { return false }
-        let slot = index.changing(present.slot)
-        let limit = engine.diskLimit ?? .max
-        guard request.value.count <= limit else {
-            throw engine.reject(key, tag: tag, bytes: request.value.count, limit: limit)
+        let slot = section.index.changing(present.slot)
+        let limit = diskLimit ?? .max
+        guard value.count <= limit else {
+            throw reject(key, tag: tag, bytes: value.count, limit: limit)
         }
         var content = FrameContent(
-            kind: .put, encoding: request.encoding, sequence: 0, recency: slot.recency, time: slot.accessed,
-            created: present.frame.created, key: key, value: request.value)
+            kind: .put, encoding: encoding, sequence: 0, recency: slot.recency, time: slot.accessed,
+            created: present.frame.created, key: key, value: value)
         var traits = present.frame.traits
         traits.deadline = slot.deadline
-        if !traits.isPlain { content.take(traits, ownerTag: engine.ownerTag(traits.owner)) }
-        let bytes = Int(index.valueBytes) - Int(slot.valueBytes) + request.value.count
-        let (location, _, event) = try putExtended(
+        if !traits.isPlain { content.take(traits, ownerTag: ownerTag(traits.owner)) }
+        let bytes = Int(index.valueBytes) - Int(slot.valueBytes) + value.count
+        let (location, _, event) = try section.putExtended(
             &content, traits, tag, replaced: present.number, excess: max(0, bytes - Int(clamping: limit)))
-        index.addLocked(.records)
-        index.publishEvent(
-            event, .update, .request, tag: tag, bytes: request.value.count, location: location,
-            pid: engine.pid, time: Clock.wall(), key: key)
-        reclaim(forAppended: content.frameBytes)
+        section.index.addLocked(.records)
+        index.events.publish(
+            event, .update, .request, tag: tag, bytes: value.count, location: location, pid: pid,
+            time: Clock.wall(), key: key)
+        section.reclaim(forAppended: content.frameBytes)
         return true
     }
 }

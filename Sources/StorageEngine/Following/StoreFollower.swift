@@ -65,8 +65,6 @@ final class StoreFollower: Sendable {
         }
     }
 
-    // MARK: Subscribers
-
     /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is cancelled.
     /// Throws `closed` if the archive or its store is closed or removed.
     func events(
@@ -138,8 +136,6 @@ final class StoreFollower: Sendable {
             for subscriber in group { subscriber.resume(returning: .failure(error)) }
         }
     }
-
-    // MARK: The thread
 
     private func startThread() -> Int32 {
         let context = Unmanaged.passRetained(self).toOpaque()

@@ -35,13 +35,14 @@ struct SegmentHeader: Equatable {
     }
 
     static func decode(_ bytes: [UInt8], path: String) throws(StorageError) -> SegmentHeader {
+        func damaged(_ reason: String, at offset: Int = 0) -> StorageError {
+            .corrupted(path: path, offset: offset, reason: reason)
+        }
         guard bytes.count >= Self.bytes else {
-            throw .corrupted(path: path, offset: bytes.count, reason: "ends inside the segment header")
+            throw damaged("ends inside the segment header", at: bytes.count)
         }
         var reader = ByteReader(Array(bytes[..<Self.bytes]))
-        guard reader.take(8) == magic else {
-            throw .corrupted(path: path, offset: 0, reason: "not a segment header")
-        }
+        guard reader.take(8) == magic else { throw damaged("not a segment header") }
         let version = reader.uint32()
         let segment = reader.uint32()
         let archive = reader.take(16)
@@ -50,15 +51,13 @@ struct SegmentHeader: Equatable {
         let created = Int64(bitPattern: reader.uint64())
         var tail = ByteReader(Array(bytes[(Self.bytes - 4)..<Self.bytes]))
         guard tail.uint32() == Checksum.crc32c(Array(bytes[..<(Self.bytes - 4)])) else {
-            throw .corrupted(path: path, offset: 0, reason: "the segment header fails its checksum")
+            throw damaged("the segment header fails its checksum")
         }
         guard version == Self.version else {
             throw .unsupportedVersion(path: path, found: version, supported: Self.version)
         }
         guard oldest <= segment else {
-            throw .corrupted(
-                path: path, offset: oldestOffset,
-                reason: "according to the segment's header, the log begins after it")
+            throw damaged("according to the segment's header, the log begins after it", at: oldestOffset)
         }
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }

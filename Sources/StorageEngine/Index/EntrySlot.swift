@@ -70,8 +70,6 @@ typealias SlotView = EntrySlot<Looking>
 typealias ChangingSlot = EntrySlot<Changing>
 
 extension ChangingSlot {
-    // MARK: Fields
-
     @inline(__always) func setTag(_ value: UInt32) { cp_relaxed_store32(base, value) }
     @inline(__always) func setChainNext(_ value: UInt32) { cp_store32(base + 4, value) }
     /// Declares that all of the slot belongs to that frame.
@@ -87,8 +85,6 @@ extension ChangingSlot {
     /// Clears ``isTombstoned``.
     @inline(__always) func setFrameBytes(_ value: UInt32) { cp_relaxed_store32(base + 56, value) }
     @inline(__always) func setOwner(_ value: UInt32) { cp_relaxed_store32(base + 60, value) }
-
-    // MARK: Several at once
 
     /// Names a new frame. Until ``location`` is set again, fields except bucket number, tag and links may be of either frame.
     @inline(__always) func name(_ location: Location) {

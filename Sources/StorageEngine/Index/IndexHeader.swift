@@ -10,20 +10,16 @@ struct IndexHeader: Equatable {
     }
 
     private func word32(_ offset: Int) -> UInt32 {
-        var reader = ByteReader(Array(bytes[offset..<offset + 4]))
-        return reader.uint32()
+        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
     }
 
     private func word64(_ offset: Int) -> UInt64 {
-        var reader = ByteReader(Array(bytes[offset..<offset + 8]))
-        return reader.uint64()
+        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
     }
 
     private func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
 
     private func bytes(_ offset: Int) -> [UInt8] { Array(bytes[offset..<offset + 16]) }
-
-    // MARK: Identity
 
     func isOf(_ identity: [UInt8]) -> Bool {
         word64(IndexLayout.magicOffset) == IndexLayout.magic
@@ -43,8 +39,6 @@ struct IndexHeader: Equatable {
             // The inode number of a removed file is reused, perhaps by a copy of it.
             && word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor)
     }
-
-    // MARK: Content
 
     var state: IndexLayout.State? { IndexLayout.State(rawValue: word32(IndexLayout.stateOffset)) }
 

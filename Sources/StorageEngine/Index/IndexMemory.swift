@@ -29,9 +29,8 @@ final class IndexMemory: @unchecked Sendable {
     /// Maps the used part of an open file, according to its header. `file` reopens it later.
     init(_ opened: FileDescriptor, as file: IndexFile, writable: Bool) throws(StorageError) {
         let bytes = try IndexMemory.usedBytes(of: opened)
-        let range = try AddressPressure.relieved { () throws(StorageError) in
-            try MappedRange.withRoom(IndexMemory.room(for: bytes), opened, bytes: bytes, writable: writable)
-        }
+        let range = try AddressPressure.relieved(
+            MappedRange.withRoom(IndexMemory.room(for: bytes), opened, bytes: bytes, writable: writable))
         self.file = file
         path = opened.path
         self.writable = writable
@@ -44,14 +43,12 @@ final class IndexMemory: @unchecked Sendable {
 
     /// Memory of this process only, for `bytes`. It can't grow later, so it gets up to `room` bytes if possible.
     init(privateBytes bytes: Int, room: Int = 0, path: String) throws(StorageError) {
-        let range = try AddressPressure.relieved { () throws(StorageError) in
-            if room > 0, ProcessLimit.addresses == nil,
-                let range = try? MappedRange(privateBytes: max(room, 4 << 30), for: path)
-            {
-                return range
+        let most = room > 0 && ProcessLimit.addresses == nil ? max(room, 4 << 30) : 0
+        let large = most == 0 ? nil : try? MappedRange(privateBytes: most, for: path)
+        let range =
+            if let large { large } else {
+                try AddressPressure.relieved(MappedRange(privateBytes: max(bytes, room), for: path))
             }
-            return try MappedRange(privateBytes: max(bytes, room), for: path)
-        }
         file = nil
         self.path = path
         writable = true
@@ -73,8 +70,6 @@ final class IndexMemory: @unchecked Sendable {
 
     /// More than any valid index has: 2³² entries.
     private static let mostBytes = IndexLayout.fileBytes(chunks: 1 << 22)
-
-    // MARK: The file
 
     func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try file?.status() }
 
@@ -108,8 +103,6 @@ final class IndexMemory: @unchecked Sendable {
             from: UnsafeRawBufferPointer(start: other.base, count: bytes))
     }
 
-    // MARK: The mapping
-
     @inline(never) func learnCapacity(atLeast number: UInt32) -> Bool {
         guard (try? learnCapacity()) != nil else { return false }
         return number <= place.pointee.knownCapacity.load(ordering: .relaxed)
@@ -129,8 +122,8 @@ final class IndexMemory: @unchecked Sendable {
 
     /// Maps at least the first `bytes` bytes, and then publishes `capacity`.
     private func map(_ bytes: Int, upTo capacity: UInt32) throws(StorageError) {
-        try AddressPressure.relieved { () throws(StorageError) in
-            try ranges.withLock { (ranges) throws(StorageError) in
+        try AddressPressure.relieved(
+            ranges.withLock { (ranges) throws(StorageError) in
                 let present = ranges.last?.bytes ?? 0
                 if bytes > present {
                     guard let file else {
@@ -145,15 +138,12 @@ final class IndexMemory: @unchecked Sendable {
                     place.pointee.address.store(UInt(bitPattern: range.base), ordering: .releasing)
                 }
                 place.pointee.knownCapacity.store(capacity, ordering: .releasing)
-            }
-        }
+            })
     }
 
     func mapWhole(atMost most: Int) throws(StorageError) {
         try map(min(fileBytes(), most), upTo: place.pointee.knownCapacity.load(ordering: .relaxed))
     }
-
-    // MARK: A checksum
 
     /// The checksum covers an index up to this size, and of a larger one only header and tables, so that opening stays fast.
     private static let wholeBytes = 4 << 20
@@ -168,8 +158,6 @@ final class IndexMemory: @unchecked Sendable {
         let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base, count: spared.lowerBound))
         return Checksum.crc32c(UnsafeRawBufferPointer(start: base + behind, count: end - behind), seed: sum)
     }
-
-    // MARK: Growth
 
     func extend(from start: Int, to end: Int) throws(StorageError) {
         if let file { try file.opened(writable: true).extend(from: start, to: end) }

@@ -57,7 +57,7 @@ extension ArchiveSection {
             let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
             remove(number)
             // Publishes after the removal: a follower that reads at once must not find the entry.
-            index.publishEvent(
+            index.events.publish(
                 events &+ UInt64(place), .eviction, .limit, tag: tag, bytes: bytes, location: location,
                 pid: engine.pid, time: time)
             crashPoint(.evictionRemoved)

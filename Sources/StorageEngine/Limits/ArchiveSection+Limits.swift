@@ -11,9 +11,7 @@ extension ArchiveSection {
     /// Like ``fit(into:)``. On a full disk, drops undo records, evicts in parts, at last drops segments. Requires drained touches.
     func fitEvenOnFullDisk(into limit: UInt64) throws(StorageError) {
         guard engine.kind != .log else { return try fit(into: limit) }
-        let done: Void? = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
-            try fit(into: limit)
-        }
+        let done: Void? = try StorageError.nilIf(\.isNoSpace, fit(into: limit))
         guard done == nil else { return }
         try discardUndoAndShrink()
         while index.valueBytes > limit {
@@ -66,21 +64,15 @@ extension ArchiveSection {
     /// Applies the descriptor to the index: its last writer may have crashed before doing so. A damaged descriptor changes
     /// nothing. Evicts excess entries if `mayEvict`; otherwise the next writer or, on a full disk, the next put does.
     func followDescriptor(mayEvict: Bool = true) throws(StorageError) {
-        let descriptor = try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
-            try Descriptor.read(in: engine.folder)
-        }
+        let descriptor = try StorageError.nilIf(\.isMissingOrCorrupted, Descriptor.read(in: engine.folder))
         if let descriptor, descriptor.identity == log.identity {
             index.setConfiguration(descriptor.configuration)
         }
         guard mayEvict, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
-        _ = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
-            try fitEvenOnFullDisk(into: limit)
-        }
+        _ = try StorageError.nilIf(\.isNoSpace, fitEvenOnFullDisk(into: limit))
     }
 }
-
-// MARK: A full disk
 
 extension ArchiveSection {
     /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires drained touches.

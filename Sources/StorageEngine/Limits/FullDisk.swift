@@ -3,19 +3,19 @@ struct FullDisk: ArchiveOperation {
     let engine: ArchiveEngine
 
     /// Calls `change` of this size in bytes. On a full disk, repeats it after dropping data.
-    func retrying<Result>(
-        bytes: Int, _ change: () throws(StorageError) -> Result
+    @inline(__always) func retrying<Result>(
+        bytes: @autoclosure () -> Int, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try change()
         } catch {
             guard error.isNoSpace else { throw error }
-            return try retryAfterDropping(for: bytes, refusal: error, change)
+            return try retryAfterDropping(for: bytes(), refusal: error, change)
         }
     }
 
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
-    @inline(never) func retryAfterDropping<Result>(
+    @inline(never) private func retryAfterDropping<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         var refusal = refusal
@@ -36,8 +36,7 @@ struct FullDisk: ArchiveOperation {
 
     /// Returns the freed bytes; 0 if nothing could be dropped.
     private func dropSome(for bytes: Int) throws(StorageError) -> Int {
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         let before = index.segmentBytes
         if index.tombstoneCount > 0 {
             try section.discardUndoAndShrink()

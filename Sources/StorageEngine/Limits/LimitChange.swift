@@ -8,8 +8,7 @@ struct LimitChange: ArchiveOperation {
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
         if let limit = configuration.diskLimit { try evictInSlices(downTo: limit) }
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         let hasOtherLimits = !index.hasLimits(of: configuration)
         if let limit = configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         try publish()
@@ -28,18 +27,14 @@ struct LimitChange: ArchiveOperation {
     func evictInSlices(downTo limit: UInt64) throws(StorageError) {
         guard engine.kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
-            let section = try engine.acquire()
-            section.drainTouches()
+            let section = try engine.acquireDrained()
             let excess = index.valueBytes - min(index.valueBytes, limit)
             let next = section.bytesOfNextVictims(4 * ArchiveEngine.actionBatch)
             guard excess > next, next > 0 else { return }
-            let evicted = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
-                try section.evict(downTo: index.valueBytes - next)
-            }
+            let evicted = try StorageError.nilIf(\.isNoSpace, section.evict(downTo: index.valueBytes - next))
             guard let evicted else { return }
             section.compactIfSparse(removed: evicted)
-            _ = consume section
-            engine.yieldLock()
+            section.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
         }
     }

@@ -48,8 +48,7 @@ extension Archive {
     package func latestKeys(_ limit: Int) throws(StorageError) -> LatestKeys? {
         let engine = try engine()
         try engine.requireEntries(to: "list keys")
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         return try LatestKeys(section, limit)
     }
 

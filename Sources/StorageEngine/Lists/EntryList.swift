@@ -177,15 +177,13 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).
     package func soundKey(at index: Int) throws(StorageError) -> String? {
-        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in try presentKey(at: index) }
+        try StorageError.nilIf(\.isCorrupted, presentKey(at: index))
             ?? nil
     }
 
     /// Like ``presentMetadata(at:)``, but `nil` for a damaged entry. Verifies a larger entry than 4,096 bytes in part.
     package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
-        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
-            try presentMetadata(at: index, wholly: true)
-        } ?? nil
+        try StorageError.nilIf(\.isCorrupted, presentMetadata(at: index, wholly: true)) ?? nil
     }
 
     /// Whether an unreadable listed entry is damaged: the archive still has it. If not, it was removed, replaced or moved since.
@@ -196,8 +194,6 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Whether the archive still has this version of the entry at `index`. `false` also if this is unknown now.
     public func isCurrent(at index: Int) -> Bool { ((try? line(at: index)) ?? nil) != nil }
-
-    // MARK: Where an entry is now
 
     /// The index slot of the entry at `index`, even if its frame was moved; `nil` if the archive no longer has the entry.
     func line(at index: Int) throws(StorageError) -> EntryLine? {

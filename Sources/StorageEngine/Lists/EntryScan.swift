@@ -123,8 +123,6 @@ package final class EntryScan {
         }
     }
 
-    // MARK: Sharing the walk
-
     /// Another walk over the same snapshot, for another thread. Items that both visit count twice.
     package func twin() -> EntryScan {
         EntryScan(engine: engine, items: items, order: order, renumbered: renumbered)
@@ -135,8 +133,6 @@ package final class EntryScan {
         let range = range.clamped(to: 0..<items.count)
         (next, end, line, frame) = (range.lowerBound, range.upperBound, nil, nil)
     }
-
-    // MARK: Advancing
 
     package var visited: Int { next }
 

@@ -37,12 +37,10 @@ package enum AddressPressure {
     static func requireRoom(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
     ) throws(StorageError) {
-        guard ProcessLimit.addresses != nil else { return }
-        try relieved { () throws(StorageError) in
-            guard MappedRange.leavesRoom(entries * bytesEach) else {
-                throw lack("list the \(all ?? entries) entries of", path)
-            }
-        }
+        let bytes = entries * bytesEach
+        if MappedRange.leavesRoom(bytes) { return }
+        releaseUnused()
+        guard MappedRange.leavesRoom(bytes) else { throw lack("list the \(all ?? entries) entries of", path) }
     }
 
     package static func lack(_ operation: String, _ path: String) -> StorageError {
@@ -67,7 +65,9 @@ package enum AddressPressure {
     }
 
     /// Must not be called while segments are being mapped or released.
-    static func relieved<Result>(_ map: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    static func relieved<Result>(
+        _ map: @autoclosure () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try map()
         } catch {
@@ -79,12 +79,12 @@ package enum AddressPressure {
 
     /// Like ``relieved(_:)`` for segments, which leave an eighth of a limited address space to others if they can.
     static func relievedEarly<Result>(
-        _ map: () throws(StorageError) -> Result
+        _ map: @autoclosure () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         if let limit = ProcessLimit.addresses, !MappedRange.leavesRoom(Int(clamping: limit / 8)) {
             releaseUnused()
         }
-        return try relieved(map)
+        return try relieved(map())
     }
 
     private static func releaseUnused() {

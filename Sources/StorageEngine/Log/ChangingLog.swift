@@ -12,8 +12,6 @@ struct ChangingLog {
     /// Requires that the caller has exclusive use of the archive's files.
     init(unshared log: SegmentLog) { self.log = log }
 
-    // MARK: Bytes
-
     @inline(__always) func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
     /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes there could pass for a part of the next batch.
@@ -25,8 +23,6 @@ struct ChangingLog {
             try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
         }
     }
-
-    // MARK: Files
 
     /// The newest segment if this process appends to it (``mapNewest(_:room:)``). It has no pin: under the lock it stays the newest.
     @inline(__always) func newest(_ segment: UInt32) -> SegmentLog.Pin? {
@@ -55,12 +51,11 @@ struct ChangingLog {
             try file.extend(from: 0, to: bytes)
             crashPoint(.segmentBegun)
             try writeHeader(file, number, oldest: oldest)
-            try AddressPressure.relieved { () throws(StorageError) in
-                try log.locked { (mapped) throws(StorageError) in
+            try AddressPressure.relieved(
+                log.locked { (mapped) throws(StorageError) in
                     try log.publish(number, file, bytes: bytes, room: room, &mapped)
                     beginAppending(to: number, file, &mapped)
-                }
-            }
+                })
         }
     }
 
@@ -72,15 +67,13 @@ struct ChangingLog {
 
     /// Writes a header for a segment that only its frames identify, before these are cleared.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
-        let header = try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
-            try log.checkHeader(of: pin.segment)
-        }
+        let header = try StorageError.nilIf(\.isCorrupted, log.checkHeader(of: pin.segment))
         if header == nil { try writeHeader(log.openedFile(of: pin), pin.segment, oldest: oldest) }
     }
 
     func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
         guard let pin = try log.pinIfPresent(segment) else {
-            throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is missing")
+            throw log.damage(of: segment, "the newest segment is missing")
         }
         defer { log.unpin(pin) }
         let file = try log.openedFile(of: pin)
@@ -104,9 +97,8 @@ struct ChangingLog {
         // Another process may have extended the file and written there.
         let present = try file.status().bytes
         if present < bytes { try file.extend(from: present, to: bytes) }
-        _ = try AddressPressure.relieved { () throws(StorageError) in
-            try log.locked { (mapped) throws(StorageError) in try log.learnSize(pin.segment, file, &mapped) }
-        }
+        _ = try AddressPressure.relieved(
+            log.locked { (mapped) throws(StorageError) in try log.learnSize(pin.segment, file, &mapped) })
         guard log.view(pin).bytes >= bytes else {
             throw .corrupted(path: file.path, offset: 0, reason: "another file has taken the segment's place")
         }

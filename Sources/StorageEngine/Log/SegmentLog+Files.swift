@@ -14,9 +14,8 @@ extension SegmentLog {
 
         func files(of log: SegmentLog) throws(StorageError) -> [UInt32] {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
-            throw .corrupted(
-                path: log.path(of: number), offset: 0,
-                reason: "not a regular file; put the segment back, or run a repair to move this away")
+            throw log.damage(
+                of: number, "not a regular file; put the segment back, or run a repair to move this away")
         }
     }
 
@@ -47,9 +46,7 @@ extension SegmentLog {
     private func isStray(_ number: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(number)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        return try StorageError.ignoring(\.isUnreadableHeader) { () throws(StorageError) in
-            try !header(of: file, number).isWithinReach
-        } ?? false
+        return try StorageError.nilIf(\.isUnreadableHeader, !header(of: file, number).isWithinReach) ?? false
     }
 
     static let strayReason =
@@ -93,8 +90,6 @@ extension SegmentLog {
         hasSeenNumbers.store(true, ordering: .relaxed)
         return nil
     }
-
-    // MARK: Identifying files
 
     private func header(of file: FileDescriptor, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
         let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
@@ -185,7 +180,7 @@ extension SegmentLog {
         } catch {
             if case .corrupted = error { return error }
         }
-        return .corrupted(path: path(of: segment), offset: 0, reason: "the file is missing or can't be read")
+        return damage(of: segment, "the file is missing or can't be read")
     }
 
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
@@ -202,6 +197,6 @@ extension SegmentLog {
 
     /// The file of a pinned segment for a sync; `nil` if the segment was reclaimed, which synced its live frames.
     func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
-        try StorageError.ignoring(\.isMissing) { () throws(StorageError) in try openedFile(of: pin) }
+        try StorageError.nilIf(\.isMissing, openedFile(of: pin))
     }
 }

@@ -14,15 +14,14 @@ typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 extension SegmentLog {
     /// `room`: size in bytes to which the file may soon grow.
     func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
-        try AddressPressure.relievedEarly { () throws(StorageError) in
-            try locked { (mapped) throws(StorageError) in
+        try AddressPressure.relievedEarly(
+            locked { (mapped) throws(StorageError) in
                 guard table[segment].pointee.number.load(ordering: .relaxed) != segment else { return }
                 let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
                 try checkBelonging(file, segment)
                 let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
                 try publish(segment, file, bytes: bytes, room: room, &mapped)
-            }
-        }
+            })
     }
 
     func locked<Value: Sendable>(
@@ -51,9 +50,8 @@ extension SegmentLog {
 
     /// Maps bytes that another process has appended to a pinned segment; `false` if its file was unlinked, so growth can't be seen.
     @discardableResult func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
-        try AddressPressure.relieved { () throws(StorageError) in
-            try locked { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) }
-        }
+        try AddressPressure.relieved(
+            locked { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) })
     }
 
     @discardableResult func learnSize(
@@ -97,8 +95,6 @@ extension SegmentLog {
         guard bytes % block != 0 else { return nil }
         return beginning + "not a multiple of \(block) like every segment's file: its end is missing"
     }
-
-    // MARK: Releasing
 
     /// Removes a segment from the table unless a reader has it pinned; ``unmapReleased(most:)`` unmaps it.
     private func release(_ segment: UInt32, _ mapped: inout MappedSegments) -> Bool {

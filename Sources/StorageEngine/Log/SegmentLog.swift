@@ -24,9 +24,7 @@ final class SegmentLog: Sendable {
         self.folder = folder
         self.identity = identity
         self.writable = writable
-        table = try AddressPressure.relieved { () throws(StorageError) in
-            try SegmentTable(for: folder.path)
-        }
+        table = try AddressPressure.relieved(SegmentTable(for: folder.path))
         AddressPressure.register(self)
     }
 
@@ -34,12 +32,17 @@ final class SegmentLog: Sendable {
 
     func path(of segment: UInt32) -> String { folder.path + "/" + SegmentHeader.fileName(segment) }
 
-    func damagedEntry(at location: Location) -> StorageError {
-        .corrupted(
-            path: path(of: location.segment), offset: location.offset, reason: "the entry fails its checksum")
+    func damage(of segment: UInt32, at offset: Int = 0, _ reason: String) -> StorageError {
+        .corrupted(path: path(of: segment), offset: offset, reason: reason)
     }
 
-    // MARK: Pinning
+    func damage(at location: Location, _ reason: String) -> StorageError {
+        damage(of: location.segment, at: location.offset, reason)
+    }
+
+    func damagedEntry(at location: Location) -> StorageError {
+        damage(at: location, "the entry fails its checksum")
+    }
 
     struct Pin {
         let segment: UInt32
@@ -78,21 +81,16 @@ final class SegmentLog: Sendable {
         // Each failed round mapped the segment, but it was released for lack of addresses before it could be pinned.
         for _ in 0..<100 {
             if let pin = pinIfMapped(segment) { return pin }
-            let mapped: Void? = try StorageError.ignoring({ $0.isMissing || $0.isUnreadableHeader }) {
-                () throws(StorageError) in try map(segment)
-            }
+            let mapped: Void? = try StorageError.nilIf(
+                { $0.isMissing || $0.isUnreadableHeader }, map(segment))
             if mapped == nil { return nil }
         }
-        throw .limitReached(
-            operation: "keep a mapping of", path: path(of: segment), limit: .addresses(ProcessLimit.addresses)
-        )
+        throw AddressPressure.lack("keep a mapping of", path(of: segment))
     }
 
     @inline(__always) func unpin(_ pin: Pin) {
         table[pin.segment].pointee.pins.wrappingSubtract(1, ordering: .sequentiallyConsistent)
     }
-
-    // MARK: Bytes of a pinned segment
 
     @inline(__always) func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
@@ -123,8 +121,6 @@ final class SegmentLog: Sendable {
         unpin(pin)
         return nil
     }
-
-    // MARK: Damaged segments
 
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
         let file = try openedFile(of: pin)

@@ -53,11 +53,8 @@ extension ArchiveEngine {
         var line = known
         // Read before the frame: until the batch is published, the slot's content belongs to the previous frame.
         cp_load_fence()
-        guard let pin = try log.pinIfPresent(line.location.segment) else { return isFilled ? line : nil }
+        guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return isFilled ? line : nil }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: line.location.offset) else {
-            return isFilled ? line : nil
-        }
         if frame.isInBatch {
             guard let standing = resolve(frame, at: line.location) else { return nil }
             if standing != line.location {
@@ -206,9 +203,8 @@ extension ArchiveEngine {
     private func withFrame<Result>(
         at location: Location, _ body: (Frame) -> Result, judge: (Frame, _ isSound: () -> Bool) -> Judgement
     ) throws(StorageError) -> Result? {
-        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        guard let (pin, frame) = try log.pinnedFrame(at: location) else { return nil }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return nil }
         let seed = Frame.seed(segmentSeed: pin.seed, offset: location.offset)
         switch judge(frame, { frame.passesChecksum(seed: seed) }) {
         case .meant: return body(frame)

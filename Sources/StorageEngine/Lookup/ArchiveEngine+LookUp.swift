@@ -215,9 +215,7 @@ extension ArchiveEngine {
             guard !index.isRemoved else { throw .closed(name: name) }
             if unreadable == doubted || isSettled && index.lockOwner == 0 {
                 throw closedIfRemoved(
-                    .corrupted(
-                        path: log.path(of: unreadable.segment), offset: unreadable.offset,
-                        reason: "the index names an entry here that cannot be read"))
+                    log.damage(at: unreadable, "the index names an entry here that cannot be read"))
             }
             doubted = unreadable
             cp_sleep(1_000_000)

@@ -68,12 +68,9 @@ extension ArchiveEngine {
 
     /// Resolves the frame that a slot names, for walks over the slots. `nil` if the slot has no entry.
     func resolve(_ location: Location) throws(StorageError) -> Location? {
-        guard let pin = try log.pinIfPresent(location.segment) else { return location }
+        guard let (pin, frame) = try log.pinnedFrame(at: location) else { return location }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.isInBatch else {
-            return location
-        }
-        return resolve(frame, at: location)
+        return frame.isInBatch ? resolve(frame, at: location) : location
     }
 
     func resolve(_ frame: Frame, at location: Location) -> Location? {

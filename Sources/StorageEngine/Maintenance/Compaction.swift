@@ -12,33 +12,28 @@ struct Compaction: ArchiveOperation {
         // Segments that are created from now on aren't reclaimed.
         let last = index.head.segment
         while progress(min(1, Double(index.oldestSegment &- first) / Double(max(1, last &- first)))) {
-            let section = try engine.acquire()
-            section.drainTouches()
+            let section = try engine.acquireDrained()
             guard compactSlice(section, through: last) else {
                 section.releaseSpareChunks()
                 break
             }
-            _ = consume section
-            engine.yieldLock()
+            section.yieldLock()
         }
         log.unmapReleased()
     }
 
     private func dropUndoRecords() throws(StorageError) {
         while true {
-            let section = try engine.acquire()
-            section.drainTouches()
+            let section = try engine.acquireDrained()
             guard section.dropTombstones(most: ArchiveEngine.actionBatch, evenReversible: true) else {
                 return
             }
-            _ = consume section
-            engine.yieldLock()
+            section.yieldLock()
         }
     }
 
     private func dropDeadMessages() throws(StorageError) {
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         // After a log was emptied on a full disk, its newest segment may hold only dropped messages.
         if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
             index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
@@ -49,8 +44,7 @@ struct Compaction: ArchiveOperation {
     }
 
     func emptyLog() throws(StorageError) -> Removal {
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         return try MessageWriter(engine).dropAllMessages(section)
     }
 

@@ -75,12 +75,6 @@ struct MessageReader: ArchiveOperation {
         return nil
     }
 
-    /// Whether the index counts the messages of the log.
-    func matchesIndexTotals() throws(StorageError) -> Bool {
-        let found = try countMessages(before: index.head)
-        return found.count == index.entryCount && found.bytes == Int(index.valueBytes)
-    }
-
     /// The messages before `end`, and where the last of them ends.
     func countMessages(
         before end: Location, settled: Location? = nil

@@ -58,9 +58,8 @@ extension ArchiveOpening {
         crashPoint(.oldIndexRemoved)
         for attempt in 0..<ArchiveOpening.spaceChecks {
             if attempt > 0 { cp_sleep(25_000_000) }
-            let built = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
-                try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
-            }
+            let built = try StorageError.nilIf(
+                \.isNoSpace, buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false))
             if let built { return built }
         }
         return nil
@@ -88,9 +87,8 @@ extension ArchiveOpening {
         if !options.keepsEntriesWithoutIndex {
             try section.dropOldestSegments(forBytes: section.index.indexBytes)
         }
-        let file = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
-            try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
-        }
+        let file = try StorageError.nilIf(
+            \.isNoSpace, buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false))
         return (file ?? memory, file != nil)
     }
 

@@ -10,9 +10,7 @@ extension ArchiveOpening {
     static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
         -> ArchiveOpening?
     {
-        try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
-            try ArchiveOpening(folder: folder, options: options)
-        }
+        try StorageError.nilIf(\.isCorrupted, ArchiveOpening(folder: folder, options: options))
     }
 
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {

@@ -80,9 +80,7 @@ extension ArchiveOpening {
             if case .readOnly = error { return true }
             return error.isMissingOrCorrupted || error.isPermissionDenied
         }
-        return try StorageError.ignoring(isUnusable) { () throws(StorageError) in
-            try folder.file(named: name, writable: writable)
-        }
+        return try StorageError.nilIf(isUnusable, folder.file(named: name, writable: writable))
     }
 
     /// Whether a trusted, unopened index is as its last users left it, according to its clean mark, which is removed, or by

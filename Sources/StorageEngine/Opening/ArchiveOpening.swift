@@ -61,8 +61,6 @@ struct ArchiveOpening {
                 maintain: { MaintenanceRun($0).run() }))
     }
 
-    // MARK: Writers
-
     func openForWriting() throws(StorageError) -> ArchiveEngine {
         let openLock = try OpenLock.take(in: folder, archive: descriptor.name)
         defer { openLock.release() }
@@ -81,7 +79,8 @@ struct ArchiveOpening {
             // A full disk must not prevent opening.
             try? reserve.extend(forEntries: Int(section.index.entryCapacity), partly: true)
         }
-        return ArchiveEngine(engine, slot: slot)
+        engine.slotLine.store(slot.line, ordering: .relaxed)
+        return engine
     }
 
     /// A handle on a valid index, and whether no other process has the archive open. Requires the open lock.
@@ -143,8 +142,6 @@ struct ArchiveOpening {
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
         try IndexMemory(file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
     }
-
-    // MARK: Observers and copies
 
     /// An observer's handle: read-only, without lock or slot. Repairs an unusable index first if this process may write and needs
     /// to wait for no other; otherwise reads the log into memory. A stopped process never delays it (F6).

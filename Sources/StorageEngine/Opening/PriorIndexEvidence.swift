@@ -59,9 +59,8 @@ struct PriorIndexEvidence {
         withRows: Bool = false, forRepair: Bool = false
     ) throws(StorageError) {
         isForRepair = forRepair
-        let found = try StorageError.ignoring(\.isPermissionDenied) { () throws(StorageError) in
-            try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
-        }
+        let found = try StorageError.nilIf(
+            \.isPermissionDenied, folder.fileIfPresent(named: ArchiveFile.index, writable: false))
         guard let file = found ?? nil else { return nil }
         let status = try file.status()
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),

@@ -66,8 +66,6 @@ extension ArchiveSection {
         return index.oldestSegment > segment ? 4096 : nil
     }
 
-    // MARK: Pending compaction
-
     /// Does a slice of compaction that another call left pending, because it failed or was a look-up.
     /// Clears the pending state when no more can be done. Returns whether it did something.
     func compactPart() -> Bool {

@@ -89,8 +89,7 @@ struct LogCleaner: ArchiveOperation {
         let last = index.head.segment
         while isDue(), index.oldestSegment < last {
             engine.yieldLock()
-            let section = try engine.acquire()
-            section.drainTouches()
+            let section = try engine.acquireDrained()
             guard section.reclaimSome(while: isDue) else { return }
         }
     }

@@ -74,8 +74,6 @@ extension ArchiveSection {
         index.endRestore()
     }
 
-    // MARK: Tombstoned entries, and their number for each action
-
     private func beginRecountOfTombstones() {
         index.setTombstoneCount(0)
         index.setTombstoneBytes(0)
@@ -118,14 +116,10 @@ extension ArchiveSection {
         try takeBack(slot)
         let location = slot.location
         guard location.segment >= max(index.oldestSegment, 1),
-            let pin = try log.pinIfPresent(location.segment)
-        else {
-            return false
-        }
-        defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
-            frame.kind != .delete
+            let (pin, frame) = try log.pinnedFrame(at: location)
         else { return false }
+        defer { log.unpin(pin) }
+        guard frame.keyBytes > 0, frame.kind != .delete else { return false }
         slot.setTag(engine.hash.tag(frame.key))
         if frame.kind == .resident {
             slot.setMemoryOnly(bytes: frame.traits.residentBytes)
@@ -152,11 +146,8 @@ extension ArchiveSection {
     private func takeBack(_ slot: ChangingSlot) throws(StorageError) {
         let open = index.batchOpen
         let location = slot.location
-        guard open != .none, location >= open, let pin = try log.pinIfPresent(location.segment) else {
-            return
-        }
-        defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), let part = BatchPart(of: frame)
+        guard open != .none, location >= open,
+            let part = try engine.withFrameIfPresent(at: location, { BatchPart(of: $0) }) ?? nil
         else { return }
         slot.setLocation(part.previous)
     }

@@ -116,11 +116,9 @@ extension ArchiveSection {
 
     /// The entry that a frame stored; for a damaged one the older entry of its key.
     func number(at location: Location, isDamaged: Bool = false) throws(StorageError) -> UInt32? {
-        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        guard let (pin, frame) = try log.pinnedFrame(at: location) else { return nil }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
-            return nil
-        }
+        guard frame.keyBytes > 0 else { return nil }
         let tag = engine.hash.tag(frame.key)
         guard isDamaged else { return index.table.entry(at: location, tag: tag) }
         guard let older = try engine.find(frame.key, tag: tag) else { return nil }
@@ -133,9 +131,7 @@ extension ArchiveSection {
         if engine.kind != .log { try index.numbers.reserve() }
         let location = try append(content)
         guard let (pin, frame) = try log.pinnedFrame(at: location) else {
-            throw .corrupted(
-                path: log.path(of: location.segment), offset: location.offset,
-                reason: "written data could not be read back")
+            throw log.damage(at: location, "written data could not be read back")
         }
         defer { log.unpin(pin) }
         try replay(frame, at: location, tag: engine.hash.tag(frame.key))
@@ -241,8 +237,7 @@ extension ArchiveSection {
             guard let pin = try log.pinIfPresent(number) else {
                 // An observer's segment may have been reclaimed; for the only user it must exist.
                 guard engine.attachment == nil else {
-                    throw .corrupted(
-                        path: log.path(of: number), offset: 0, reason: "it can't be read any more")
+                    throw log.damage(of: number, "it can't be read any more")
                 }
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
@@ -358,10 +353,9 @@ extension ArchiveSection {
         }
         let belonging = readable.filter { $0 >= oldest }
         if let first = belonging.first, let last = belonging.last, !SegmentLayout.isSpan(belonging) {
-            throw .corrupted(
-                path: log.path(of: first), offset: 0,
-                reason:
-                    "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
+            throw log.damage(
+                of: first,
+                "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
                     + "\(SegmentLayout.slots) between: one of the two is not part of it; a repair moves that one away"
             )
         }

@@ -35,8 +35,6 @@ struct IndexChecker {
 
     private mutating func add(_ problem: String) { if found.count < most { found.append(problem) } }
 
-    // MARK: Entries, totals and counts of segments
-
     private mutating func checkEntries(_ engine: ArchiveEngine) -> (live: Int, tombstoned: Int) {
         var live = 0
         var tombstoned = 0
@@ -76,8 +74,6 @@ struct IndexChecker {
         }
         return (live, tombstoned)
     }
-
-    // MARK: Lists
 
     private mutating func checkRecency(_ live: Int) {
         var seen = 0

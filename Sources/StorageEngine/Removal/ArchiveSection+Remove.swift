@@ -44,8 +44,6 @@ extension ArchiveSection {
         return removal
     }
 
-    // MARK: Expired entries (S8)
-
     /// Removes expired entries; tombstones those that a reversible action let expire.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
         let actions = index.undo.isEmpty ? [:] : try UndoWindow(engine).deadlinesOfActions()

@@ -2,16 +2,6 @@
 struct EntryRemover: ArchiveOperation {
     let engine: ArchiveEngine
 
-    func delete(_ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?) throws(StorageError)
-        -> ConditionalDelete
-    {
-        let tag = try engine.validTag(of: key)
-        return try delete(engine.acquire(), key, tag: tag, ifSequence: sequence)
-    }
-
-    /// Deletes all entries in one step. The time under the lock grows with the index only; slow file work follows.
-    func deleteAll() throws(StorageError) -> Removal { try deleteAll(engine.acquire()) }
-
     /// Slots examined under one hold of the lock; at most `actionBatch` entries are removed.
     private static let slotsAtOnce: UInt32 = 8192
 
@@ -26,8 +16,7 @@ struct EntryRemover: ArchiveOperation {
         var group: UInt32 = 0
         var next = UInt32.max
         while next > 0 {
-            let section = try engine.acquire()
-            section.drainTouches()
+            let section = try engine.acquireDrained()
             if isReversible { group = section.continued(group, after: removal.entries) }
             next = min(next, index.usedEntries)
             let end = next - min(next, EntryRemover.slotsAtOnce)
@@ -43,8 +32,7 @@ struct EntryRemover: ArchiveOperation {
             let part = try section.removeBatch(chosen, kind, cause, group: group)
             removal += part
             section.compactIfSparse(removed: chosen.count)
-            _ = consume section
-            engine.yieldLock()
+            section.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
@@ -65,8 +53,7 @@ struct EntryRemover: ArchiveOperation {
         let now = Clock.boot()
         let next = index.nextDeadline
         guard next != Deadline.never, next <= now else { return nil }
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         let due = section.index.deadlines.due(
             at: now, most: ArchiveEngine.actionBatch, rows: EntryRemover.rowsAtOnce)
         let removal = try section.expire(due.numbers)
@@ -102,8 +89,6 @@ struct EntryRemover: ArchiveOperation {
         return try removeAll(.delete, .idle, where: { $0.accessed < before }).removal
     }
 
-    // MARK: Owners
-
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         let bytes = Array(owner.utf8)
         let tag = bytes.withUnsafeBytes { engine.ownerTag($0) }
@@ -129,11 +114,11 @@ struct EntryRemover: ArchiveOperation {
         try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
     }
 
-    private func delete(
-        _ section: borrowing ArchiveSection,
-        _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
+    func delete(
+        _ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {
-        section.drainTouches()
+        let tag = try engine.validTag(of: key)
+        let section = try engine.acquireDrained()
         guard let entry = try section.findToChange(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
@@ -158,9 +143,10 @@ struct EntryRemover: ArchiveOperation {
         return .deleted
     }
 
-    private func deleteAll(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
+    /// Deletes all entries in one step. The time under the lock grows with the index only; slow file work follows.
+    func deleteAll() throws(StorageError) -> Removal {
+        let section = try engine.acquireDrained()
         let index = section.index
-        section.drainTouches()
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         guard removal.entries > 0 || index.tombstoneCount > 0 else { return removal }
         // In a new segment, so that all older ones can be removed at once.

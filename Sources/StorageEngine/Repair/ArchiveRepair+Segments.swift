@@ -86,9 +86,7 @@ extension ArchiveRepair {
                 (item) throws(StorageError) in
                 if case .frame(let frame, _) = item { frameBytes += frame.bytes }
             }
-            let header = try StorageError.ignoring(\.isUnreadableHeader) { () throws(StorageError) in
-                try log.checkHeader(of: number)
-            }
+            let header = try StorageError.nilIf(\.isUnreadableHeader, log.checkHeader(of: number))
             oldest = max(oldest, header?.oldest ?? 0)
             // Otherwise the file belongs to no archive, and is moved away for that reason.
             if header != nil || frameBytes > 0 { segments.append((number, frameBytes)) }
@@ -192,7 +190,7 @@ extension ArchiveRepair {
         without dropped: [DroppedBatch], removals: [Int: FrameKind]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
-            throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
+            throw log.damage(of: number, "it can't be read any more")
         }
         defer { log.unpin(pin) }
         let segments = ChangingLog(unshared: log)

@@ -65,8 +65,6 @@ struct ArchiveRepair {
     /// The byte range of a whole file, to begin a line about the file; empty for an empty file.
     static func whole(_ bytes: Int) -> String { bytes == 0 ? "" : "bytes 0 to \(bytes): " }
 
-    // MARK: The descriptor
-
     /// The descriptor, or a new one and the reason: identity from segments, name from the folder, any secret (the index is rebuilt).
     private static func descriptor(
         of folder: FileDescriptor, name: String, options: StoreOptions
@@ -109,8 +107,6 @@ struct ArchiveRepair {
             "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))recreated (\(loss))\(kept). "
                 + LogContent.description(of: descriptor.configuration))
     }
-
-    // MARK: The new index
 
     private mutating func finish(
         _ opening: ArchiveOpening, attachment: FileDescriptor
@@ -165,12 +161,9 @@ struct ArchiveIdentities {
             }
             unsure.append(number)
         }
-        for name in [Descriptor.fileName, ArchiveFile.index] {
-            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
-            let bytes = try file.read(atMost: 32)
-            guard bytes.count == 32 else { continue }
-            guesses.insert(Array(bytes[16..<32]))
-        }
+        let evidence = try ArchiveIdentities.claim(of: ArchiveFile.index, in: folder)
+        let claims = [evidence, try ArchiveIdentities.claim(of: Descriptor.fileName, in: folder)]
+        guesses.formUnion(claims.compactMap { $0 })
         // If the headers identify no archive, frames do: they pass their checksums only with the right identity.
         if votes.isEmpty {
             for guess in guesses {
@@ -184,8 +177,6 @@ struct ArchiveIdentities {
             }
         }
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
-        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(atMost: 32)
-        let evidence = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }
         if let descriptor,
             own > 0 || evidence == descriptor.identity || (most?.value ?? 0) < 2 && evidence != most?.key
@@ -194,5 +185,11 @@ struct ArchiveIdentities {
         } else {
             best = most?.key
         }
+    }
+
+    /// The identity in a file, at the same offset in all; `nil` if the file is missing or too short.
+    private static func claim(of name: String, in folder: FileDescriptor) throws(StorageError) -> [UInt8]? {
+        let bytes = try folder.fileIfPresent(named: name, writable: false)?.read(atMost: 32)
+        return bytes.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
     }
 }

@@ -229,9 +229,7 @@ struct SnapshotBuilder: ArchiveOperation {
         let counted = engine.index.entryCount
         var result = result(items, segments, now)
         result.damaged = damaged.filter { $0 >= begin }.map {
-            .corrupted(
-                path: log.path(of: $0.segment), offset: $0.offset,
-                reason: "one or more messages fail their checksums")
+            log.damage(at: $0, "one or more messages fail their checksums")
         }
         result.damaged += unreadable.map(log.unreadable)
         // If the last frames are all zero, only the index's count shows it, unless a process changes it or died while doing so.

@@ -77,7 +77,7 @@ extension Store {
         _ place: BackupPlace, _ names: [String], passingOverRemoved takesAll: Bool,
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> BackupReport? {
-        let target = try Store.open(at: place.partialPath, isUnfinishedBackup: true)
+        let target = try Store.open(at: place.partialPath, options: .forUnfinishedBackup)
         defer { target.close() }
         var report = BackupReport()
         for name in names {
@@ -155,7 +155,7 @@ extension Store {
         let report: Report
         do {
             try fill(place.partialPath)
-            let store = try open(at: place.partialPath, createIfMissing: false, isUnfinishedBackup: true)
+            let store = try open(at: place.partialPath, createIfMissing: false, options: .forUnfinishedBackup)
             defer { store.close() }
             report = try verify(store)
             try place.takeName()
@@ -255,9 +255,7 @@ private struct BackupPlace {
             guard status.isFolder, status.owner == ProcessIdentity.effectiveUser else {
                 throw .backupExists(path: partialPath)
             }
-            let opened = try StorageError.ignoring(\.isMissing) { () throws(StorageError) in
-                try parent.folder(named: partialName)
-            }
+            let opened = try StorageError.nilIf(\.isMissing, parent.folder(named: partialName))
             guard let partial = opened else { continue }
             guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { break }
             // Another process may have finished and renamed it since; then it must not be emptied.

@@ -12,9 +12,9 @@ extension Store {
 
     private func isEmpty(_ folderName: String) throws(StorageError) -> Bool {
         // The item may be no folder, have been removed in the meantime, or not be readable by this user.
-        try StorageError.ignoring({ $0.isMissingOrCorrupted || $0.isRefused }) { () throws(StorageError) in
-            try folder.folder(named: folderName).names().isEmpty
-        } ?? false
+        try StorageError.nilIf(
+            { $0.isMissingOrCorrupted || $0.isRefused }, folder.folder(named: folderName).names().isEmpty)
+            ?? false
     }
 
     /// Files and folders with names like archives' folders that are no archives of this store: the name is invalid (a control

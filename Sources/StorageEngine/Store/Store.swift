@@ -27,20 +27,10 @@ public final class Store: Sendable {
         at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
         options: StoreOptions = StoreOptions()
     ) throws(StorageError) -> Store {
-        try open(
-            at: path, mode: mode, createIfMissing: createIfMissing, options: options,
-            isUnfinishedBackup: false)
-    }
-
-    /// `isUnfinishedBackup`: the caller is the backup itself. Others must not use a folder that the next backup removes.
-    static func open(
-        at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
-        options: StoreOptions = StoreOptions(), isUnfinishedBackup: Bool
-    ) throws(StorageError) -> Store {
         let mayCreate = createIfMissing && mode == .readWrite
         let trust: FileTrust = mode == .readOnly && options.trustsOwner ? .anyone : .ownUser
         let folder = try openFolder(at: path, mayCreate: mayCreate, isOwn: mode == .readWrite, trust)
-        switch isUnfinishedBackup ? BackupMark.State.none : try BackupMark.state(in: folder) {
+        switch options.isUnfinishedBackup ? BackupMark.State.none : try BackupMark.state(in: folder) {
         case .none: break
         case .unfinished: throw unfinished(path)
         case .leftBehind:
@@ -61,9 +51,7 @@ public final class Store: Sendable {
             let advice = try advice(folder)
             // The files may be newer than the marker, which may have been created since it was checked.
             guard case .missing = try StoreMarker.state(in: folder) else {
-                return try open(
-                    at: path, mode: mode, createIfMissing: createIfMissing, options: options,
-                    isUnfinishedBackup: isUnfinishedBackup)
+                return try open(at: path, mode: mode, createIfMissing: createIfMissing, options: options)
             }
             // Another process may be about to write the marker, or was killed before it could.
             let isEmpty = names.allSatisfy { $0.hasPrefix(StoreMarker.fileName) }
@@ -184,9 +172,9 @@ public final class Store: Sendable {
     /// Whether `path` is a folder that holds a store. `false` also if this user may not read the folder. Throws errors that leave
     /// this undecided, such as `limitReached`.
     public static func isStore(at path: String) throws(StorageError) -> Bool {
-        try StorageError.ignoring({ $0.isNoFolder || $0.isPermissionDenied }) { () throws(StorageError) in
-            try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
-        } ?? false
+        try StorageError.nilIf(
+            { $0.isNoFolder || $0.isPermissionDenied },
+            FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)) ?? false
     }
 
     /// Names of the archives, sorted. Throws `storeNotFound` if the store has been removed since it was opened.
@@ -263,9 +251,8 @@ public final class Store: Sendable {
     }
 
     private func absence(of name: String) throws(StorageError) -> StorageError {
-        let maker = try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
-            try OpenLock.holder(in: folder.folder(named: ArchiveName.folder(for: name)))
-        }
+        let maker = try StorageError.nilIf(
+            \.isMissingOrCorrupted, OpenLock.holder(in: folder.folder(named: ArchiveName.folder(for: name))))
         guard let maker = maker ?? nil else { return .noSuchArchive(name: name, store: path) }
         return .busy(archive: name, process: maker, reason: "it is being created; try again in a moment")
     }

@@ -127,8 +127,6 @@ extension FileDescriptor {
         }
     }
 
-    // MARK: Folders above
-
     /// Creates `path` and missing folders above with mode 0700. The names above are on the medium; the caller syncs that of `path`.
     static func makeFolders(at path: String) throws(StorageError) {
         var code = makeFolder(at: path)

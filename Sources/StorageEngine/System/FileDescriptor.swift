@@ -35,38 +35,30 @@ final class FileDescriptor: Sendable {
     }
 
     struct Status {
-        var bytes: Int
-        var allocatedBytes: Int
-        var number: FileNumber
-        var links: UInt64
-        var owner: UInt32
-        var mode: UInt32
-        var isFolder: Bool
-        var isRegular: Bool
-        /// When the file or its status was last changed, by the wall clock, in nanoseconds.
-        var changed: Int
+        fileprivate let facts: stat
 
-        fileprivate init(_ facts: stat) {
-            bytes = Int(facts.st_size)
-            allocatedBytes = Int(facts.st_blocks) * 512
-            number = FileNumber(
+        var bytes: Int { Int(facts.st_size) }
+        var allocatedBytes: Int { Int(facts.st_blocks) * 512 }
+        var number: FileNumber {
+            FileNumber(
                 device: UInt64(truncatingIfNeeded: facts.st_dev),
                 inode: UInt64(truncatingIfNeeded: facts.st_ino))
-            links = UInt64(truncatingIfNeeded: facts.st_nlink)
-            owner = facts.st_uid
-            mode = UInt32(facts.st_mode)
-            isFolder = facts.st_mode & S_IFMT == S_IFDIR
-            isRegular = facts.st_mode & S_IFMT == S_IFREG
+        }
+        var links: UInt64 { UInt64(truncatingIfNeeded: facts.st_nlink) }
+        var owner: UInt32 { facts.st_uid }
+        var mode: UInt32 { UInt32(facts.st_mode) }
+        var isFolder: Bool { facts.st_mode & S_IFMT == S_IFDIR }
+        var isRegular: Bool { facts.st_mode & S_IFMT == S_IFREG }
+        /// When the file or its status was last changed, by the wall clock, in nanoseconds.
+        var changed: Int {
             #if canImport(Darwin)
             let time = facts.st_ctimespec
             #else
             let time = facts.st_ctim
             #endif
-            changed = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+            return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
         }
     }
-
-    // MARK: Opening
 
     static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> FileDescriptor {
         let opened = try SystemCall.open.run("open", path: path) {
@@ -92,9 +84,7 @@ final class FileDescriptor: Sendable {
 
     /// `nil` only if no regular file has that name. Throws if the file can't be opened now.
     func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
-        try StorageError.ignoring(\.isMissingOrCorrupted) { () throws(StorageError) in
-            try file(named: name, writable: writable)
-        }
+        try StorageError.nilIf(\.isMissingOrCorrupted, file(named: name, writable: writable))
     }
 
     /// Creates the file with mode 0600 if it is missing.
@@ -149,12 +139,10 @@ final class FileDescriptor: Sendable {
         return FileDescriptor(descriptor: Int32(opened.value), path: full, trust: trust)
     }
 
-    // MARK: Status
-
     func status() throws(StorageError) -> Status {
         var facts = stat()
         try SystemCall.status.run("examine", path: path) { Int(fstat(descriptor, &facts)) }
-        return Status(facts)
+        return Status(facts: facts)
     }
 
     /// The status of an entry of this folder, of a link itself; `nil`: absent. Needs no descriptor.
@@ -164,6 +152,6 @@ final class FileDescriptor: Sendable {
         let code = try SystemCall.status.code("examine", path: full, allowing: ENOENT, ENOTDIR) {
             Int(fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW))
         }
-        return code == 0 ? Status(facts) : nil
+        return code == 0 ? Status(facts: facts) : nil
     }
 }

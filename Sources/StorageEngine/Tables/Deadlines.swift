@@ -12,8 +12,6 @@ struct Deadlines<Right> {
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    // MARK: Addresses of bounds
-
     private func row(_ row: Int, ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         index.memory.deadlineRows(ofChunk: chunk).map {
             $0 + 8 * min(max(row, 0), IndexLayout.deadlineRows - 1)
@@ -41,14 +39,20 @@ struct Deadlines<Right> {
         one == Deadline.never ? other : other == Deadline.never ? one : min(one, other)
     }
 
-    func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
+    /// The bounds of an entry's row, chunk and group of chunks.
+    private func places(
+        of number: UInt32
+    ) -> (UnsafeMutableRawPointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer)? {
         let place = Int(number) - 1
         let chunk = place / IndexLayout.chunkEntries
         let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
-        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return false }
-        let group = group(chunk / IndexLayout.chunksInDeadlineGroup)
-        return [line, whole, group, all]
-            .allSatisfy { isDue($0, deadline) }
+        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return nil }
+        return (line, whole, group(chunk / IndexLayout.chunksInDeadlineGroup))
+    }
+
+    func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
+        guard let (row, chunk, group) = places(of: number) else { return false }
+        return [row, chunk, group, all].allSatisfy { isDue($0, deadline) }
     }
 
     private var chunks: Int {
@@ -94,17 +98,12 @@ extension Deadlines where Right == Changing {
         cp_relaxed_store64(place, UInt64(bitPattern: bound))
     }
 
-    // MARK: Lowering
-
     /// Called before an entry gets this expiry time.
     func expect(_ deadline: Int64, of number: UInt32) {
-        let place = Int(number) - 1
-        let chunk = place / IndexLayout.chunkEntries
-        let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
-        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return }
-        lower(line, to: deadline)
-        lower(whole, to: deadline)
-        lower(group(chunk / IndexLayout.chunksInDeadlineGroup), to: deadline)
+        guard let (row, chunk, group) = places(of: number) else { return }
+        lower(row, to: deadline)
+        lower(chunk, to: deadline)
+        lower(group, to: deadline)
         lower(all, to: deadline)
     }
 
@@ -117,8 +116,6 @@ extension Deadlines where Right == Changing {
         for place in 0..<IndexLayout.deadlineGroups { set(group(place), Deadline.never) }
         set(all, Deadline.never)
     }
-
-    // MARK: Finding
 
     /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: no further entry has
     /// expired.

@@ -104,8 +104,6 @@ extension EntryMarks where Right == Changing {
         slot.isLive || slot.location != .none && unmarkIfRestored(number, slot)
     }
 
-    // MARK: Tombstoning
-
     /// Marks the entry as tombstoned. The caller adjusts the archive's totals.
     func tombstone(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
@@ -151,9 +149,9 @@ extension EntryMarks where Right == Changing {
         index.table.setLocation(number, slot, slot.location)
         countOut(line, frameBytes: bytes)
         guard index.state != .building else { return true }
-        index.publish(
-            .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
-            pid: Int32(bitPattern: line.undoer), time: line.undone)
+        index.events.publish(
+            index.events.claim(1), .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes),
+            location: slot.location, pid: Int32(bitPattern: line.undoer), time: line.undone)
         return true
     }
 

@@ -34,8 +34,6 @@ struct EntryOrder {
         return number
     }
 
-    // MARK: Prefetching
-
     @inline(__always) func prefetchNeighbours(of slot: ChangingSlot) {
         if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
         if let neighbour = index.entry(slot.older) { neighbour.prefetch() }
@@ -46,8 +44,6 @@ struct EntryOrder {
         index.table.prefetch(victim.tag)
         if let next = index.entry(victim.newer) { next.prefetch() }
     }
-
-    // MARK: Touches
 
     @inline(__always) func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
         guard mostRecent != number else { return }
@@ -130,8 +126,6 @@ struct EntryOrder {
             if let slot = index.entry(item.number) { linkAsMostRecent(item.number, slot) }
         }
     }
-
-    // MARK: Victims
 
     /// The position of a walk over the victims. It advances first, so the caller may remove the returned entry.
     struct Victims {

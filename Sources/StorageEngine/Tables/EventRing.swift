@@ -34,8 +34,11 @@ struct RawEvent {
 /// reader trusts a cell only if the number is the same before and after. A number's cell is the number modulo the count of cells.
 struct EventRing {
     private let index: UnsafeMutableRawPointer
+    private let memory: IndexBytes
 
-    @inline(__always) fileprivate init(_ memory: IndexBytes) { index = memory.base }
+    @inline(__always) fileprivate init(_ memory: IndexBytes) {
+        (self.memory, index) = (memory, memory.base)
+    }
 
     @inline(__always) private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
         index + IndexLayout.eventRingOffset
@@ -44,8 +47,6 @@ struct EventRing {
 
     /// Number of the next event; numbers begin with 0. Writers of events increase it atomically.
     @inline(__always) var head: UInt64 { cp_load64(index + IndexLayout.eventHeadOffset) }
-
-    // MARK: Writing
 
     @inline(__always) func prefetch(_ count: UInt64) {
         let head = cp_relaxed64(index + IndexLayout.eventHeadOffset)
@@ -56,11 +57,12 @@ struct EventRing {
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
-    /// Fills the cell of a claimed number. Returns `true` if a process waits for events: then call ``callWaiters(_:)``.
-    @inline(__always) fileprivate func publish(
+    /// Fills the cell of a claimed number, and wakes waiting followers. With an empty `key`, readers take the key from the frame at
+    /// `location`.
+    @inline(__always) func publish(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
-        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer
-    ) -> Bool {
+        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer = .empty
+    ) {
         let cell = cell(sequence)
         cp_relaxed_store64(cell, 0)
         cp_store_fence()
@@ -77,10 +79,9 @@ struct EventRing {
             cp_relaxed_store64(cell + 56, key.word(2))
         }
         cp_store64(cell, sequence &+ 1)
-        return cp_relaxed32(index + IndexLayout.eventWaitersOffset) & 1 != 0
+        let isAwaited = cp_relaxed32(index + IndexLayout.eventWaitersOffset) & 1 != 0
+        if isAwaited { callWaiters(memory.memory.doorbell) }
     }
-
-    // MARK: Reading
 
     enum Cell {
         case event(RawEvent)
@@ -111,8 +112,6 @@ struct EventRing {
                 keyBytes: keyBytes, key: key))
     }
 
-    // MARK: Waiting
-
     /// Declares a waiter: events claimed from now on ring the store's doorbell when they are published.
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
@@ -134,24 +133,4 @@ struct EventRing {
 
 extension MappedIndex {
     @inline(__always) var events: EventRing { EventRing(memory) }
-
-    /// Publishes an event. With an empty `key`, readers take the key from the frame at `location`.
-    @inline(__always) func publish(
-        _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
-        time: Int64, key: UnsafeRawBufferPointer = .empty
-    ) {
-        publishEvent(
-            events.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
-            key: key)
-    }
-
-    /// Fills the cell of a claimed number, and wakes waiting followers.
-    @inline(__always) func publishEvent(
-        _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
-        location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer = .empty
-    ) {
-        let isAwaited = events.publish(
-            sequence, kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time, key: key)
-        if isAwaited { events.callWaiters(doorbell) }
-    }
 }

@@ -153,16 +153,15 @@ extension HashTable where Right == Changing {
             }
             return
         }
-        if bucket.overflow == number {
-            bucket.overflow = slot.chainNext
-            return
-        }
+        replaceLink(to: number, by: slot.chainNext, in: bucket)
+    }
+
+    /// Changes the link of a bucket's chain that names an entry.
+    @inline(__always) private func replaceLink(to number: UInt32, by next: UInt32, in bucket: Bucket) {
+        guard bucket.overflow != number else { return bucket.overflow = next }
         var chain = chain(of: bucket)
         while let candidate = chain.next() {
-            if candidate.chainNext == number {
-                candidate.setChainNext(slot.chainNext)
-                return
-            }
+            if candidate.chainNext == number { return candidate.setChainNext(next) }
         }
         // The entry isn't in its bucket: the links of this index can't be trusted.
         index.declareDamaged()
@@ -184,8 +183,6 @@ extension HashTable where Right == Changing {
         }
         bucket.setCell(place, Bucket.cell(of: slot, at: location))
     }
-
-    // MARK: Growing and shrinking
 
     /// Far more than the processes that can have died between taking an entry number and splitting a bucket.
     private static var mostPendingSplits: Int { IndexLayout.chunkBuckets }
@@ -271,11 +268,6 @@ extension HashTable where Right == Changing {
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         if let place = bucket.place(of: old) { return bucket.setNumber(place, new) }
-        guard bucket.overflow != old else { return bucket.overflow = new }
-        var chain = chain(of: bucket)
-        while let candidate = chain.next() {
-            if candidate.chainNext == old { return candidate.setChainNext(new) }
-        }
-        index.declareDamaged()
+        replaceLink(to: old, by: new, in: bucket)
     }
 }

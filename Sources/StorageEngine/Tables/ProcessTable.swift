@@ -13,7 +13,7 @@ struct ProcessSlot: Sendable {
         UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
     }
 
-    init(_ base: UnsafeMutableRawPointer, line: Int) {
+    @inline(__always) init(_ base: UnsafeMutableRawPointer, line: Int) {
         address = UInt(bitPattern: base)
         self.line = line
     }
@@ -77,10 +77,12 @@ struct ProcessSlot: Sendable {
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
-    fileprivate init(_ memory: IndexBytes) { base = memory.base + IndexLayout.processTableOffset }
+    @inline(__always) fileprivate init(_ memory: IndexBytes) {
+        base = memory.base + IndexLayout.processTableOffset
+    }
 
     /// A number outside the table is clamped.
-    subscript(number: Int) -> ProcessSlot {
+    @inline(__always) subscript(number: Int) -> ProcessSlot {
         let bounded = min(max(number, 0), IndexLayout.processSlots - 1)
         return ProcessSlot(base + bounded * IndexLayout.processSlotBytes, line: bounded)
     }
@@ -89,7 +91,7 @@ struct ProcessTable {
 }
 
 extension MappedIndex {
-    var processes: ProcessTable { ProcessTable(memory) }
+    @inline(__always) var processes: ProcessTable { ProcessTable(memory) }
 }
 
 extension ChangingIndex {

@@ -82,8 +82,6 @@ struct UndoLine<Right> {
     var first: Location { Location(raw: cp_relaxed64(line + 56)) }
     var isOfDeadlines: Bool { kind == ReversibleAction.Kind.deadline.rawValue }
 
-    // MARK: Sums
-
     /// Entries that an undo would restore: tombstoned, not restored yet, and not overwritten.
     var pendingEntries: UInt64 { cp_relaxed64(sums) }
     var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
@@ -106,8 +104,6 @@ typealias UndoView = UndoLine<Looking>
 typealias ChangingUndoLine = UndoLine<Changing>
 
 extension ChangingUndoLine {
-    // MARK: Fields
-
     func setGroup(_ value: UInt32) { cp_store32(line, value) }
     func setState(_ value: UndoState) { cp_store32(line + 4, value.rawValue) }
     func setEnd(_ value: Int64) { set(line + 16, value) }

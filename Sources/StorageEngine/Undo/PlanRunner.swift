@@ -26,8 +26,7 @@ struct PlanRunner: ArchiveOperation {
             let batch = entries[start..<min(start + most, entries.count)]
             let before = outcome
             do throws(StorageError) {
-                let section = try engine.acquire()
-                section.drainTouches()
+                let section = try engine.acquireDrained()
                 let former = group
                 if !outcome.isFinal { group = section.continued(group, after: outcome.entries) }
                 if group != former, deadline != Deadline.never {
@@ -75,8 +74,7 @@ struct PlanRunner: ArchiveOperation {
     /// On a full disk, where a removal needs some bytes: drops earlier undo records, then that of this action, `group`, which can
     /// then no longer be undone. Returns whether the action became final; `nil` if there was no record to drop.
     private func discardUndoRecords(toContinue group: UInt32) throws(StorageError) -> Bool? {
-        let section = try engine.acquire()
-        section.drainTouches()
+        let section = try engine.acquireDrained()
         let before = (index.segmentBytes, index.entryCapacity, index.tombstoneCount)
         for place in 0..<IndexLayout.undoLines {
             let line = section.index.undo[place]
@@ -196,8 +194,7 @@ struct PlanRunner: ArchiveOperation {
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.setEnd(0) }
             section.dropTombstones(most: ArchiveEngine.actionBatch)
-            _ = consume section
-            engine.yieldLock()
+            section.yieldLock()
         }
     }
 

@@ -37,8 +37,6 @@ struct UndoLog: ArchiveOperation {
         if index.durability != .process { try engine.synchronize(upTo: index.head) }
     }
 
-    // MARK: Removed entries
-
     private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
@@ -95,8 +93,7 @@ struct UndoLog: ArchiveOperation {
         while true {
             // Sorts all of them without holding the lock.
             if isOrderWanted { order = RestoreOrder(index, line) }
-            let section = try engine.acquire()
-            section.drainTouches()
+            let section = try engine.acquireDrained()
             guard line.group == group, line.state == .reversible,
                 UndoWindow(engine).isReversible(line)
             else { return false }
@@ -113,8 +110,7 @@ struct UndoLog: ArchiveOperation {
                     throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: engine.name)
                 }
                 order = try evictForRestore(section, wanted - limit, for: line, known, &outcome)
-                _ = consume section
-                engine.yieldLock()
+                section.yieldLock()
                 continue
             }
             try synchronizeBeforeRestoring()
@@ -129,9 +125,8 @@ struct UndoLog: ArchiveOperation {
 
     /// Whether no present entry has the key of a tombstoned one. `false` if the tombstoned entry can't be read.
     private func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
-        guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
+        guard let (pin, frame) = try log.pinnedFrame(at: slot.location) else { return false }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
         return try StorageError.ignoring(\.isCorrupted) { () throws(StorageError) in
             guard let present = try engine.find(frame.key, tag: slot.tag) else { return true }
             engine.unpin(present)
@@ -163,8 +158,7 @@ struct UndoLog: ArchiveOperation {
                 section.forget(found, slot)
             }
             if isDone, line.state == .returning { section.index.changing(line).setState(.reversible) }
-            _ = consume section
-            engine.yieldLock()
+            section.yieldLock()
         }
         try LogCleaner(engine).reclaimInSlices()
     }
@@ -225,8 +219,6 @@ struct UndoLog: ArchiveOperation {
             index.marks.readmit(number, slot)
         }
     }
-
-    // MARK: Space for restored entries
 
     /// Evicts the least recent entries in slices, restored ones last (S12), before any is restored: the limit always holds (S3).
     private func evictForRestore(

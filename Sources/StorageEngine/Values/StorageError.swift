@@ -123,6 +123,13 @@ extension StorageError {
         return try body()
     }
 
+    /// The value of an expression; `nil` if it throws an error for which `isIgnored` is true.
+    @inline(__always) static func nilIf<Value>(
+        _ isIgnored: (StorageError) -> Bool, _ value: @autoclosure () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value? {
+        try ignoring(isIgnored, value)
+    }
+
     /// Calls `body`; returns `nil` if it throws an error for which `isIgnored` is true.
     @inline(__always) static func ignoring<Result>(
         _ isIgnored: (StorageError) -> Bool, _ body: () throws(StorageError) -> Result

@@ -13,6 +13,14 @@ public struct StoreOptions: Sendable, Hashable {
     /// Whether a cache or a log without an index keeps its entries on a full disk, and this process is its only writer until it
     /// closes it. Otherwise the oldest entries are dropped to get space for an index.
     package var keepsEntriesWithoutIndex = false
+    /// Whether the caller is the backup itself. Others must not use a folder that the next backup removes.
+    var isUnfinishedBackup = false
+
+    static let forUnfinishedBackup: StoreOptions = {
+        var options = StoreOptions()
+        options.isUnfinishedBackup = true
+        return options
+    }()
 
     /// Options for opening a store; the defaults suit processes of one user on one machine.
     public init(processName: String? = nil, locking: LockingMode = .automatic, trustsOwner: Bool = false) {

@@ -139,8 +139,7 @@ extension ArchiveSection {
         }
         crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
-            throw .corrupted(
-                path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")
+            throw log.damage(of: number, "the new segment cannot be read back")
         }
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
@@ -161,9 +160,7 @@ extension ArchiveSection {
         }
         if segments.newest(place.segment) == nil { _ = try mapNewest(place.segment, room: target) }
         guard let pin = try log.pinIfPresent(place.segment) else {
-            throw engine.closedIfRemoved(
-                .corrupted(
-                    path: log.path(of: place.segment), offset: 0, reason: "the newest segment is missing"))
+            throw engine.closedIfRemoved(log.damage(of: place.segment, "the newest segment is missing"))
         }
         try StorageError.rethrowing(after: { log.unpin(pin) }) { () throws(StorageError) in
             if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
@@ -177,11 +174,10 @@ extension ArchiveSection {
     /// The number after the newest segment's, and after all in the folder. A segment's numbers never wrap around the index's slots.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
         if let above = try log.highestSegment(above: index.head.segment) {
-            throw .corrupted(
-                path: log.path(of: above), offset: 0,
-                reason:
-                    "the index does not know this segment of the archive; close the archive everywhere, and "
-                    + "repair it")
+            throw log.damage(
+                of: above,
+                "the index does not know this segment of the archive; close the archive everywhere, and repair it"
+            )
         }
         var number: UInt64 = 1
         if index.head != .none {
@@ -200,8 +196,6 @@ extension ArchiveSection {
         }
         return UInt32(number)
     }
-
-    // MARK: Frames with an extension and no value
 
     @inline(__always) func withExtension(
         bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void

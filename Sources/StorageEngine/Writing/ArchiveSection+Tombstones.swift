@@ -92,8 +92,6 @@ extension ArchiveSection {
         }
     }
 
-    // MARK: Overwritten entries
-
     /// Marks the key's tombstoned entries as overwritten before the key is stored: no undo restores them (S12).
     @inline(never) func markOverwritten(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
@@ -121,8 +119,6 @@ extension ArchiveSection {
         while chain.next() != nil { examine(chain.number) }
         return found
     }
-
-    // MARK: The end of the undo window
 
     /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
     /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.
