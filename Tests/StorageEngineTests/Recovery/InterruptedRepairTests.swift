@@ -184,5 +184,20 @@ import Testing
             #expect(try content(folder) == expected)
         }
     }
+
+    @Test(
+        "makes nothing outdated current by a kill after the old index was removed for its space",
+        arguments: Case.allCases)
+    func killWithoutOldIndex(damage: Case) async throws {
+        let undisturbed = try damaged(damage)
+        _ = try repair(undisturbed)
+        let folder = try damaged(damage)
+        let worker = try Worker(
+            ["repair", folder.store, "A", "1", CrashPoint.oldIndexRemoved.rawValue], in: folder)
+        let (status, lines) = try await worker.finish()
+        #expect(status & 0x7f == SIGKILL, "\(lines)")
+        #expect(!FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
+        #expect(try content(folder) == content(undisturbed))
+    }
     #endif
 }

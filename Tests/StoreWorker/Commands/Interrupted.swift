@@ -32,9 +32,15 @@ extension WorkerCommand {
         say("\(try archive.undo(nil)?.entries ?? 0)")
     }
 
-    /// `repair STORE ARCHIVE SEED POINT`: repairs the archive, and dies at that point.
+    /// `repair STORE ARCHIVE SEED POINT`: repairs the archive, and dies at that point. There is no space for an index beside the old
+    /// one if the point is the removal of the old one.
     func repair(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let plan = FaultPlan(
+            .fails(ENOSPC), call: .allocate,
+            under: "\(arguments.storePath)/\(arguments.archiveName).archive/index.new", number: 1,
+            isLasting: true)
+        if point == .oldIndexRemoved { SystemFaults.install(plan) }
         CrashPoint.arm(point, passing: 1)
         _ = try Store.open(at: arguments.storePath).repair(archiveNamed: arguments.archiveName)
         say("done")
