@@ -37,12 +37,16 @@ public enum EntryChange: Sendable {
 extension Archive {
     /// The entry of `key` with the number of its value; `nil` if absent. Leaves no trace.
     public func current(_ key: String) throws(StorageError) -> CurrentEntry? {
+        try withFrame(of: key) { CurrentEntry($0) }
+    }
+
+    private func withFrame<Value>(of key: String, _ body: (Frame) -> Value) throws(StorageError) -> Value? {
         let engine = try engine()
-        var current: CurrentEntry?
+        var value: Value?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key, tag: engine.validTag(of: key)) { current = CurrentEntry($0.frame) }
+            try engine.withPeek(key, tag: engine.validTag(of: key)) { value = body($0.frame) }
         }
-        return current
+        return value
     }
 
     /// Like ``current(_:)``, with the entry's expiry time. Both are of the same version.
@@ -61,12 +65,7 @@ extension Archive {
 
     /// The ``CurrentEntry/sequence`` of `key`; `nil` if absent. Leaves no trace and doesn't copy the value.
     package func sequence(of key: String) throws(StorageError) -> UInt64? {
-        let engine = try engine()
-        var sequence: UInt64?
-        try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key, tag: engine.validTag(of: key)) { sequence = $0.frame.sequence }
-        }
-        return sequence
+        try withFrame(of: key) { $0.sequence }
     }
 
     /// Like ``update(_:forKey:encoding:attributes:)``, but only if the entry still has this ``CurrentEntry/sequence``

@@ -2,7 +2,7 @@
 extension Archive {
     /// How often this process has slept to wait for writers of the archive. For tests.
     package func readerSleeps() throws(StorageError) -> Int {
-        try engine().withIndex { $0.memory.memory.readerSleeps.load(ordering: .relaxed) }
+        try engine().withIndex { $0.storage.readerSleeps.load(ordering: .relaxed) }
     }
 
     /// The most items under one hold of the lock by this handle since the last call; zeros in release builds.

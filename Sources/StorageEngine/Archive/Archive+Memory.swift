@@ -40,7 +40,10 @@ extension Archive {
     ) throws(StorageError) -> HeldEntry {
         try finishingChange { (engine) throws(StorageError) in
             try attributes.withTraits { (traits) throws(StorageError) in
-                try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+                let request = try engine.requestInMemoryOnly(bytes: bytes, traits)
+                let held = try engine.put(request, key: key.bytes, tag: key.tag)
+                crashPoint(.residentRecorded)
+                return held
             }
         }
     }
@@ -117,7 +120,7 @@ extension Archive {
     package func hold(_ held: HeldEntry, bytes: Int) throws(StorageError) {
         let engine = try engine()
         engine.setHeld(held, true)
-        engine.publishPromotion(of: held, bytes: bytes)
+        engine.publish(.promotion, .request, tag: held.tag, bytes: bytes, at: held.location)
     }
 
     package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }

@@ -18,7 +18,7 @@ extension Archive {
     @discardableResult public func deleteAllMessages() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in
             try engine.requireLog(to: "delete all messages")
-            return try Compaction(engine).emptyLog()
+            return try MessageWriter(engine).dropAllMessages(engine.acquireDrained())
         }
     }
 

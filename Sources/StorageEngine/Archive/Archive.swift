@@ -38,7 +38,7 @@ public final class Archive: Sendable, FollowedArchive {
         doorbell = following.doorbell
         follower = following.follower
         let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
-        engine.index.doorbell = doorbell
+        engine.index.storage.doorbell = doorbell
         fixed = mode == .readWrite ? engine : nil
         current = Guarded(engine)
     }
@@ -84,7 +84,7 @@ public final class Archive: Sendable, FollowedArchive {
                 let engine = try reopened(after: current)
                 // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
                 // created), the new index has them from the first on.
-                if let last = current, !last.index.isCut, last.index.isHeaderIntact {
+                if let last = current, !last.index.storage.isCut, last.index.isHeaderIntact {
                     let next = EventReader(last).nextEvent
                     if next > 0 { engine.eventBase.store(next &+ 1, ordering: .relaxed) }
                 }
@@ -365,7 +365,9 @@ public final class Archive: Sendable, FollowedArchive {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
         try ArchiveOpening.changeConfiguration(through: engine) { $0.durability = durability }
-        try engine.applyDurability()
+        // Changes that were acknowledged before.
+        if durability != .process { try engine.synchronize(upTo: engine.index.head) }
+        try engine.finishChange()
     }
 
     /// Closes the archive for all processes and removes it, if it still has `version`. Prevents opening it.

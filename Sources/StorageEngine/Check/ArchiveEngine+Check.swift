@@ -145,9 +145,7 @@ extension ArchiveEngine {
             most, least: least, bytesEach: 2 * EntryLister.checkedBytes, besides: entries)
     }
 
-    private func checkOnce(
-        _ most: Int, _ progress: (Double) -> Void
-    ) throws(StorageError) -> CheckFindings {
+    private func checkOnce(_ most: Int, _ progress: (Double) -> Void) throws(StorageError) -> CheckFindings {
         var done = 0.0
         var parts = [TagRange()]
         var findings = CheckFindings()
@@ -272,13 +270,14 @@ private struct CheckPass {
         oldest = engine.index.oldestSegment
         account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash, begin: begin)
         filter = BatchFilter(kind: engine.kind, copiesFrames: true)
-        var entries = try EntryLister(engine: engine).liveReferences(allOf: part, most: most)
-        while entries == nil, let other = account.halve() {
-            otherParts.append(other)
-            entries = try EntryLister(engine: engine).liveReferences(allOf: account.part, most: most)
+        let lister = EntryLister(engine: engine)
+        var entries = try lister.liveReferences(allOf: part, most: most)
+        while entries == nil {
+            // If all entries have one hash, the part can't be split.
+            let other = account.halve()
+            if let other { otherParts.append(other) }
+            entries = try lister.liveReferences(allOf: account.part, most: other == nil ? .max : most)
         }
-        // All entries have one hash, so the part can't be split.
-        if entries == nil { entries = try EntryLister(engine: engine).liveReferences(allOf: account.part) }
         for entry in entries ?? [] {
             if entry.tier == .memory {
                 inMemory.append(entry.tag)
@@ -536,8 +535,7 @@ private struct CheckPass {
                 // The latest frame of its key may be a newer one at another location.
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
-                findings.add(
-                    "the index names an entry at \(reference.location) that the log does not have")
+                findings.add("the index names an entry at \(reference.location) that the log does not have")
                 continue
             }
             words[key]?.isMet = true

@@ -41,9 +41,7 @@ struct LogAccount {
     /// Locations of tombstoned entries, to find those that `evict` frames drop.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
-    init(
-        _ part: TagRange, kind: ArchiveKind, tagHash: KeyHash, begin: Location
-    ) throws(StorageError) {
+    init(_ part: TagRange, kind: ArchiveKind, tagHash: KeyHash, begin: Location) throws(StorageError) {
         (self.part, self.kind, self.tagHash, self.begin) = (part, kind, tagHash, begin)
         var secret = ByteReader(try RandomSource.bytes(16, for: "a check"))
         hash = KeyHash(k0: secret.uint64(), k1: secret.uint64())
@@ -225,11 +223,8 @@ struct LogAccount {
         tombstone(key, word, by: group, isOverwritten: isOverwritten)
     }
 
-    private mutating func markOverwritten(_ key: UInt64, butAt exempt: Int? = nil) {
-        guard !aside.isEmpty else { return }
-        for place in aside[key]?.keys.map({ $0 }) ?? [] where place != exempt {
-            aside[key]?[place]?.isOverwritten = true
-        }
+    private mutating func markOverwritten(_ key: UInt64) {
+        for place in (aside[key] ?? [:]).keys { aside[key]?[place]?.isOverwritten = true }
     }
 
     private mutating func drop(_ key: UInt64, _ place: Int) {

@@ -73,7 +73,7 @@ final class ArchiveEngine: Sendable {
     }
 
     /// Whether this handle has read the log into private memory, and shows its state at that time.
-    var isCopy: Bool { attachment == nil && !index.hasFile }
+    var isCopy: Bool { attachment == nil && !index.storage.hasFile }
 
     /// Calls `body` with the index and keeps the engine alive during the call; a view doesn't.
     func withIndex<Result>(_ body: (IndexView) -> Result) -> Result {
@@ -83,15 +83,10 @@ final class ArchiveEngine: Sendable {
     /// Whether an observer must open the archive again: its index was replaced, truncated or overwritten, or its copy is old.
     var isStale: Bool {
         guard attachment == nil else { return false }
-        guard index.hasFile else {
-            return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex
-        }
-        return index.isReplaced || !index.isHeaderIntact
-    }
-
-    private var hasNewIndex: Bool {
-        guard let present = try? folder.status(ofEntry: ArchiveFile.index) else { return false }
-        return present.number != unusableIndex
+        guard !index.storage.hasFile else { return index.storage.isReplaced || !index.isHeaderIntact }
+        let present = (try? folder.status(ofEntry: ArchiveFile.index)) ?? nil
+        return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds
+            || present.map { $0.number != unusableIndex } ?? false
     }
 
     private static let copyNanoseconds: Int64 = 5_000_000_000
@@ -195,9 +190,7 @@ extension ArchiveEngine {
         hasLostItsFiles ? .closed(name: name) : error
     }
 
-    func closingIfRemoved<Result>(
-        _ body: () throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
+    func closingIfRemoved<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try body()
         } catch {

@@ -87,19 +87,7 @@ extension ArchiveEngine {
         return true
     }
 
-    func publishPromotion(of held: HeldEntry, bytes: Int) {
-        publish(.promotion, .request, tag: held.tag, bytes: bytes, at: held.location)
-    }
-
-    /// Records an entry that only this process's memory holds, while it runs (S11). Removes the value on disk, not others' objects.
-    func putInMemoryOnly(
-        bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
-    ) throws(StorageError) -> HeldEntry {
-        let held = try put(requestInMemoryOnly(bytes: bytes, traits), key: key, tag: tag)
-        crashPoint(.residentRecorded)
-        return held
-    }
-
+    /// Requests an entry that only this process's memory holds, while it runs (S11). Replaces the value on disk, not others' objects.
     func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits

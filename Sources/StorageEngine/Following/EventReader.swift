@@ -76,7 +76,7 @@ struct EventReader: ArchiveOperation {
         let product = wait.clampedMicroseconds.multipliedReportingOverflow(by: 1000)
         let nanoseconds = product.overflow ? Int64.max : product.partialValue
         let start = cp_monotonic_time()
-        let bell = engine.processSlot == nil ? nil : try? index.doorbell?.bell()
+        let bell = engine.processSlot == nil ? nil : try? index.storage.doorbell?.bell()
         while true {
             let count = bell?.count ?? 0
             if bell != nil { index.events.markAsAwaited() }

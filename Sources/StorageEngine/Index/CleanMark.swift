@@ -18,7 +18,7 @@ struct CleanMark<Right> {
     }
 
     private func sumNow() throws(StorageError) -> UInt32 {
-        try index.memory.memory.checksum(
+        try index.storage.checksum(
             sparing: IndexLayout.cleanSumOffset..<IndexLayout.cleanFlagOffset + 4)
     }
 }

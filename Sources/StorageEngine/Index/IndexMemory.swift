@@ -26,12 +26,14 @@ final class IndexMemory: @unchecked Sendable {
 
     private var base: UnsafeMutableRawPointer { bytes.base }
 
-    /// Maps the used part of an open file, according to its header. `file` reopens it later.
-    init(_ opened: FileDescriptor, as file: IndexFile, writable: Bool) throws(StorageError) {
+    /// Maps the used part of an open file in this folder, according to its header.
+    init(
+        _ opened: FileDescriptor, in folder: FileDescriptor, writable: Bool, staysOpen: Bool = true
+    ) throws(StorageError) {
         let bytes = try IndexMemory.usedBytes(of: opened)
         let range = try AddressPressure.relieved(
             MappedRange.withRoom(IndexMemory.room(for: bytes), opened, bytes: bytes, writable: writable))
-        self.file = file
+        file = IndexFile(folder: folder, number: try opened.status().number, open: staysOpen ? opened : nil)
         path = opened.path
         self.writable = writable
         place = IndexPlace.make(range)

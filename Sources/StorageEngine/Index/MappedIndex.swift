@@ -38,28 +38,10 @@ extension ChangingIndex {
 }
 
 extension MappedIndex {
-    var path: String { memory.memory.path }
+    /// Maps the file. Valid as long as the engine owns it.
+    var storage: IndexMemory { memory.memory }
 
-    /// Rung when there are events and a follower waits. Set before other threads have this object.
-    var doorbell: Doorbell? {
-        get { memory.memory.doorbell }
-        nonmutating set { memory.memory.doorbell = newValue }
-    }
-
-    var removalReserve: RemovalReserve? {
-        get { memory.memory.removalReserve }
-        nonmutating set { memory.memory.removalReserve = newValue }
-    }
-
-    // MARK: The file
-
-    func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try memory.memory.fileStatus() }
-
-    var hasFile: Bool { memory.memory.hasFile }
-
-    var isReplaced: Bool { memory.memory.isReplaced }
-
-    var isCut: Bool { memory.memory.isCut }
+    var path: String { storage.path }
 
     @inline(__always) func catchUp() throws(StorageError) { try memory.catchUp() }
 
@@ -90,15 +72,15 @@ extension ChangingIndex {
     func grow(toHold capacity: Int) throws(StorageError) {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
-        try removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
+        try storage.removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
         // Entries within the capacity must not be zeroed: a process may have died between the two stores below.
         let present = IndexLayout.fileBytes(chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)
-        try memory.memory.extend(from: min(start, bytes), to: bytes)
+        try storage.extend(from: min(start, bytes), to: bytes)
         crashPoint(.indexExtended)
         setEntryCapacity(UInt32(chunks * IndexLayout.chunkEntries))
         setIndexBytes(bytes)
-        memory.memory.relearnCapacity()
+        storage.relearnCapacity()
     }
 
     /// Frees the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings read zeros
@@ -112,9 +94,9 @@ extension ChangingIndex {
         setEntryCapacity(UInt32(chunks * IndexLayout.chunkEntries))
         crashPoint(.indexShrunk)
         setIndexBytes(least)
-        removalReserve?.shrink(forEntries: chunks * IndexLayout.chunkEntries)
-        memory.memory.punch(
+        storage.removalReserve?.shrink(forEntries: chunks * IndexLayout.chunkEntries)
+        storage.punch(
             from: IndexLayout.reservedBytes(for: least), to: IndexLayout.reservedBytes(for: end))
-        memory.memory.relearnCapacity()
+        storage.relearnCapacity()
     }
 }

@@ -85,5 +85,5 @@ extension IndexBytes {
 
 extension MappedIndex {
     /// Whether a reader has waited without success for the current change, which has not proceeded since.
-    var isWriterStopped: Bool { memory.memory.stoppedState.load(ordering: .relaxed) == memory.writerState }
+    var isWriterStopped: Bool { storage.stoppedState.load(ordering: .relaxed) == memory.writerState }
 }

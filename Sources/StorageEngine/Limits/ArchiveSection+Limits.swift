@@ -13,7 +13,7 @@ extension ArchiveSection {
         guard engine.kind != .log else { return try fit(into: limit) }
         let done: Void? = try StorageError.nilIf(\.isNoSpace, fit(into: limit))
         guard done == nil else { return }
-        try discardUndoAndShrink()
+        discardUndoAndShrink()
         while index.valueBytes > limit {
             do throws(StorageError) {
                 try fitPartly(into: limit)
@@ -29,7 +29,7 @@ extension ArchiveSection {
         } catch {
             guard error.isNoSpace else { throw error }
             try fit(into: max(limit, index.valueBytes - min(index.valueBytes, bytesOfNextVictims())))
-            try dropDeadSegments()
+            dropDeadSegments()
         }
     }
 
@@ -53,7 +53,7 @@ extension ArchiveSection {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.
             if index.entryCount == 0, (try? MessageWriter(engine).dropAllMessages(self)) != nil {
-                try? dropDeadSegments()
+                dropDeadSegments()
             }
             return
         }
@@ -78,7 +78,7 @@ extension ArchiveSection {
     /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires drained touches.
     func dropOldestSegments(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
-        try dropDeadSegments()
+        dropDeadSegments()
         while before - index.segmentBytes < bytes, try dropOldestSegment() {}
     }
 
@@ -118,8 +118,7 @@ extension ArchiveSection {
             // The loop below finds entries that can't be read here.
             _ = try? log.scan(pin) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
-                    let number = index.table.entry(
-                        at: location, tag: engine.hash.tag(frame.key))
+                    let number = index.table.entry(at: location, tag: engine.hash.tag(frame.key))
                 else { return }
                 evictWithoutFrame(number, .noSpace, key: frame.key)
             }

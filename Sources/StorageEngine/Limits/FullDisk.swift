@@ -39,10 +39,10 @@ struct FullDisk: ArchiveOperation {
         let section = try engine.acquireDrained()
         let before = index.segmentBytes
         if index.tombstoneCount > 0 {
-            try section.discardUndoAndShrink()
+            section.discardUndoAndShrink()
             return max(1, before - index.segmentBytes)
         }
-        try section.dropDeadSegments()
+        section.dropDeadSegments()
         // No entries are dropped for a value that is larger than all segments (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.dropOldestSegment() else { return 0 }

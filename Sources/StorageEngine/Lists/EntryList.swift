@@ -22,7 +22,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
     let renumberings: UInt64
-    private let sharedTags = SharedTags()
+    /// Tags that several listed entries have: about n² ÷ 2³³ pairs of n. Set when needed, by sorting all tags.
+    private let sharedTags = GuardedReference<Set<UInt32>?>(nil)
     /// Every change up to the lower bound had finished before the entries were read; none above the upper bound had begun.
     private let sequences: ClosedRange<UInt64>
 
@@ -214,8 +215,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Whether no other entry, listed or not, has the tag of this one.
     private func isOnlyEntryOfTag(_ line: EntryLine) -> Bool {
-        engine.index.table.entries(ofTag: line.tag) == [line.number]
-            && !sharedTags.contains(line.tag, of: references)
+        guard engine.index.table.entries(ofTag: line.tag) == [line.number] else { return false }
+        return sharedTags.withLock { known in
+            if known == nil {
+                let sorted = references.map(\.tag).sorted()
+                known = Set(zip(sorted, sorted.dropFirst()).lazy.filter { $0 == $1 }.map(\.0))
+            }
+            return known?.contains(line.tag) == false
+        }
     }
 
     /// Whether an entry at another location is the listed version: a moved one keeps its sequence, a stored one has a higher one.
@@ -322,20 +329,5 @@ extension EntryList {
     /// Process IDs of the live processes that now hold the object of the entry at `index` in memory.
     public func holders(at index: Int) -> [Int32] {
         ((try? line(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
-    }
-}
-
-/// Tags that several listed entries have: about n² ÷ 2³³ pairs of n. Lazy; sorts all tags once.
-private final class SharedTags: Sendable {
-    private let tags = Guarded<Set<UInt32>?>(nil)
-
-    func contains(_ tag: UInt32, of references: [EntryReference]) -> Bool {
-        tags.withLock { known in
-            if known == nil {
-                let sorted = references.map(\.tag).sorted()
-                known = Set(zip(sorted, sorted.dropFirst()).lazy.filter { $0 == $1 }.map(\.0))
-            }
-            return known?.contains(tag) == true
-        }
     }
 }

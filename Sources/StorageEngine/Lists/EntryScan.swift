@@ -32,9 +32,7 @@ package final class EntryScan {
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
-    private init(
-        engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumbered: ScanRenumberings
-    ) {
+    private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumbered: ScanRenumberings) {
         self.engine = engine
         self.renumbered = renumbered
         index = engine.index
@@ -249,8 +247,7 @@ package final class EntryScan {
             // The frame was published since, and its predecessor is overwritten.
             if place != known.location, try engine.resolve(known.location) != place { continue }
             // Uses the present slot number: after a renumbering it differs from the item's.
-            let item = ScanItem(
-                location: known.location, number: known.number, tag: items[next - 1].tag)
+            let item = ScanItem(location: known.location, number: known.number, tag: items[next - 1].tag)
             guard let present = try present(item) else { return .gone }
             if present.location == known.location {
                 if let pin {

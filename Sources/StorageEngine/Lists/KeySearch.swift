@@ -19,7 +19,7 @@ struct KeySearch {
         let ownerTag = owner.map { owner in owner.withUnsafeBytes { engine.ownerTag($0) } }
         let after = query.order == .key ? query.after.map { Array($0.utf8) } : nil
         let scan = try EntryScan(engine: engine, order: query.order == .key ? .location : .recency)
-        while !isComplete, try scan.advance() {
+        while query.order == .key || !page.hasMore, try scan.advance() {
             if let ownerTag, scan.ownerTag != ownerTag { continue }
             let (reading, head) = try scan.readHead()
             if reading == .damaged { page.unreadable += 1 }
@@ -28,11 +28,10 @@ struct KeySearch {
             if let after, !after.lexicographicallyPrecedes(head.key) { continue }
             keep(head.key, mayBeTwice: scan.isInMemoryOnly)
         }
-        finish()
+        if query.order == .key { cut() }
+        page.keys = found.map { String(decoding: $0, as: UTF8.self) }
         return page
     }
-
-    private var isComplete: Bool { query.order == .recency && page.hasMore }
 
     /// Several processes may hold a memory-only entry of a key; the key is listed only once.
     private mutating func keep(_ key: UnsafeRawBufferPointer, mayBeTwice: Bool) {
@@ -62,11 +61,6 @@ struct KeySearch {
         page.hasMore = true
         found.removeLast(found.count - limit)
         bound = found.last ?? []
-    }
-
-    private mutating func finish() {
-        if query.order == .key { cut() }
-        page.keys = found.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

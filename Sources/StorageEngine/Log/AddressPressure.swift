@@ -3,16 +3,7 @@ import Synchronization
 /// Releases all segments that no thread reads when addresses or mappings run out, and retries.
 package enum AddressPressure {
     /// Unowned; the log's `deinit` clears it. (A weak reference makes retains and releases slow, in every put.)
-    private final class Reference: Sendable {
-        private let log: Guarded<Unmanaged<SegmentLog>?>
-
-        init(_ log: SegmentLog) { self.log = Guarded(Unmanaged.passUnretained(log)) }
-
-        func releaseUnused() { log.withLock { $0?._withUnsafeGuaranteedRef { $0.releaseUnused() } } }
-
-        func end() { log.withLock { $0 = nil } }
-    }
-
+    private typealias Reference = GuardedReference<Unmanaged<SegmentLog>?>
     private typealias Logs = GuardedReference<OrderedTable<UInt, Reference>>
     private static let known = PerProcess { Logs(OrderedTable(by: <)) }
     private static var logs: Logs { known.value }
@@ -22,14 +13,14 @@ package enum AddressPressure {
     }
 
     static func register(_ log: SegmentLog) {
-        let reference = Reference(log)
+        let reference = Reference(Unmanaged.passUnretained(log))
         let address = address(of: log)
         logs.withLock { $0[address] = reference }
     }
 
     static func forget(_ log: SegmentLog) {
         let address = address(of: log)
-        logs.withLock { $0.removeValue(forKey: address) }?.end()
+        logs.withLock { $0.removeValue(forKey: address) }?.withLock { $0 = nil }
     }
 
     /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: without memory, Swift's arrays end the
@@ -89,6 +80,8 @@ package enum AddressPressure {
 
     private static func releaseUnused() {
         let references = logs.withLock { $0.values }
-        for reference in references { reference.releaseUnused() }
+        for reference in references {
+            reference.withLock { $0?._withUnsafeGuaranteedRef { $0.releaseUnused() } }
+        }
     }
 }

@@ -52,7 +52,7 @@ final class PinnedSegments: @unchecked Sendable {
                 frames.append((frame, place))
                 place = place.advanced(by: frame.bytes)
             }
-            guard try number == end.segment ? place == end : log.isBlank(pin, from: place.offset) else {
+            guard number == end.segment ? place == end : log.view(pin).isBlank(from: place.offset) else {
                 return nil
             }
         }

@@ -6,10 +6,6 @@ extension SegmentLog {
         return frame
     }
 
-    func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
-        view(pin).isBlank(from: offset)
-    }
-
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
         guard let frame = validFrame(pin, at: offset), let header = BatchHeader(of: frame) else { return nil }
         let end = offset + frame.bytes + Int(header.frameBytes)

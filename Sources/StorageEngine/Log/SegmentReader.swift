@@ -115,7 +115,7 @@ final class MappedSegmentReader: SegmentReader {
         return try search?.next(after: offset)
     }
 
-    func isBlank(from offset: Int) throws(StorageError) -> Bool { try log.isBlank(pin, from: offset) }
+    func isBlank(from offset: Int) throws(StorageError) -> Bool { log.view(pin).isBlank(from: offset) }
 
     func isZero(_ range: Range<Int>) -> Bool { log.view(pin).copy(range).allSatisfy { $0 == 0 } }
 

@@ -26,12 +26,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// Called after the level was changed: syncs earlier acknowledged changes.
-    func applyDurability() throws(StorageError) {
-        if index.durability != .process { try synchronize(upTo: index.head) }
-        try finishChange()
-    }
-
     /// Called after each change (``ArchiveEngine/finishChange()``): starts the background task, or schedules it earlier.
     @inline(never) func scheduleMaintenance() {
         if LogCleaner(self).hasPendingCompaction {

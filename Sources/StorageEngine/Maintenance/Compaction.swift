@@ -40,12 +40,7 @@ struct Compaction: ArchiveOperation {
         {
             _ = try MessageWriter(engine).dropAllMessages(section)
         }
-        try section.dropDeadSegments()
-    }
-
-    func emptyLog() throws(StorageError) -> Removal {
-        let section = try engine.acquireDrained()
-        return try MessageWriter(engine).dropAllMessages(section)
+        section.dropDeadSegments()
     }
 
     /// Does as much as one hold of the lock allows. Returns `false` if no work was left.

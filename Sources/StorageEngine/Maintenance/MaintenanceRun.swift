@@ -90,14 +90,6 @@ struct MaintenanceRun: ArchiveOperation {
         }
     }
 
-    /// Clears the flag unless a call has compaction pending. Requires the lock: compaction becomes pending under it, so no new
-    /// request is lost.
-    private func endPendingCompaction() {
-        if engine.compactionOwner.load(ordering: .relaxed) == 0 {
-            engine.isCompactionDue.store(false, ordering: .relaxed)
-        }
-    }
-
     private func sampleWriting() -> Bool {
         let appended = index.appendedBytes
         return engine.maintenance.withLock { state in
@@ -127,8 +119,9 @@ struct MaintenanceRun: ArchiveOperation {
         var left = Int64.max
         if SpaceBudget(engine).isSpaceWasted {
             left = MaintenanceRun.usualPause
-        } else {
-            endPendingCompaction()
+        } else if engine.compactionOwner.load(ordering: .relaxed) == 0 {
+            // Compaction becomes pending under the lock, so no new request is lost.
+            engine.isCompactionDue.store(false, ordering: .relaxed)
         }
         let now = Clock.boot()
         func wait(until moment: Int64) {

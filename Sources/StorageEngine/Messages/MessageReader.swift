@@ -64,7 +64,7 @@ struct MessageReader: ArchiveOperation {
                 try log.learnSize(pin)
                 limit = log.view(pin).bytes
                 isSizeKnown = true
-            } else if segment < end.segment, try log.isBlank(pin, from: offset) {
+            } else if segment < end.segment, log.view(pin).isBlank(from: offset) {
                 return nil
             } else {
                 isDamaged = true
@@ -310,7 +310,7 @@ struct MessageReader: ArchiveOperation {
             if kind == .message { places.append(Location(segment: segment, offset: offset)) }
             offset += frame.bytes
         }
-        if try segment == end.segment ? offset == end.offset : log.isBlank(pin, from: offset) {
+        if segment == end.segment ? offset == end.offset : log.view(pin).isBlank(from: offset) {
             return places
         }
         places = []

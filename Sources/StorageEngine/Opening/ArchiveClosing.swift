@@ -61,13 +61,13 @@ struct ArchiveClosing: ArchiveOperation {
     func leaveSmallerIndex(_ section: borrowing ArchiveSection) throws(StorageError) -> Bool {
         let index = section.index
         let needed = index.indexBytes
-        guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
+        guard let status = try index.storage.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
             needed <= status.bytes, status.allocatedBytes > needed + ArchiveClosing.leastSurplus
         else { return false }
         let folder = engine.folder
         _ = try folder.replaceIndex(bytes: needed) { (file) throws(StorageError) in
-            let memory = try IndexMemory(file, as: .open(file, in: folder), writable: true)
-            try memory.takeContent(of: index.memory.memory, bytes: needed)
+            let memory = try IndexMemory(file, in: folder, writable: true)
+            try memory.takeContent(of: index.storage, bytes: needed)
             defer { withExtendedLifetime(memory) {} }
             let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)

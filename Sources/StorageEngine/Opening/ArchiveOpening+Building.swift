@@ -26,7 +26,7 @@ extension ArchiveOpening {
         let file = try folder.replaceIndex(bytes: IndexLayout.fileBytes(chunks: 1)) {
             (file) throws(StorageError) in
             let engine = try fill(
-                IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
+                IndexMemory(file, in: folder, writable: true), file: file,
                 as: .writer(attachment: attachment), evidence: evidence, isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
@@ -75,8 +75,7 @@ extension ArchiveOpening {
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
-        let engine = try fill(
-            memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
+        let engine = try fill(memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
         if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
             return (index, true)
         }

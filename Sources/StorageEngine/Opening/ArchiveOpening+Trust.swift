@@ -30,7 +30,7 @@ extension ArchiveOpening {
     /// Process number of a live process that has the archive open for writing, if the index names one.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(),
-            let memory = try? IndexMemory(file, as: .open(file, in: folder), writable: false)
+            let memory = try? IndexMemory(file, in: folder, writable: false)
         else { return nil }
         defer { withExtendedLifetime(memory) {} }
         return IndexView(memory).processes.attached.first(

@@ -25,10 +25,7 @@ struct ArchiveOpening {
         self.options = options
         self.purpose = purpose
         var descriptor = try Descriptor.read(in: folder)
-        let folderName = folder.path.utf8.split(separator: UInt8(ascii: "/")).last.map {
-            String(Substring($0))
-        }
-        if let name = folderName.flatMap(ArchiveName.name(ofFolder:)),
+        if let name = FileDescriptor.lastName(of: folder.path).flatMap(ArchiveName.name(ofFolder:)),
             !name.utf8.elementsEqual(descriptor.name.utf8)
         {
             otherName = descriptor.name
@@ -75,7 +72,7 @@ struct ArchiveOpening {
         crashPoint(.processAttached)
         if engine.kind == .collection {
             let reserve = RemovalReserve(folder: folder)
-            engine.index.removalReserve = reserve
+            engine.index.storage.removalReserve = reserve
             // A full disk must not prevent opening.
             try? reserve.extend(forEntries: Int(section.index.entryCapacity), partly: true)
         }
@@ -140,7 +137,7 @@ struct ArchiveOpening {
     }
 
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
-        try IndexMemory(file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
+        try IndexMemory(file, in: folder, writable: true, staysOpen: false)
     }
 
     /// An observer's handle: read-only, without lock or slot. Repairs an unusable index first if this process may write and needs
@@ -168,7 +165,7 @@ struct ArchiveOpening {
 
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
-        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
+        let memory = try IndexMemory(file, in: folder, writable: false)
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }

@@ -66,7 +66,7 @@ struct PriorIndexEvidence {
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
             header.isOf(descriptor.identity)
         else { return nil }
-        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
+        let memory = try IndexMemory(file, in: folder, writable: false)
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         hash = descriptor.hash(salt: index.salt)
@@ -121,7 +121,7 @@ struct PriorIndexEvidence {
     func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
         guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)
         else { return }
-        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: true)
+        let memory = try IndexMemory(file, in: folder, writable: true)
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
         index.cleanMark.remove()

@@ -38,36 +38,26 @@ extension ArchiveSection {
     func compactSome() -> Bool { releaseSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Drops undo records, removes the oldest dead segments, and shrinks the index. Requires drained touches.
-    func discardUndoAndShrink() throws(StorageError) {
+    func discardUndoAndShrink() {
         dropTombstones(most: .max, evenReversible: true)
-        try dropDeadSegments()
+        dropDeadSegments()
         while vacateLastChunk() {}
         releaseSpareChunks()
     }
 
-    func dropDeadSegment() -> Bool {
+    /// Removes the oldest segment if it is dead, and no undo needs it; `false`: not removed.
+    func dropDeadSegment(evenForUndo: Bool = false) -> Bool {
         let oldest = index.oldestSegment
-        guard index.isReady, SpaceBudget(engine).isOldestDead,
-            !UndoWindow(engine).isNeededToUndo(oldest),
+        guard SpaceBudget(engine).isOldestDead,
+            evenForUndo || index.isReady && !UndoWindow(engine).isNeededToUndo(oldest),
             let next = try? nextSegmentOrLoss(after: oldest)
         else { return false }
         dropSegments(before: next)
         return index.oldestSegment > oldest
     }
 
-    func dropDeadSegments() throws(StorageError) {
-        guard engine.kind != .log else {
-            let isEmpty = index.firstMessage == .none && index.entryCount == 0
-            return dropSegments(before: isEmpty ? index.head.segment : index.firstMessage.segment)
-        }
-        while index.oldestSegment < index.head.segment,
-            index.liveFrames(ofSegment: index.oldestSegment) == 0
-        {
-            let before = index.oldestSegment
-            dropSegments(before: try nextSegmentOrLoss(after: before))
-            guard index.oldestSegment > before else { break }
-        }
-    }
+    /// Also drops segments that an undo needs.
+    func dropDeadSegments() { while dropDeadSegment(evenForUndo: true) {} }
 
     /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if there are too many. Takes
     /// less than half a millisecond. Requires drained touches. Readers without the lock find an entry by its location, which

@@ -78,7 +78,7 @@ extension ArchiveSection {
         index.setTombstoneCount(0)
         index.setTombstoneBytes(0)
         for line in index.undo.lines {
-            line.clearSumsOfMarks()
+            line.clearSums(ofMarks: true)
             // An undone action keeps its totals; for others they are counted again.
             guard !line.isOfDeadlines, line.state == .reversible else { continue }
             line.setRemoved(entries: 0, bytes: 0)
@@ -181,14 +181,12 @@ extension ArchiveSection {
                 offset += frame.bytes
                 index.setHead(Location(segment: number, offset: offset))
             }
-            if try log.isBlank(pin, from: offset) == false { try segments.clearRemains(pin, from: offset) }
+            if !log.view(pin).isBlank(from: offset) { try segments.clearRemains(pin, from: offset) }
         }
     }
 
     /// Publishes a batch that is complete in the log; readers see it at one instant.
-    private func republish(
-        from first: Location, to end: Int, _ pin: SegmentLog.Pin
-    ) throws(StorageError) {
+    private func republish(from first: Location, to end: Int, _ pin: SegmentLog.Pin) throws(StorageError) {
         var batch = BatchPublication(first: first, bytes: end - first.offset, steps: [], victims: [])
         var offset = first.offset
         while offset < end, let frame = log.frame(pin, at: offset) {

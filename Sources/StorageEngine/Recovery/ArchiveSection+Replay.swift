@@ -178,8 +178,7 @@ extension ArchiveSection {
         forgetFormer(frame.key, tag: tag, of: note.group)
         try index.numbers.reserve()
         // Applied like a put followed by its removal.
-        let number = applyPut(
-            engine.content(of: frame), tag: tag, number: 0, at: location, overwrites: false)
+        let number = applyPut(engine.content(of: frame), tag: tag, number: 0, at: location, overwrites: false)
         guard let slot = index.entry(number) else { return }
         tombstoneInReplay(number, slot, note, location)
         if isCounted, let line, line.group == note.group {
@@ -316,9 +315,7 @@ extension ArchiveSection {
     }
 
     /// Numbers of the segments that are part of the log, without leftovers of an interrupted removal.
-    private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError)
-        -> [UInt32]
-    {
+    private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError) -> [UInt32] {
         let names = try log.segmentNames()
         let numbers = try names.files(of: log)
         findings.damaged += names.strays.count

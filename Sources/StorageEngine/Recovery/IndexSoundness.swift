@@ -31,7 +31,7 @@ struct IndexSoundness: ArchiveOperation {
     private func chunksAddUp() throws(StorageError) -> Bool {
         let capacity = Int(index.entryCapacity)
         let bytes = IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
-        let fileBytes = try index.fileStatus()?.bytes ?? 0
+        let fileBytes = try index.storage.fileStatus()?.bytes ?? 0
         return capacity % IndexLayout.chunkEntries == 0 && bytes <= fileBytes
             && index.indexBytes <= bytes
             && index.bucketCount >= IndexLayout.firstBuckets

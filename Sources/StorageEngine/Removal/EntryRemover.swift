@@ -110,8 +110,8 @@ struct EntryRemover: ArchiveOperation {
 
     /// Extends the removal reserve, which a full disk may have used up, as far as free space allows.
     func keepRemovalReserve() {
-        guard index.removalReserve != nil, let section = try? engine.acquire() else { return }
-        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
+        guard index.storage.removalReserve != nil, let section = try? engine.acquire() else { return }
+        try? section.index.storage.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
     }
 
     func delete(

@@ -89,7 +89,12 @@ public final class ArchiveSnapshot: Sendable {
         try withBytes(of: key) { (key) throws(StorageError) in
             guard kind != .log else { return nil }
             let tag = engine.hash.tag(key)
-            let places = placesByTag()
+            let places = byTag.withLock { known in
+                let places =
+                    known ?? (0..<UInt32(items.count)).sorted { items[Int($0)].tag < items[Int($1)].tag }
+                known = places
+                return places
+            }
             var damaged: Location?
             for place in places[places.partitioningIndex(where: { items[Int($0)].tag >= tag })...] {
                 let number = Int(place)
@@ -100,15 +105,6 @@ public final class ArchiveSnapshot: Sendable {
             }
             if let damaged { throw self.damaged(at: damaged) }
             return nil
-        }
-    }
-
-    private func placesByTag() -> [UInt32] {
-        byTag.withLock { byTag in
-            if let byTag { return byTag }
-            let places = (0..<UInt32(items.count)).sorted { items[Int($0)].tag < items[Int($1)].tag }
-            byTag = places
-            return places
         }
     }
 
@@ -168,8 +164,7 @@ public final class ArchiveSnapshot: Sendable {
         _ body: (_ key: String, UnsafeRawBufferPointer, ValueEncoding, _ sequence: UInt64) -> Result
     ) throws(StorageError) -> Result {
         let frame = try frame(at: number)
-        return body(
-            String(decoding: frame.key, as: UTF8.self), frame.value, frame.encoding, frame.sequence)
+        return body(String(decoding: frame.key, as: UTF8.self), frame.value, frame.encoding, frame.sequence)
     }
 
     private func damaged(at location: Location) -> StorageError {

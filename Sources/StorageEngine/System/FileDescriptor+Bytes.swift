@@ -22,12 +22,9 @@ extension FileDescriptor {
         return filled
     }
 
-    /// Writes all of `bytes`, by default at the start of the file.
-    func write(_ bytes: [UInt8], at offset: Int = 0) throws(StorageError) {
-        try write(bytes, count: bytes.count, at: offset)
-    }
-
-    private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {
+    /// Writes `bytes`, or their first `count`, by default at the start of the file.
+    func write(_ bytes: [UInt8], count: Int? = nil, at offset: Int = 0) throws(StorageError) {
+        let count = count ?? bytes.count
         try checkLength(offset + count)
         var written = 0
         while written < count {

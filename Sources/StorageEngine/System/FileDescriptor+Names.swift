@@ -70,10 +70,7 @@ extension FileDescriptor {
     /// Whether this folder still has the name by which it was opened, even if a folder above it was moved.
     var isInItsPlace: Bool {
         get throws(StorageError) {
-            guard
-                let name = path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap({
-                    String(Substring($0))
-                }),
+            guard let name = FileDescriptor.lastName(of: path),
                 let present = try status(ofEntry: "../" + name)
             else { return false }
             return try present.number == status().number
@@ -143,6 +140,10 @@ extension FileDescriptor {
         guard code == 0 || code == EEXIST else {
             throw .fromErrno(code, operation: "make folder", path: path)
         }
+    }
+
+    static func lastName(of path: String) -> String? {
+        path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String(Substring($0)) }
     }
 
     /// `nil` for the root and names in the working directory.

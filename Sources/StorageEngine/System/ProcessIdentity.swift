@@ -36,10 +36,7 @@ struct ProcessIdentity: Sendable, Hashable {
     static var effectiveUser: UInt32 { geteuid() }
 
     static var executableName: String {
-        guard let first = CommandLine.arguments.first, let last = first.split(separator: "/").last else {
-            return "?"
-        }
-        return String(last)
+        CommandLine.arguments.first.flatMap(FileDescriptor.lastName) ?? "?"
     }
 }
 

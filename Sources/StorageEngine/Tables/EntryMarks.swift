@@ -118,21 +118,14 @@ extension EntryMarks where Right == Changing {
         index.table.setLocation(number, slot, slot.location)
     }
 
-    /// Called when the entry's key was stored again: an undo must not restore the entry.
-    func markOverwritten(_ number: UInt32, _ slot: ChangingSlot) {
+    /// Called when the entry's key was stored again: an undo must not restore the entry. With `false` it may again.
+    func markOverwritten(_ number: UInt32, _ slot: ChangingSlot, _ isOverwritten: Bool = true) {
         var mark = self[number]
-        guard mark.isSet, !mark.isOverwritten else { return }
-        mark.isOverwritten = true
+        guard mark.isSet, mark.isOverwritten != isOverwritten else { return }
+        mark.isOverwritten = isOverwritten
         set(number, mark)
-        index.undo[mark.place].subtractPending(bytes: UInt64(slot.valueBytes))
-    }
-
-    func readmit(_ number: UInt32, _ slot: ChangingSlot) {
-        var mark = self[number]
-        guard mark.isSet, mark.isOverwritten else { return }
-        mark.isOverwritten = false
-        set(number, mark)
-        index.undo[mark.place].addPending(bytes: UInt64(slot.valueBytes))
+        let (line, bytes) = (index.undo[mark.place], UInt64(slot.valueBytes))
+        if isOverwritten { line.subtractPending(bytes: bytes) } else { line.addPending(bytes: bytes) }
     }
 
     /// Clears flag and mark of an undone action's entry. Returns `false` if the entry is still tombstoned.

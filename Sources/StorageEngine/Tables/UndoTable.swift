@@ -139,13 +139,9 @@ extension ChangingUndoLine {
         cp_relaxed_store32(sums + 48, process)
     }
 
-    /// For a line that no mark names: sums that count entries then are damaged.
-    func clearSumsOfMarks() {
-        for offset in stride(from: 0, to: 32, by: 8) { cp_relaxed_store64(sums + offset, 0) }
-    }
-
-    func clearSums() {
-        for offset in stride(from: 0, to: IndexLayout.undoSumBytes, by: 8) {
+    /// With `ofMarks` only the sums over marks: for a line that no mark names, they are damaged.
+    func clearSums(ofMarks: Bool = false) {
+        for offset in stride(from: 0, to: ofMarks ? 32 : IndexLayout.undoSumBytes, by: 8) {
             cp_relaxed_store64(sums + offset, 0)
         }
     }

@@ -81,9 +81,9 @@ struct PlanRunner: ArchiveOperation {
             if line.group != group, line.state == .reversible { line.setEnd(0) }
         }
         section.dropTombstones(most: .max)
-        try section.dropDeadSegments()
+        section.dropDeadSegments()
         if before.0 > index.segmentBytes || before.2 > index.tombstoneCount { return false }
-        try section.discardUndoAndShrink()
+        section.discardUndoAndShrink()
         let isMore = before.0 > index.segmentBytes || before.1 > index.entryCapacity
         return isMore || before.2 > index.tombstoneCount ? true : nil
     }
@@ -97,15 +97,26 @@ struct PlanRunner: ArchiveOperation {
             // Applies pending touches, so that access times are exact.
             _ = try engine.acquire().drainTouches()
         }
-        var skips: [PlanSkip] = []
-        for planned in entries {
-            switch try match(of: planned, unusedSince: idleBefore) {
-            case .present: return true
-            case .skipped(let reason): skips.append(PlanSkip(key: planned.key, reason: reason))
+        var result = PlanOutcome()
+        for planned in entries where try !present([planned], unusedSince: idleBefore, &result).isEmpty {
+            return true
+        }
+        outcome = result
+        return false
+    }
+
+    /// The entries that are as planned, with their numbers; notes the others as skipped.
+    private func present(
+        _ planned: ArraySlice<PlannedEntry>, unusedSince: Timestamp? = nil, _ outcome: inout PlanOutcome
+    ) throws(StorageError) -> [(entry: PlannedEntry, number: UInt32)] {
+        var found: [(entry: PlannedEntry, number: UInt32)] = []
+        for entry in planned {
+            switch try match(of: entry, unusedSince: unusedSince) {
+            case .present(let number): found.append((entry, number))
+            case .skipped(let reason): outcome.skips.append(PlanSkip(key: entry.key, reason: reason))
             }
         }
-        outcome.skips = skips
-        return false
+        return found
     }
 
     private enum Match {
@@ -202,13 +213,7 @@ struct PlanRunner: ArchiveOperation {
         _ section: borrowing ArchiveSection, _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind,
         unusedSince: Timestamp? = nil, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
-        var numbers: [UInt32] = []
-        for planned in batch {
-            switch try match(of: planned, unusedSince: unusedSince) {
-            case .present(let number): numbers.append(number)
-            case .skipped(let reason): outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
-            }
-        }
+        let numbers = try present(batch, unusedSince: unusedSince, &outcome).map(\.number)
         let removal = try section.removeBatch(numbers, kind, .person, group: group)
         outcome.entries += removal.entries
         outcome.bytes += removal.bytes
@@ -218,12 +223,8 @@ struct PlanRunner: ArchiveOperation {
         _ section: borrowing ArchiveSection,
         _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
-        for planned in batch {
-            let found = try match(of: planned)
-            if case .skipped(let reason) = found {
-                outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
-            }
-            guard case .present(let number) = found, let slot = section.index.entry(number) else { continue }
+        for (planned, number) in try present(batch, &outcome) {
+            guard let slot = section.index.entry(number) else { continue }
             guard slot.deadline != deadline else {
                 outcome.unchanged += 1
                 continue

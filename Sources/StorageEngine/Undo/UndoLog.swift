@@ -216,7 +216,7 @@ struct UndoLog: ArchiveOperation {
             else { continue }
             // No other entry of its key may be restored as well.
             _ = engine.withFrame(at: slot.location) { section.markOverwritten($0.key, tag: slot.tag) }
-            index.marks.readmit(number, slot)
+            index.marks.markOverwritten(number, slot, false)
         }
     }
 
@@ -284,8 +284,7 @@ struct UndoLog: ArchiveOperation {
                 for (number, slot) in victims {
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     defer {
-                        engine.publish(
-                            .eviction, .limit, tag: tag, bytes: bytes, at: location, time: time)
+                        engine.publish(.eviction, .limit, tag: tag, bytes: bytes, at: location, time: time)
                     }
                     if slot.isTombstoned {
                         if slot.deadline != Deadline.never, slot.deadline <= now {

@@ -111,7 +111,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.extend(pin, to: bytes)
         } catch {
-            guard error.isNoSpace, index.removalReserve?.release() == true else { throw error }
+            guard error.isNoSpace, index.storage.removalReserve?.release() == true else { throw error }
             try segments.extend(pin, to: bytes)
         }
     }

@@ -145,7 +145,7 @@ extension ArchiveSection {
                 guard number >= index.usedEntries, !isSecondLap else { break }
                 if index.marks.nextMarked(above: 0, lines: lines, most: .max).found == nil {
                     for place in 0..<IndexLayout.undoLines where lines & 1 << UInt64(place) != 0 {
-                        index.undo[place].clearSumsOfMarks()
+                        index.undo[place].clearSums(ofMarks: true)
                     }
                     break
                 }
