@@ -32,7 +32,7 @@ extension QueryError: CustomStringConvertible {
     }
 
     private static func words(invalidPattern pattern: String) -> String {
-        let problem = PatternProblem(pattern).map { ": at \($0.position + 1), \($0.reason)" } ?? ""
+        let problem = TextPattern.problem(of: pattern).map { ": \($0)" } ?? ""
         return "\(QueryText.quoted(pattern)) is not a regular expression\(problem)"
     }
 

@@ -29,6 +29,21 @@ package final class TextPattern: Sendable {
 
     package var isValid: Bool { expression != nil }
 
+    /// Why a pattern is no regular expression, by Swift's parser, because Foundation gives no reason. Nil if that accepts it, or
+    /// lacks a construct of Foundation's, or if there are more than 50 brackets: it recurs for each, which a small stack limits.
+    package static func problem(of pattern: String) -> String? {
+        guard pattern.utf8.count(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "(") }) <= 50 else {
+            return nil
+        }
+        do {
+            _ = try Regex(pattern)
+            return nil
+        } catch {
+            let reason = "\(error)"
+            return reason.contains("not currently supported") ? nil : reason
+        }
+    }
+
     package func matches(_ text: String) -> Bool {
         let outcome = search(text, within: Self.patience)
         switch outcome {

@@ -24,12 +24,8 @@ package struct FilterPattern: Sendable {
         self.plain = plain
         let expression = text.contains { "\\^$.|?*+()[]{}".contains($0) } ? TextPattern("(?i)" + text) : nil
         self.expression = expression?.isValid == true ? expression : nil
-        let isInvalid = expression?.isValid == false
         problem =
-            isInvalid
-            ? PatternProblem(text).map { "\($0.reason), at character \($0.position + 1)" }
-                ?? "not a regular expression"
-            : nil
+            expression?.isValid == false ? TextPattern.problem(of: text) ?? "not a regular expression" : nil
     }
 
     /// Whether the text is also a regular expression.
