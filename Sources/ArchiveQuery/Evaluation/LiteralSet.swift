@@ -1,4 +1,5 @@
 import CBOR
+import StorageEngine
 
 /// The values of a list in a query, for look-ups in logarithmic time, with the equality of ``LiteralValue``.
 struct LiteralSet {
@@ -82,14 +83,13 @@ struct LiteralSet {
     }
 
     private func plainPlace(of text: UnsafeRawBufferPointer) -> Int? {
-        var (low, high) = (0, texts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let order = texts[middle].bytes.withUnsafeBytes { UTF8Text.compareBytes(text, $0) }
-            if order == 0 { return texts[middle].place }
-            if order < 0 { high = middle } else { low = middle + 1 }
+        let index = texts.partitioningIndex {
+            $0.bytes.withUnsafeBytes { UTF8Text.compareBytes(text, $0) <= 0 }
         }
-        return nil
+        guard index < texts.count, texts[index].bytes.withUnsafeBytes({ UTF8Text.isSame($0, text) }) else {
+            return nil
+        }
+        return texts[index].place
     }
 
     /// Calls `body` with the number of each value in the list, perhaps repeatedly, until it returns false.

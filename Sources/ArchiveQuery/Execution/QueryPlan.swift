@@ -20,7 +20,7 @@ public struct QueryPlan: Sendable {
     /// Plans a pipeline. Reads no entries.
     public init(_ pipeline: QueryPipeline) {
         self.pipeline = pipeline
-        columns = Self.columns(of: pipeline.stages)
+        columns = QueryChain.shapes(of: pipeline.stages).shapes.last?.columns?.map(\.columnName)
         order = Self.order(of: pipeline.stages)
         keys = Self.keys(of: pipeline.stages)
         readsValues = pipeline.readsValues
@@ -63,19 +63,6 @@ public struct QueryPlan: Sendable {
 
     /// Indices of the columns of keys and owners.
     package var keyColumns: Set<Int> { QueryChain.shapes(of: pipeline.stages).shapes.last?.keyColumns ?? [] }
-
-    private static func columns(of stages: [PipelineStage]) -> [String]? {
-        var columns: [String]?
-        for stage in stages {
-            switch stage {
-            case .find, .sort, .limit, .skip: continue
-            case .select(let chosen), .distinct(let chosen): columns = chosen.map(\.columnName)
-            case .aggregate(let figures): columns = figures.columnNames
-            case .group(let keys, let figures): columns = keys.map(\.columnName) + figures.columnNames
-            }
-        }
-        return columns.map(\.distinct)
-    }
 }
 
 extension [String] {

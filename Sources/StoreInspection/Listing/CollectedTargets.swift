@@ -40,12 +40,6 @@ package struct CollectedTargets: Sendable {
 extension EntryListing {
     /// The entries last accessed before a moment, at the end of the list.
     package func idle(before moment: Timestamp) -> Range<Int> {
-        var first = 0
-        var end = count
-        while first < end {
-            let middle = (first + end) / 2
-            if accessed(at: middle) < moment { end = middle } else { first = middle + 1 }
-        }
-        return first..<count
+        (0..<count).partitioningIndex { accessed(at: $0) < moment }..<count
     }
 }

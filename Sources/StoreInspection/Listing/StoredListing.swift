@@ -68,12 +68,7 @@ package struct StoredListing: EntryListing {
     /// Finds an access stamp, which is unique. An entry accessed since isn't found.
     package func index(ofKey key: String) -> Int? {
         guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if list[middle].recency > stamp { low = middle + 1 } else { high = middle }
-        }
-        return low < list.count && list[low].recency == stamp ? low : nil
+        let index = (0..<list.count).partitioningIndex { list[$0].recency <= stamp }
+        return index < list.count && list[index].recency == stamp ? index : nil
     }
 }

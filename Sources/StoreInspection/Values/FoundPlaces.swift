@@ -1,3 +1,5 @@
+import StorageEngine
+
 package struct FoundPlaces: Sendable, Hashable {
     package static let most = 100_000
     /// Minimum bytes per read, because each read verifies the whole value.
@@ -75,22 +77,13 @@ package struct FoundPlaces: Sendable, Hashable {
     /// The first match at or behind a place, else the first of all.
     package func first(from place: Int) -> Int? {
         guard !places.isEmpty else { return nil }
-        let index = firstIndex { $0.lowerBound >= place }
+        let index = places.partitioningIndex { $0.lowerBound >= place }
         return index < places.count ? index : 0
     }
 
     package func places(in range: Range<Int>) -> ArraySlice<Range<Int>> {
-        let first = firstIndex { $0.upperBound > range.lowerBound }
-        let last = firstIndex { $0.lowerBound >= range.upperBound }
+        let first = places.partitioningIndex { $0.upperBound > range.lowerBound }
+        let last = places.partitioningIndex { $0.lowerBound >= range.upperBound }
         return places[first..<max(first, last)]
-    }
-
-    private func firstIndex(where isBehind: (Range<Int>) -> Bool) -> Int {
-        var (low, high) = (0, places.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(places[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StorageEngine
 import TerminalKit
 
 /// Searches streamed UTF-8 as ``SearchText`` does: input is case-folded and composed, then searched for bytes.
@@ -144,12 +145,7 @@ struct TextScan {
     }
 
     private func source(at place: Int) -> Source {
-        var (low, high) = (0, sources.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if sources[middle].start <= place { low = middle } else { high = middle }
-        }
-        return sources[low]
+        sources[max(1, sources.partitioningIndex { $0.start > place }) - 1]
     }
 
     /// Drops searched bytes.

@@ -14,13 +14,7 @@ struct Zipf: Sendable {
     /// A rank from 0. Cost: O(log count).
     func draw(with generator: inout some RandomNumberGenerator) -> Int {
         let target = Double.random(in: 0..<sums[sums.count - 1], using: &generator)
-        var low = 0
-        var high = sums.count - 1
-        while low < high {
-            let middle = (low + high) / 2
-            if sums[middle] > target { high = middle } else { low = middle + 1 }
-        }
-        return low
+        return sums.partitioningIndex { $0 > target }
     }
 }
 

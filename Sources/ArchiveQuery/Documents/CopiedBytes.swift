@@ -1,4 +1,4 @@
-/// A buffer that is valid until the next copy.
+/// A buffer that is valid until the next copy. Not thread-safe.
 package final class CopiedBytes {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var count = 0
@@ -13,7 +13,8 @@ package final class CopiedBytes {
     package func keep(_ bytes: [UInt8]) {
         if room.count < bytes.count || room.count == 0 {
             room.deallocate()
-            room = .allocate(byteCount: max(4096, bytes.count), alignment: 8)
+            room = .allocate(
+                byteCount: bytes.count > 1 << 20 ? bytes.count : max(4096, bytes.count * 2), alignment: 8)
         }
         room.copyBytes(from: bytes)
         count = bytes.count
