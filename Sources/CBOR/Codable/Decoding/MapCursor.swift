@@ -57,8 +57,9 @@ struct MapCursor {
         if table == nil, steps > Self.stepsBeforeTable {
             table = try KeyTable(count: count, first: first, reader)
         }
-        if let table {
-            guard let entry = try table.entry(name, number: number, reader) else { return nil }
+        // After the call the input is empty, and the table's keys are invalid.
+        if let table, !reader.bytes.isEmpty {
+            guard let entry = table.entry(name, number: number) else { return nil }
             found(entry, signature)
             return entry.value
         }
@@ -99,8 +100,10 @@ struct MapCursor {
 
     mutating func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
         try finishPendingValue()
-        if table == nil { table = try KeyTable(count: count, first: first, reader) }
-        return try table?.keys(reader) ?? []
+        if table == nil || reader.bytes.isEmpty {
+            table = try KeyTable(count: count, first: first, reader)
+        }
+        return table?.keys ?? []
     }
 
     // MARK: Advancing

@@ -1,4 +1,5 @@
-enum MapKey {
+/// Texts are equal if their bytes are.
+enum MapKey: Hashable {
     case text(UnsafeRawBufferPointer)
     /// A text of indefinite length, joined from its chunks.
     case assembled([UInt8])
@@ -26,12 +27,21 @@ enum MapKey {
         }
     }
 
-    func isSame(as other: MapKey) -> Bool {
-        switch other {
-        case .text(let bytes): isEqual(to: bytes, number: nil)
-        case .assembled(let bytes): bytes.withUnsafeBytes { isEqual(to: $0, number: nil) }
-        case .integer(let number): if case .integer(number) = self { true } else { false }
-        case .other: false
+    static func == (left: MapKey, right: MapKey) -> Bool {
+        switch right {
+        case .text(let bytes): left.isEqual(to: bytes, number: nil)
+        case .assembled(let bytes): bytes.withUnsafeBytes { left.isEqual(to: $0, number: nil) }
+        case .integer(let number): if case .integer(number) = left { true } else { false }
+        case .other: if case .other = left { true } else { false }
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .text(let bytes): hasher.combine(bytes: bytes)
+        case .assembled(let bytes): bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        case .integer(let number): hasher.combine(number)
+        case .other: break
         }
     }
 }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Encodes Swift's `Encodable` types as CBOR (RFC 8949).
 ///
 /// The encoding is deterministic: equal content gives equal bytes in every process. Numbers take the shortest exact form,
