@@ -1,3 +1,5 @@
+import StorageEngine
+
 /// Sorts rows. Rows beyond the memory limit are written as sorted runs, merged at the end. Not thread-safe.
 final class RowSorter {
     struct Key {
@@ -194,21 +196,18 @@ final class RowSorter {
     }
 }
 
-/// Merges sorted files by a tree of losers, with log2(files) comparisons per record.
+/// Merges sorted files, with log2(files) comparisons per record.
 private struct RunMerge {
-    private struct Head {
-        /// Nil at its end, like the record.
-        var run: TemporaryFile?
-        var record: RowRecord?
-        var values: [SortValue]
-    }
-
     typealias Place = (values: [SortValue], tie: UInt64)
 
+    private struct Head {
+        let run: TemporaryFile
+        let record: RowRecord
+        let values: [SortValue]
+    }
+
+    /// The next record of each file, in descending order.
     private var heads: [Head] = []
-    /// The losing head of each inner node, -1 for none. The heads' nodes follow.
-    private var losers: [Int]
-    private var first = 0
     private let values: (KeptRow) -> [SortValue]
     private let precedes: (Place, Place) -> Bool
 
@@ -218,48 +217,23 @@ private struct RunMerge {
     ) throws(QueryError) {
         self.values = values
         self.precedes = precedes
-        losers = Array(repeating: -1, count: runs.count)
-        for run in runs { heads.append(Head(run: run, record: nil, values: [])) }
-        for number in heads.indices {
-            try advance(number)
-            play(number)
-        }
+        for run in runs { try advance(run) }
     }
 
     mutating func next() throws(QueryError) -> RowRecord? {
-        guard !heads.isEmpty, let record = heads[first].record else { return nil }
-        try advance(first)
-        play(first)
-        return record
+        guard let first = heads.popLast() else { return nil }
+        try advance(first.run)
+        return first.record
     }
 
-    private mutating func advance(_ number: Int) throws(QueryError) {
-        let record = try heads[number].run?.next().map(RowRecord.init)
-        heads[number] = Head(
-            run: record == nil ? nil : heads[number].run, record: record,
-            values: record.map { values($0.row) } ?? [])
-    }
-
-    /// Compares the head with the losers on its path.
-    private mutating func play(_ number: Int) {
-        var winner = number
-        var node = (number + heads.count) / 2
-        while node > 0 {
-            // Initially there are no losers.
-            if losers[node] < 0 {
-                losers[node] = winner
-                return
-            }
-            if comes(losers[node], before: winner) { swap(&losers[node], &winner) }
-            node /= 2
+    /// Inserts the file's next record. A file without one is closed.
+    private mutating func advance(_ run: TemporaryFile) throws(QueryError) {
+        guard let record = try run.next().map(RowRecord.init) else { return }
+        let values = values(record.row)
+        let place = heads.partitioningIndex {
+            precedes(($0.values, $0.record.tie), (values, record.tie))
         }
-        first = winner
-    }
-
-    private func comes(_ left: Int, before right: Int) -> Bool {
-        guard let one = heads[left].record else { return false }
-        guard let other = heads[right].record else { return true }
-        return precedes((heads[left].values, one.tie), (heads[right].values, other.tie))
+        heads.insert(Head(run: run, record: record, values: values), at: place)
     }
 }
 
