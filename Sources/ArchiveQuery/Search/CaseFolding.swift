@@ -1,32 +1,13 @@
-import Foundation
-
 extension String {
     /// The text after Unicode's full case folding: canonically equivalent for texts that differ only in case (Unicode Standard,
     /// D145). Not for display. O(length).
     package var foldedCase: String {
         var folded = ""
         folded.reserveCapacity(utf8.count)
-        // An iota subscript folds to a letter, which marks are not reordered across. So it is appended after the marks that follow
-        // it, in the order of normal form D.
-        var subscripts = 0
-        for scalar in unicodeScalars {
-            guard subscripts > 0 || scalar.mayHaveIotaSubscript else {
-                scalar.appendFoldedCase(to: &folded)
-                continue
-            }
-            for part in String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars {
-                if part == "\u{345}" {
-                    subscripts += 1
-                    continue
-                }
-                if part.properties.canonicalCombiningClass == .notReordered {
-                    folded += String(repeating: "\u{3b9}", count: subscripts)
-                    subscripts = 0
-                }
-                part.appendFoldedCase(to: &folded)
-            }
-        }
-        return folded + String(repeating: "\u{3b9}", count: subscripts)
+        // An iota subscript folds to a letter, which marks are not reordered across. Decomposition moves it behind them.
+        let text = unicodeScalars.contains(where: \.mayHaveIotaSubscript) ? MarkOrder.decomposed(self) : self
+        for scalar in text.unicodeScalars { scalar.appendFoldedCase(to: &folded) }
+        return folded
     }
 }
 

@@ -22,8 +22,14 @@ package enum MarkOrder {
     /// One form of all canonically equivalent texts: normal form C.
     package static func composed(_ text: String) -> String {
         // All texts below U+0300, whose first byte is 0xcc, are composed.
-        guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
-        var composing = Composing()
+        text.utf8.contains { $0 >= 0xcc } ? form(of: text, composes: true) : text
+    }
+
+    /// An equivalent text whose characters are decomposed, except syllables of Hangul.
+    static func decomposed(_ text: String) -> String { form(of: text, composes: false) }
+
+    private static func form(of text: String, composes: Bool) -> String {
+        var composing = Composing(composes: composes)
         for scalar in text.unicodeScalars {
             if scalar.value >= 0xc0, let parts = Composites.parts[scalar] {
                 parts.forEach { composing.append($0) }
@@ -77,10 +83,13 @@ package enum MarkOrder {
 }
 
 private struct Composing {
+    private let composes: Bool
     private(set) var result: [Unicode.Scalar] = []
     /// The place of the last scalar that isn't a mark.
     private var base: Int?
     private var run: [(scalar: Unicode.Scalar, order: UInt8)] = []
+
+    init(composes: Bool) { self.composes = composes }
 
     mutating func append(_ scalar: Unicode.Scalar) {
         let order = scalar.value < 0x300 ? 0 : scalar.properties.canonicalCombiningClass.rawValue
@@ -103,7 +112,7 @@ private struct Composing {
     }
 
     private mutating func compose(_ scalar: Unicode.Scalar) -> Bool {
-        guard let base, let whole = Composites.whole(result[base], scalar) else { return false }
+        guard composes, let base, let whole = Composites.whole(result[base], scalar) else { return false }
         result[base] = whole
         return true
     }
