@@ -28,12 +28,6 @@ import Vellum
         #expect(archives.maxSize == 3_000)
     }
 
-    @Test func defaultSizes() throws {
-        let archives = try TemporaryStore().factory().archives(for: Note.self)
-        #expect(archives.maxMemorySize == 1_048_576 && archives.maxDiskSize == 2_097_152)
-        #expect(archives.currentSize == 0)
-    }
-
     @Test("a name belongs to one type") func oneTypeForAName() throws {
         enum Other { struct Note: ArchiveCodable { var primaryKey: String } }
         let factory = TemporaryStore().factory()
@@ -46,7 +40,7 @@ import Vellum
     func keysOfAnyKind(key: String) throws {
         let store = TemporaryStore()
         let archives = try store.factory().archives(for: Note.self)
-        archives.record(Note(primaryKey: key, text: "1"))
+        archives.record(Note(key, "1"))
         #expect(archives.access(archiveWithKey: key)?.text == "1")
         let elsewhere = try store.factory().archives(for: Note.self)
         #expect(elsewhere.access(archiveWithKey: key)?.text == "1")
@@ -57,7 +51,7 @@ import Vellum
 
     @Test("keys that differ in bytes are different") func keysAreBytes() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        archives.insert(Note(primaryKey: "é", text: "1"), Note(primaryKey: "e\u{301}", text: "2"))
+        archives.insert(Note("é", "1"), Note("e\u{301}", "2"))
         #expect(archives.access(archiveWithKey: "é")?.text == "1")
         #expect(archives.access(archiveWithKey: "e\u{301}")?.text == "2")
     }
@@ -66,17 +60,15 @@ import Vellum
     func invalidKeys(key: String) throws {
         let (factory, messages) = TemporaryStore().loggedFactory()
         let archives = try factory.archives(for: Note.self)
-        let error = #expect(throws: StorageError.self) {
-            try archives.throwing.record(Note(primaryKey: key, text: ""))
-        }
+        let error = #expect(throws: StorageError.self) { try archives.throwing.record(Note(key)) }
         #expect("\(try #require(error))".contains("1,024"))
         #expect(throws: StorageError.self) { try archives.throwing.access(archiveWithKey: key) }
         #expect(throws: StorageError.self) { try archives.throwing.peek(archiveWithKey: key) }
         #expect(throws: StorageError.self) { try archives.throwing.delete(archiveWithKey: key) }
         #expect(throws: StorageError.self) { try archives.throwing.latestAccessedTime(for: key) }
         #expect(messages.all.isEmpty, "thrown errors are not logged")
-        archives.record(Note(primaryKey: key, text: ""))
-        archives.update(Note(primaryKey: key, text: ""))
+        archives.record(Note(key))
+        archives.update(Note(key))
         #expect(archives.access(archiveWithKey: key) == nil && archives.peek(archiveWithKey: key) == nil)
         #expect(archives.latestAccessedTime(for: key) == nil)
         archives.delete(archiveWithKey: key)
@@ -162,35 +154,9 @@ import Vellum
         #expect(archives.currentMemorySize == 100 && archives.currentDiskSize == 100)
     }
 
-    @Test("an object that exceeds the memory limit is on disk") func valuesBeyondTheMemoryLimit() throws {
-        let archives = try TemporaryStore().factory().archives(
-            for: Note.self, trySetMaxMemorySize: 500, trySetMaxDiskSize: 5_000)
-        archives.record(Note.sized("a", 200))
-        let large = Note.sized("large", 900)
-        archives.record(large)
-        #expect(archives.core.memory.keys == ["a"])
-        #expect(archives.access(archiveWithKey: "large") == large)
-        #expect(archives.core.memory.keys == ["a"])
-        archives.record(Note.sized("a", 900))
-        #expect(archives.core.memory.keys == [], "the overwritten version must not be returned")
-        #expect(archives.access(archiveWithKey: "a") == Note.sized("a", 900))
-    }
-
-    @Test func deletingIdleObjects() throws {
-        let archives = try TemporaryStore().factory().archives(for: Note.self)
-        archives.insert(Note(primaryKey: "a", text: ""), Note(primaryKey: "b", text: ""))
-        archives.deleteAllInvalidateArchives(invalidateTimeInterval: 60)
-        #expect(archives.accessAll().count == 2)
-        Thread.sleep(forTimeInterval: 0.3)
-        _ = archives.access(archiveWithKey: "a")
-        archives.deleteAllInvalidateArchives(invalidateTimeInterval: 0.2)
-        #expect(archives.accessAll().map(\.primaryKey) == ["a"])
-        #expect(archives.core.memory.keys == ["a"])
-    }
-
     @Test func convenienceCalls() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        let notes = (0..<6).map { Note(primaryKey: "\($0)", text: "") }
+        let notes = (0..<6).map { Note("\($0)") }
         archives.insert(notes[0], notes[1])
         archives.insert(all: Array(notes[2...]))
         #expect(archives.accessAll().count == 6)
@@ -206,11 +172,10 @@ import Vellum
 
     @Test func ownersAndExpiry() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        archives.record(Note(primaryKey: "a", text: ""), options: .init(owner: "ada"))
-        archives.record(
-            Note(primaryKey: "b", text: ""), options: .init(expiresIn: .seconds(3_600), owner: "ada"))
-        archives.record(Note(primaryKey: "c", text: ""), options: .init(expiresIn: .milliseconds(50)))
-        archives.record(Note(primaryKey: "d", text: ""))
+        archives.record(Note("a"), options: .init(owner: "ada"))
+        archives.record(Note("b"), options: .init(expiresIn: .seconds(3_600), owner: "ada"))
+        archives.record(Note("c"), options: .init(expiresIn: .milliseconds(50)))
+        archives.record(Note("d"))
         #expect(try archives.core.archive.metadata("b")?.owner == "ada")
         #expect(try archives.core.archive.metadata("b")?.expires != nil)
         Thread.sleep(forTimeInterval: 0.1)
@@ -222,7 +187,7 @@ import Vellum
 
     @Test("an empty owner is refused") func emptyOwner() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        archives.record(Note(primaryKey: "a", text: ""))
+        archives.record(Note("a"))
         let isRefused = { (error: any Error) in
             if case StorageError.invalidOwner = error { true } else { false }
         }
@@ -230,7 +195,7 @@ import Vellum
         #expect(performing: { try archives.throwing.keys(ofOwner: "") }, throws: isRefused)
         #expect(
             performing: {
-                try archives.throwing.record(Note(primaryKey: "b", text: ""), options: .init(owner: ""))
+                try archives.throwing.record(Note("b"), options: .init(owner: ""))
             },
             throws: isRefused)
         archives.deleteAll(ofOwner: "")
@@ -239,9 +204,7 @@ import Vellum
 
     @Test("reading renews the TTL in memory") func memoryTTL() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        archives.record(
-            Note(primaryKey: "a", text: "1"),
-            options: .init(expiresIn: .seconds(60), inMemory: .milliseconds(60)))
+        archives.record(Note("a", "1"), options: .init(expiresIn: .seconds(60), inMemory: .milliseconds(60)))
         #expect(archives.core.memory.keys == ["a"])
         Thread.sleep(forTimeInterval: 0.1)
         #expect(archives.peek(archiveWithKey: "a")?.text == "1")
@@ -252,9 +215,9 @@ import Vellum
 
     @Test("peeking changes neither statistics nor LRU order") func peeking() throws {
         let store = TemporaryStore()
-        try store.factory().archives(for: Note.self).throwing.record(Note(primaryKey: "a", text: "1"))
+        try store.factory().archives(for: Note.self).throwing.record(Note("a", "1"))
         let archives = try store.factory().archives(for: Note.self)
-        archives.record(Note(primaryKey: "b", text: "2"))
+        archives.record(Note("b", "2"))
         let before = try archives.throwing.statistics()
         #expect(archives.peek(archiveWithKey: "a")?.text == "1")
         #expect(archives.peek(archiveWithKey: "b")?.text == "2")
@@ -263,13 +226,9 @@ import Vellum
         #expect(try archives.keysByUse() == ["b", "a"])
     }
 
-    @Test("recording again replaces owner and expiry time") func overwritingReplacesOptions() throws {
+    @Test("an object expires at once, never, or not with an invalid owner") func extremeOptions() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        let note = Note(primaryKey: "a", text: "")
-        archives.record(note, options: .init(expiresIn: .seconds(3_600), owner: "ada"))
-        archives.record(note)
-        let metadata = try #require(try archives.core.archive.metadata("a"))
-        #expect(metadata.expires == nil && metadata.owner == nil)
+        let note = Note("a")
         archives.record(note, options: .init(expiresIn: .seconds(-1)))
         #expect(archives.access(archiveWithKey: "a") == nil, "expired when recorded")
         archives.record(note, options: .init(expiresIn: .microseconds(Int64.max)))
@@ -342,32 +301,4 @@ import Vellum
         #expect(statistics.hits == 1 && statistics.misses == 0 && statistics.records == 2)
     }
 
-    @Test func asynchronousCalls() async throws {
-        let archives = try TemporaryStore().factory().archives(for: Person.self)
-        try await archives.asynchronous.record(Person(name: "ada", age: 36), options: .init(owner: "o"))
-        #expect(try await archives.asynchronous.access(archiveWithKey: "ada")?.age == 36)
-        try await archives.asynchronous.delete(archiveWithKey: "ada")
-        #expect(try await archives.perform { try $0.throwing.accessAll() }.isEmpty)
-        await #expect(throws: StorageError.self) {
-            try await archives.asynchronous.access(archiveWithKey: "")
-        }
-    }
-
-    @Test func followingChanges() async throws {
-        let store = TemporaryStore()
-        let archives = try store.factory().archives(for: Note.self)
-        let elsewhere = try store.factory().archives(for: Note.self)
-        var changes = archives.changes.makeAsyncIterator()
-        elsewhere.record(Note(primaryKey: "a", text: "1"))
-        elsewhere.delete(archiveWithKey: "a")
-        let first = try #require(await changes.next())
-        #expect(first.kind == .recorded && first.key == "a" && first.keyIsComplete)
-        #expect(await changes.next()?.kind == .deleted)
-        let task = Task {
-            var iterator = archives.changes.makeAsyncIterator()
-            return await iterator.next()
-        }
-        task.cancel()
-        #expect(await task.value == nil)
-    }
 }

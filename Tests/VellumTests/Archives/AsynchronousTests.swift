@@ -40,7 +40,11 @@ import Vellum
             #expect(try await people.perform { try $0.throwing.accessAll() }.count == 1)
             #expect(try await people.perform { $0.latestAccessedTime(for: "ada") } != nil)
             #expect(try await people.perform { try $0.throwing.statistics() }.objects == 1)
-            try await people.perform { try $0.throwing.delete(allKeys: ["ada"]) }
+            try await people.asynchronous.delete(archiveWithKey: "ada")
+            #expect(try await people.perform { try $0.throwing.accessAll() }.isEmpty)
+            await #expect(throws: StorageError.self) {
+                try await people.asynchronous.access(archiveWithKey: "")
+            }
             await #expect(throws: StorageError.self) {
                 try await people.perform { try $0.throwing.peek(archiveWithKey: "") }
             }
@@ -58,7 +62,7 @@ import Vellum
     @Test("performed calls run on a thread that may block") @MainActor func performedCalls() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let isMain = try await notes.perform { notes in
-            notes.record(Note(primaryKey: "a", text: "1"))
+            notes.record(Note("a", "1"))
             return Thread.isMainThread
         }
         #expect(!isMain && notes.count == 1)
@@ -66,7 +70,7 @@ import Vellum
 
     @Test("a hit in memory stays on the caller's thread") func memoryHitsDontSwitchThreads() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: "1"))
+        notes.record(Note("a", "1"))
         let hits = Task { @MainActor in
             var elsewhere = 0
             for _ in 0..<1_000 {
@@ -83,7 +87,7 @@ import Vellum
     /// More than one batch of objects, with the limit in the second.
     @Test func queriesOfManyObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        for number in 0..<600 { notes.record(Note(primaryKey: "\(number)", text: "\(number % 7)")) }
+        for number in 0..<600 { notes.record(Note("\(number)", "\(number % 7)")) }
         let query = notes.asynchronous.findWhere { $0.text(.isValid { $0 == "3" }) }
         #expect(try await query.count() == 86)
         #expect(try await query.limitResults(by: 60).getResults().count == 60)

@@ -49,7 +49,7 @@ import Vellum
     @Test("changes report expiry times, sizes, and operations of the browser")
     func expirySizesAndPlans() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: ""))
+        notes.record(Note("a"))
         let archive = notes.core.archive
         let seen = try await kinds(notes, count: 4) {
             try archive.setLifetime(.seconds(36_000), forKey: "a")
@@ -79,7 +79,7 @@ import Vellum
     func slowFollowers() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var changes = notes.changes.makeAsyncIterator()
-        for number in 0..<3_000 { notes.record(Note(primaryKey: "\(number)", text: "")) }
+        for number in 0..<3_000 { notes.record(Note("\(number)")) }
         guard case .lost(let count) = try #require(await changes.next()).kind else {
             Issue.record("nothing was lost")
             return
@@ -88,14 +88,21 @@ import Vellum
         #expect(await changes.next()?.key == "\(count)")
     }
 
-    @Test("each loop follows independently") func independentLoops() async throws {
+    @Test("each loop follows independently, until its task ends") func independentLoops() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var first = notes.changes.makeAsyncIterator()
-        notes.record(Note(primaryKey: "a", text: ""))
+        notes.record(Note("a"))
         var second = notes.changes.makeAsyncIterator()
-        notes.record(Note(primaryKey: "b", text: ""))
-        #expect(await first.next()?.key == "a")
+        notes.record(Note("b"))
+        let change = await first.next()
+        #expect(change?.key == "a" && change?.keyIsComplete == true)
         #expect(await first.next()?.key == "b")
         #expect(await second.next()?.key == "b")
+        let task = Task {
+            var iterator = notes.changes.makeAsyncIterator()
+            return await iterator.next()
+        }
+        task.cancel()
+        #expect(await task.value == nil)
     }
 }

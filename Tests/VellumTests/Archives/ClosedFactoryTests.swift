@@ -1,6 +1,7 @@
 import Foundation
 import StorageEngine
 import Synchronization
+import TestSupport
 import Testing
 import Vellum
 
@@ -8,19 +9,14 @@ import Vellum
 @Suite struct ClosedFactoryTests {
     private let store = TemporaryStore()
 
-    private final class Counter: Sendable {
-        let count = Atomic(0)
-    }
-
     @Test("changes are made once, and calls reopen the archive, during closing")
     func changesDuringClosing() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
-        notes.record(Note(primaryKey: "n", text: "0"))
-        let ends = Counter()
-        // A thread, since a blocked task would occupy one of the few shared threads.
-        Thread.detachNewThread {
-            while ends.count.load(ordering: .relaxed) == 0 {
+        notes.record(Note("n", "0"))
+        let isOver = Atomic(false)
+        let closing = Background {
+            while !isOver.load(ordering: .relaxed) {
                 factory.close()
                 usleep(300)
             }
@@ -38,14 +34,15 @@ import Vellum
                 }
             }
         }
-        ends.count.store(1, ordering: .relaxed)
+        isOver.store(true, ordering: .relaxed)
+        try closing.wait()
         #expect(notes.access(archiveWithKey: "n")?.text == "3000")
     }
 
     @Test("an archive that can't be opened blocks no other") func blockedOpening() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self, named: "A")
-        notes.record(Note(primaryKey: "n", text: "0"))
+        notes.record(Note("n", "0"))
         let others = try factory.archives(for: Note.self, named: "B")
         let name = try #require(
             try FileManager.default.contentsOfDirectory(atPath: store.path).first { $0.hasPrefix("A.") })
@@ -83,18 +80,16 @@ import Vellum
     @Test("a batch doesn't drop a newer object from memory") func batchesBesideMemory() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 40_000_000, trySetMaxDiskSize: 20_000)
-        let ends = Counter()
-        let batches = Thread {
-            while ends.count.load(ordering: .relaxed) == 0 {
-                notes.record(all: [Note(primaryKey: "k", text: "small")])
-            }
+        let isOver = Atomic(false)
+        let batches = Background {
+            while !isOver.load(ordering: .relaxed) { notes.record(all: [Note("k", "small")]) }
         }
-        batches.start()
-        defer { ends.count.store(1, ordering: .relaxed) }
         let large = Note.sized("k", 30_000)
         for _ in 0..<20_000 {
             notes.record(large)
             guard notes.peek(archiveWithKey: "k") != nil else { Issue.record("lost"); break }
         }
+        isOver.store(true, ordering: .relaxed)
+        try batches.wait()
     }
 }

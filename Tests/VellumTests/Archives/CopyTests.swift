@@ -87,7 +87,7 @@ import Vellum
 
     @Test("a structure of values is kept without copying") func structureOfValues() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: "one"))
+        notes.record(Note("a", "one"))
         var read = try #require(notes.access(archiveWithKey: "a"))
         read.text = "two"
         #expect(notes.access(archiveWithKey: "a")?.text == "one")

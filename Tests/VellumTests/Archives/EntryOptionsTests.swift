@@ -5,7 +5,7 @@ import Vellum
 
 @Suite struct EntryOptionsTests {
     private let store = TemporaryStore()
-    private let note = Note(primaryKey: "a", text: "1")
+    private let note = Note("a", "1")
 
     private func terms(_ archives: ArchiveManager<Note>) throws -> EntryMetadata {
         try #require(try archives.core.archive.metadata("a"))
@@ -16,7 +16,7 @@ import Vellum
         sessions.record(
             note, options: .init(expiresIn: .seconds(3_600), inMemory: .milliseconds(150), owner: "ada"))
         let before = try terms(sessions)
-        let later = Note(primaryKey: "a", text: "2")
+        let later = Note("a", "2")
         sessions.update(later)
         try sessions.throwing.update(later)
         try await sessions.asynchronous.update(later)
@@ -44,8 +44,7 @@ import Vellum
         #expect(try terms(sessions).expires == nil && terms(sessions).owner == "charles")
         sessions.update(note, options: .init(dropping: [.owner]))
         #expect(try terms(sessions).owner == nil)
-        sessions.update(
-            Note(primaryKey: "b", text: ""), options: .init(expiresIn: .seconds(60), owner: "ada"))
+        sessions.update(Note("b"), options: .init(expiresIn: .seconds(60), owner: "ada"))
         #expect(try sessions.core.archive.metadata("b")?.owner == "ada", "inserted")
     }
 

@@ -8,20 +8,18 @@ import Vellum
 @Suite(.timeLimit(.minutes(10))) struct FollowedValuesTests {
     private let store = TemporaryStore()
 
-    private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
-
     @Test("begins with the present value, then follows changes") func valuesOfKey() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
         var values = notes.values(forKey: "a").makeAsyncIterator()
         #expect(await values.next() == .some(nil), "absent")
-        other.record(note("b", "another"))
-        other.record(note("a", "1"))
-        #expect(await values.next() == note("a", "1"))
+        other.record(Note("b", "another"))
+        other.record(Note("a", "1"))
+        #expect(await values.next() == Note("a", "1"))
         try other.modify(archiveWithKey: "a") { $0.text = "2" }
-        #expect(await values.next() == note("a", "2"))
-        other.record(all: [note("c"), note("a", "3")])
-        #expect(await values.next() == note("a", "3"))
+        #expect(await values.next() == Note("a", "2"))
+        other.record(all: [Note("c"), Note("a", "3")])
+        #expect(await values.next() == Note("a", "3"))
         other.deleteAll()
         #expect(await values.next() == .some(nil))
         #expect(notes.statistics?.hits == 0 && notes.statistics?.misses == 0, "not counted")
@@ -30,10 +28,10 @@ import Vellum
     @Test("follows long keys, of which events have only the beginning") func longKeys() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let key = String(repeating: "long ", count: 20)
-        notes.record(note(key, "1"))
+        notes.record(Note(key, "1"))
         var values = notes.values(forKey: key).makeAsyncIterator()
-        #expect(await values.next() == note(key, "1"))
-        notes.record(note(key + "er", "other"))
+        #expect(await values.next() == Note(key, "1"))
+        notes.record(Note(key + "er", "other"))
         notes.delete(archiveWithKey: key)
         #expect(await values.next() == .some(nil))
     }
@@ -42,11 +40,11 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         var values = notes.values(forKey: "a").makeAsyncIterator()
         _ = await values.next()
-        for number in 1...3_000 { notes.record(note("a", "\(number)")) }
-        #expect(await values.next() == note("a", "3000"), "a slow follower skips values")
+        for number in 1...3_000 { notes.record(Note("a", "\(number)")) }
+        #expect(await values.next() == Note("a", "3000"), "a slow follower skips values")
         for round in 0..<20 {
             let writer = Task.detached {
-                for number in 1...100 { notes.record(self.note("a", "\(round) \(number)")) }
+                for number in 1...100 { notes.record(Note("a", "\(round) \(number)")) }
             }
             var texts: [String] = []
             while texts.last != "\(round) 100", let value = await values.next() {
@@ -59,29 +57,29 @@ import Vellum
 
     @Test("follows the results of a query") func valuesOfQuery() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "yes"))
+        notes.record(Note("a", "yes"))
         let query = notes.where(\.text, .contains("yes")).sorted { $0.primaryKey(.ascending) }
         var results = query.values().makeAsyncIterator()
         #expect(await results.next()?.map(\.primaryKey) == ["a"])
-        notes.record(note("b", "no"))
-        notes.record(note("c", "yes"))
+        notes.record(Note("b", "no"))
+        notes.record(Note("c", "yes"))
         #expect(await results.next()?.map(\.primaryKey) == ["a", "c"], "unchanged results are not repeated")
         notes.delete(archiveWithKey: "a")
         #expect(await results.next()?.map(\.primaryKey) == ["c"])
         var all = notes.values(of: []).makeAsyncIterator()
         #expect(await all.next()?.count == 2)
-        notes.record(note("d"))
+        notes.record(Note("d"))
         #expect(await all.next()?.count == 3)
     }
 
     @Test("continues in a recreated store") func recreatedStore() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"))
+        notes.record(Note("a", "1"))
         var values = notes.values(forKey: "a").makeAsyncIterator()
-        #expect(await values.next() == note("a", "1"))
+        #expect(await values.next() == Note("a", "1"))
         try removeFolderInUse(store.path)
-        notes.record(note("a", "2"))
-        #expect(await values.next() == note("a", "2"))
+        notes.record(Note("a", "2"))
+        #expect(await values.next() == Note("a", "2"))
     }
 
     @Test("ends with its task and with its factory") func ends() async throws {
@@ -122,11 +120,11 @@ import Vellum
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
-        other.record(note("a", "1"))
+        other.record(Note("a", "1"))
         var value: ObservedValue<Note?>? = notes.values(forKey: "a").observed()
         #expect(value?.value == nil && value?.isKnown == false)
         for text in ["1", "2", "3"] {
-            if text != "1" { other.record(note("a", text)) }
+            if text != "1" { other.record(Note("a", text)) }
             while let value, value.value?.text != text {
                 await withCheckedContinuation { continuation in
                     withObservationTracking {

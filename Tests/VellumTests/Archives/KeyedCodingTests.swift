@@ -59,7 +59,7 @@ import Vellum
 
     @Test func libraryCoding() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: "x"))
+        notes.record(Note("a", "x"))
         #expect(try notes.throwing.where(\.text == "x").explain().encoded != nil)
         let bytes = try KeyedValue("x", forKey: "a").archive()
         let value = try KeyedValue<String>.deArchive(fromData: bytes, forKey: "b") as? KeyedValue<String>

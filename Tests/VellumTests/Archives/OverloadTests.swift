@@ -84,12 +84,10 @@ import Vellum
 
     @Test func throwingCalls() throws {
         let notes = try store.factory().archives(for: Note.self)
-        #expect(try notes.value(forKey: "a") { Note(primaryKey: "a", text: "1") }.text == "1")
+        #expect(try notes.value(forKey: "a") { Note("a", "1") }.text == "1")
         #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" }?.text == "12")
-        #expect(
-            try notes.modify(archiveWithKey: "b", default: Note(primaryKey: "b", text: "")) { $0.text = "3" }
-                .text == "3")
-        #expect(try !notes.record(Note(primaryKey: "a", text: "4"), replacing: nil))
+        #expect(try notes.modify(archiveWithKey: "b", default: Note("b")) { $0.text = "3" }.text == "3")
+        #expect(try !notes.record(Note("a", "4"), replacing: nil))
         let text = try notes.transaction { try $0.access(archiveWithKey: "a")?.text }
         #expect(text == "12")
         #expect(try notes.throwing.countResults(of: [.where(\.text == "3")]) == 1)
@@ -101,9 +99,7 @@ import Vellum
     @Test func asynchronousCalls() async throws {
         let factory = store.factory()
         let notes = try await factory.perform { try $0.archives(for: Note.self) }
-        notes.insert(
-            all: [Note(primaryKey: "a", text: "1"), Note(primaryKey: "b", text: "2")],
-            options: .init(owner: "o"))
+        notes.insert(all: [Note("a", "1"), Note("b", "2")], options: .init(owner: "o"))
         #expect(notes.keys(ofOwner: "o") == ["a", "b"])
         let explanation = try await notes.perform { try $0.throwing.where(\.text == "1").explain() }
         #expect(explanation.encoded?.contains("text") == true)
@@ -120,12 +116,12 @@ import Vellum
             archives.delete(keys: keys)
         }
         let notes = try store.factory().archives(for: Note.self)
-        notes.insert(Note(primaryKey: "a", text: ""), Note(primaryKey: "b", text: ""))
+        notes.insert(Note("a"), Note("b"))
         let calls = Guarded<[TimedCall]>([])
         notes.core.shared.times.add { call, _ in calls.withLock { $0.append(call) } }
         delete(["a", "b"], of: notes)
         #expect(notes.keys() == [] && calls.withLock { $0 } == [.change])
-        let shelf = Shelf([Note(primaryKey: "a", text: "")])
+        let shelf = Shelf([Note("a")])
         delete(["a"], of: shelf)
         #expect(shelf.calls == [.delete("a")])
     }

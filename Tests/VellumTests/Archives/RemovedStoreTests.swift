@@ -14,7 +14,7 @@ import Vellum
         return try factory.archives(for: Note.self)
     }
 
-    private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
+    private func note(_ key: String) -> Note { Note(key, "text of \(key)") }
 
     /// Reads with a new factory.
     private func found(_ key: String) throws -> Note? {

@@ -44,7 +44,7 @@ import Vellum
     @Test("damage found during a rebuild of the index is logged at opening") func damage() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
-        for key in ["a", "b", "c"] { notes.record(Note(primaryKey: key, text: "text of \(key)")) }
+        for key in ["a", "b", "c"] { notes.record(Note(key, "text of \(key)")) }
         factory.close()
         let folder = store.path + "/Note.archive/"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "00000001.segment"))

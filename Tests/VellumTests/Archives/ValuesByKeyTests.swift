@@ -113,13 +113,13 @@ import Vellum
         let factory = store.factory()
         let drafts = try factory.archives(for: Note.self, named: "drafts", trySetMaxDiskSize: 10_000)
         let notes = try factory.archives(for: Note.self)
-        drafts.record(Note(primaryKey: "a", text: "draft"))
+        drafts.record(Note("a", "draft"))
         #expect(notes.access(archiveWithKey: "a") == nil)
         #expect(try factory.archives(for: Note.self, named: "drafts") === drafts)
         #expect(drafts.maxDiskSize == 10_000 && notes.maxDiskSize == 2.megaBytes)
         #expect(try Store.open(at: store.path).archiveNames() == ["Note", "drafts"])
         try removeFolderInUse(store.path)
-        drafts.record(Note(primaryKey: "b", text: ""))
+        drafts.record(Note("b"))
         #expect(try store.factory().archives(for: Note.self, named: "drafts").keys() == ["b"])
         #expect(throws: StorageError.self) { try factory.archives(for: Note.self, named: "") }
     }

@@ -6,25 +6,23 @@ import Vellum
 @Suite struct BatchesTests {
     private let store = TemporaryStore()
 
-    private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
-
     @Test("a batch is recorded as a whole or not at all") func batchesAreAtomic() async throws {
         let (factory, log) = store.loggedFactory()
         let notes = try factory.archives(for: Note.self, trySetMaxDiskSize: 10_000)
         notes.record(
-            all: [note("a", "1"), note("b", "1"), note("a", "2")],
+            all: [Note("a", "1"), Note("b", "1"), Note("a", "2")],
             options: .init(expiresIn: .seconds(36_000), owner: "o"))
         #expect(notes.accessAll().map(\.primaryKey).sorted() == ["a", "b"])
         #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last object of a key counts")
         #expect(notes.owners().map(\.name) == ["o"] && notes.remainingLifetime(for: "b") != nil)
         #expect(throws: StorageError.self) {
-            try notes.throwing.record(all: [note("c"), .sized("d", 6_000), .sized("e", 6_000)])
+            try notes.throwing.record(all: [Note("c"), .sized("d", 6_000), .sized("e", 6_000)])
         }
-        #expect(throws: StorageError.self) { try notes.throwing.record(all: [note("c"), note("")]) }
-        notes.record(all: [note("c"), note("")])
+        #expect(throws: StorageError.self) { try notes.throwing.record(all: [Note("c"), Note("")]) }
+        notes.record(all: [Note("c"), Note("")])
         #expect(log.all.count { $0.contains("cannot record all") } == 1)
         #expect(notes.keys() == ["a", "b"], "nothing recorded, nothing evicted")
-        try await notes.asynchronous.record(all: [note("c"), note("d")])
+        try await notes.asynchronous.record(all: [Note("c"), Note("d")])
         #expect(notes.keys() == ["a", "b", "c", "d"])
         notes.delete(keys: ["a", "absent"])
         notes.delete(keys: "b")
@@ -40,10 +38,10 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
         for archives in [notes, other] {
-            archives.record(note("a", "old"))
+            archives.record(Note("a", "old"))
             #expect(archives.access(archiveWithKey: "a") != nil)
         }
-        notes.record(all: [note("a", "new"), note("b", "new")])
+        notes.record(all: [Note("a", "new"), Note("b", "new")])
         #expect(other.access(archiveWithKey: "a")?.text == "new")
         #expect(notes.access(archiveWithKey: "a")?.text == "new")
     }
@@ -83,10 +81,10 @@ import Vellum
     @Test("other processes never read a part of a batch") func noPartialBatches() throws {
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
-        notes.record(all: [note("a", "0"), note("b", "0")])
+        notes.record(all: [Note("a", "0"), Note("b", "0")])
         let writer = Background {
             for number in 1...2_000 {
-                try notes.throwing.record(all: [self.note("a", "\(number)"), self.note("b", "\(number)")])
+                try notes.throwing.record(all: [Note("a", "\(number)"), Note("b", "\(number)")])
             }
         }
         var looks = 0
@@ -108,11 +106,11 @@ import Vellum
 
     @Test("a transaction reads its own changes, others don't") func transactionsReadTheirChanges() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"), options: .init(expiresIn: .seconds(36_000), owner: "o"))
+        notes.record(Note("a", "1"), options: .init(expiresIn: .seconds(36_000), owner: "o"))
         let read = try notes.transaction { transaction in
-            try transaction.update(note("a", "2"))
+            try transaction.update(Note("a", "2"))
             transaction.delete(archiveWithKey: "b")
-            try transaction.record(note("c", "3"), options: .init(owner: "p"))
+            try transaction.record(Note("c", "3"), options: .init(owner: "p"))
             let own = try transaction.access(archiveWithKey: "a")?.text
             #expect(notes.peek(archiveWithKey: "a")?.text == "1", "not visible before the commit")
             #expect(try transaction.access(archiveWithKey: "b") == nil)
@@ -128,7 +126,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         #expect(throws: CancellationError.self) {
             try notes.transaction { transaction in
-                try transaction.record(note("a"))
+                try transaction.record(Note("a"))
                 throw CancellationError()
             }
         }
@@ -137,14 +135,14 @@ import Vellum
 
     @Test("a transaction is repeated after a conflict") func conflictingTransactions() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"))
+        notes.record(Note("a", "1"))
         var calls = 0
         try notes.transaction { transaction in
             calls += 1
             let seen = try transaction.access(archiveWithKey: "a")?.text ?? ""
-            if calls == 1 { notes.record(note("a", "other")) }
+            if calls == 1 { notes.record(Note("a", "other")) }
             if calls == 2 { notes.delete(archiveWithKey: "a") }
-            try transaction.record(note("b", seen))
+            try transaction.record(Note("b", seen))
         }
         #expect(calls == 3 && notes.statistics?.conflicts == 2)
         #expect(notes.access(archiveWithKey: "b")?.text == "")
@@ -153,7 +151,7 @@ import Vellum
     @Test("transfers by threads and processes keep the sum") func transfers() async throws {
         let first = try store.factory().archives(for: Note.self)
         let second = try store.factory().archives(for: Note.self)
-        first.record(all: (0..<4).map { note("\($0)", "1000") })
+        first.record(all: (0..<4).map { Note("\($0)", "1000") })
         try await withThrowingTaskGroup { group in
             for worker in 0..<4 {
                 let accounts = worker % 2 == 0 ? first : second

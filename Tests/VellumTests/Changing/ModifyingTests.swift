@@ -6,8 +6,9 @@ import Vellum
 
 @Suite struct ModifyingTests {
     private let store = TemporaryStore()
+    private let notes: ArchiveManager<Note>
 
-    private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
+    init() throws { notes = try store.factory().archives(for: Note.self) }
 
     @Test("concurrent increments are all counted") func concurrentIncrements() async throws {
         let handles = try (0..<2).map { _ in try store.factory().archives(for: Note.self) }
@@ -16,7 +17,7 @@ import Vellum
                 let notes = handles[worker % 2]
                 group.addTask {
                     for _ in 0..<250 {
-                        try notes.modify(archiveWithKey: "n", default: self.note("n", "0")) {
+                        try notes.modify(archiveWithKey: "n", default: Note("n", "0")) {
                             $0.text = "\((Int($0.text) ?? 0) + 1)"
                         }
                     }
@@ -27,24 +28,22 @@ import Vellum
     }
 
     @Test("modifying keeps owner and expiry time") func modifyKeepsOptions() async throws {
-        let notes = try store.factory().archives(for: Note.self)
         notes.record(
-            note("a", "1"),
+            Note("a", "1"),
             options: .init(expiresIn: .seconds(36_000), inMemory: .seconds(18_000), owner: "ada"))
         let before = try #require(try notes.core.archive.metadata("a"))
-        #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" } == note("a", "12"))
-        #expect(try notes.modify(archiveWithKey: "a") { $0.text += "3" } == note("a", "123"))
+        #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" } == Note("a", "12"))
+        #expect(try notes.modify(archiveWithKey: "a") { $0.text += "3" } == Note("a", "123"))
         #expect(
             try await notes.perform { try $0.modify(archiveWithKey: "a") { $0.text += "4" } }
-                == note("a", "1234"))
+                == Note("a", "1234"))
         let after = try #require(try notes.core.archive.metadata("a"))
         #expect(after.owner == "ada" && after.expires == before.expires && after.created == before.created)
-        #expect(notes.access(archiveWithKey: "a") == note("a", "1234"))
+        #expect(notes.access(archiveWithKey: "a") == Note("a", "1234"))
     }
 
     @Test("modifying sets the specified options") func modifySetsOptions() async throws {
-        let notes = try store.factory().archives(for: Note.self)
-        let made = note("a", "1")
+        let made = Note("a", "1")
         try notes.modify(
             archiveWithKey: "a", default: made,
             options: .init(
@@ -61,20 +60,19 @@ import Vellum
         try notes.modify(archiveWithKey: "a", options: .init(expiresIn: .seconds(7_200))) { $0.text += "4" }
         let third = try #require(try notes.core.archive.metadata("a"))
         #expect(third.owner == "eve" && third.expires != first.expires)
-        #expect(try notes.record(note("a", "5"), replacing: note("a", "1234"), options: .init(owner: "ada")))
+        #expect(try notes.record(Note("a", "5"), replacing: Note("a", "1234"), options: .init(owner: "ada")))
         let fourth = try #require(try notes.core.archive.metadata("a"))
         #expect(fourth.owner == "ada" && fourth.expires == third.expires)
         let expected: Note? = nil
         #expect(
             try notes.record(
-                note("b", "1"), replacing: expected, options: .init(expiresIn: .seconds(7_200), owner: "o")))
+                Note("b", "1"), replacing: expected, options: .init(expiresIn: .seconds(7_200), owner: "o")))
         #expect(try notes.core.archive.metadata("b")?.owner == "o")
     }
 
     @Test("changing an object within its own change throws") func nestedChanges() async throws {
-        let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"))
-        notes.record(note("b", "1"))
+        notes.record(Note("a", "1"))
+        notes.record(Note("b", "1"))
         func expectRefusal(_ change: () throws -> Void) {
             #expect {
                 try change()
@@ -95,7 +93,7 @@ import Vellum
                 try changes.update(present)
                 // In another transaction, within the change of another key.
                 try notes.modify(archiveWithKey: "b") { _ in
-                    try notes.transaction { try $0.record(self.note("a", "4")) }
+                    try notes.transaction { try $0.record(Note("a", "4")) }
                 }
             }
         }
@@ -103,14 +101,14 @@ import Vellum
         expectRefusal {
             try notes.modify(archiveWithKey: "a") { note in
                 note.text += "5"
-                notes.record(self.note("a", "4"))
+                notes.record(Note("a", "4"))
             }
         }
         expectRefusal {
-            try notes.modify(archiveWithKey: "a", default: self.note("a", "4")) { note in
+            try notes.modify(archiveWithKey: "a", default: Note("a", "4")) { note in
                 note.text += "5"
                 notes.delete(archiveWithKey: "a")
-                notes.record(self.note("a", "4"))
+                notes.record(Note("a", "4"))
             }
         }
         #expect(notes.access(archiveWithKey: "a")?.text == "4")
@@ -119,7 +117,7 @@ import Vellum
         try notes.modify(archiveWithKey: "a") { note in
             note.text += "5"
             try notes.modify(archiveWithKey: "b") { $0.text += "2" }
-            try others.modify(archiveWithKey: "a", default: self.note("a")) { $0.text += "6" }
+            try others.modify(archiveWithKey: "a", default: Note("a")) { $0.text += "6" }
         }
         #expect(
             notes.access(archiveWithKey: "a")?.text == "45" && notes.access(archiveWithKey: "b")?.text == "12"
@@ -128,16 +126,14 @@ import Vellum
     }
 
     @Test("an absent object isn't modified without a default") func absentObjects() async throws {
-        let notes = try store.factory().archives(for: Note.self)
         #expect(try notes.modify(archiveWithKey: "a") { $0.text = "1" } == nil)
         #expect(notes.count == 0)
-        let made = try notes.modify(archiveWithKey: "a", default: self.note("a")) { $0.text += "1" }
+        let made = try notes.modify(archiveWithKey: "a", default: Note("a")) { $0.text += "1" }
         #expect(made.text == "1" && notes.access(archiveWithKey: "a")?.text == "1")
     }
 
     @Test("a change that throws changes nothing") func failedChanges() throws {
-        let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"))
+        notes.record(Note("a", "1"))
         #expect(throws: CancellationError.self) {
             try notes.modify(archiveWithKey: "a") {
                 $0.text = "2"
@@ -145,11 +141,10 @@ import Vellum
             }
         }
         #expect(throws: ArchiveError.self) { try notes.modify(archiveWithKey: "a") { $0.primaryKey = "b" } }
-        #expect(notes.accessAll() == [note("a", "1")])
+        #expect(notes.accessAll() == [Note("a", "1")])
     }
 
     @Test("an undecodable value can't be modified") func undecodableValues() throws {
-        let notes = try store.factory().archives(for: Note.self)
         try notes.core.archive.put(Array("no note".utf8), forKey: "a")
         #expect(throws: ArchiveError.self) { try notes.modify(archiveWithKey: "a") { $0.text = "1" } }
         #expect(try notes.core.archive.peek("a") == Array("no note".utf8))
@@ -160,13 +155,13 @@ import Vellum
         let notes = try factory.archives(for: Note.self)
         try notes.core.archive.put(Array("no note".utf8), forKey: "a", attributes: .init(owner: "me"))
         #expect(
-            try notes.modify(archiveWithKey: "a", default: note("a", "0")) { $0.text += "1" }.text == "01")
+            try notes.modify(archiveWithKey: "a", default: Note("a", "0")) { $0.text += "1" }.text == "01")
         #expect(notes.access(archiveWithKey: "a")?.text == "01" && notes.owners().map(\.name) == ["me"])
         #expect(log.all.count == 1 && log.all[0].contains("cannot read a value"))
     }
 
     @Test("an object in memory only can be modified") func modifyingInMemory() throws {
-        let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 1_000)
+        let notes = try TemporaryStore().factory().archives(for: Note.self, trySetMaxDiskSize: 1_000)
         let large = Note.sized("a", 3_000)
         #expect(try notes.record(large, replacing: nil))
         #expect(try !notes.record(large, replacing: nil))
@@ -179,14 +174,14 @@ import Vellum
         #expect(throws: StorageError.self) {
             try notes.transaction {
                 try $0.update(large)
-                try $0.update(self.note("b"))
+                try $0.update(Note("b"))
             }
         }
     }
 
     @Test("concurrent changes of an object in memory only are all kept")
     func concurrentChangesInMemory() throws {
-        let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 200)
+        let notes = try TemporaryStore().factory().archives(for: Note.self, trySetMaxDiskSize: 200)
         notes.record(.sized("a", 300, filler: "x"))
         let length = try #require(notes.access(archiveWithKey: "a")).text.count
         let threads = (0..<4).map { _ in
@@ -197,11 +192,10 @@ import Vellum
     }
 
     @Test("an object is stored only if it replaces the expected one") func compareAndSwap() async throws {
-        let notes = try store.factory().archives(for: Note.self)
-        #expect(try notes.record(note("a", "1"), replacing: nil))
-        #expect(try !notes.record(note("a", "2"), replacing: nil))
-        #expect(try !notes.record(note("a", "2"), replacing: note("a", "other")))
-        #expect(try notes.record(note("a", "2"), replacing: note("a", "1")))
+        #expect(try notes.record(Note("a", "1"), replacing: nil))
+        #expect(try !notes.record(Note("a", "2"), replacing: nil))
+        #expect(try !notes.record(Note("a", "2"), replacing: Note("a", "other")))
+        #expect(try notes.record(Note("a", "2"), replacing: Note("a", "1")))
         #expect(notes.access(archiveWithKey: "a")?.text == "2")
     }
 

@@ -7,6 +7,9 @@ import Vellum
 
 @Suite struct ComputingTests {
     private let store = TemporaryStore()
+    private let notes: ArchiveManager<Note>
+
+    init() throws { notes = try store.factory().archives(for: Note.self) }
 
     private struct Failure: Error {}
 
@@ -52,8 +55,7 @@ import Vellum
     }
 
     @Test("a present object isn't computed") func presentObjects() async throws {
-        let notes = try store.factory().archives(for: Note.self)
-        let note = Note(primaryKey: "a", text: "1")
+        let note = Note("a", "1")
         #expect(try notes.value(forKey: "a", options: .init(owner: "ada")) { note } == note)
         #expect(try notes.value(forKey: "a") { throw Failure() } == note)
         #expect(try notes.value(forKey: "a") { throw Failure() } == note)
@@ -63,17 +65,16 @@ import Vellum
 
     @Test("a computation doesn't undo changes made during it", arguments: [false, true])
     func changesDuringComputation(isThere: Bool) async throws {
-        let notes = try store.factory().archives(for: Note.self)
         func begin() {
             if isThere {
-                notes.record(Note(primaryKey: "a", text: "0"), options: .init(expiresIn: .seconds(1_000)))
+                notes.record(Note("a", "0"), options: .init(expiresIn: .seconds(1_000)))
             } else {
                 notes.deleteAll()
             }
         }
         let changes: [(change: @Sendable () -> Void, left: String?)] = [
-            ({ notes.record(Note(primaryKey: "a", text: "newer")) }, "newer"),
-            ({ notes.update(Note(primaryKey: "a", text: "newer")) }, "newer"),
+            ({ notes.record(Note("a", "newer")) }, "newer"),
+            ({ notes.update(Note("a", "newer")) }, "newer"),
             ({ notes.delete(archiveWithKey: "a") }, nil),
             ({ notes.deleteAll() }, nil),
             ({ notes.delete(keys: ["b", "a"]) }, nil),
@@ -83,7 +84,7 @@ import Vellum
             begin()
             let older = try notes.value(forKey: "a", renewingBefore: .seconds(10_000)) {
                 change()
-                return Note(primaryKey: "a", text: "older")
+                return Note("a", "older")
             }
             #expect(older.text == "older")
             #expect(notes.peek(archiveWithKey: "a")?.text == left)
@@ -92,7 +93,7 @@ import Vellum
             let task = Task {
                 try await notes.asynchronous.value(forKey: "a", renewingBefore: .seconds(10_000)) {
                     await gate.pass()
-                    return Note(primaryKey: "a", text: "older")
+                    return Note("a", "older")
                 }
             }
             while gate.entered.load(ordering: .relaxed) == 0 { await Task.yield() }
@@ -107,8 +108,7 @@ import Vellum
 
     @Test("an abandoned computation doesn't restore deleted objects")
     func abandonedComputations() async throws {
-        let notes = try store.factory().archives(for: Note.self)
-        @Sendable func record() { notes.record(Note(primaryKey: "a", text: "newer")) }
+        @Sendable func record() { notes.record(Note("a", "newer")) }
         let changes: [@Sendable () -> Void] = [
             { notes.delete(archiveWithKey: "a") },
             { notes.deleteAll() },
@@ -129,7 +129,7 @@ import Vellum
                 try await notes.asynchronous.value(forKey: "a") {
                     await gate.pass()
                     hasEnded.isSet = true
-                    return Note(primaryKey: "a", text: "older")
+                    return Note("a", "older")
                 }
             }
             while gate.entered.load(ordering: .relaxed) == 0 { await Task.yield() }
@@ -148,28 +148,25 @@ import Vellum
 
     @Test(arguments: [("pages", false), ("sessions", true)])
     func deletedOwners(deleted: String, isKept: Bool) throws {
-        let notes = try store.factory().archives(for: Note.self)
         _ = try notes.value(forKey: "a", options: .init(owner: "pages")) {
             notes.deleteAll(ofOwner: deleted)
-            return Note(primaryKey: "a", text: "1")
+            return Note("a", "1")
         }
         #expect(notes.contains(archiveWithKey: "a") == isKept)
     }
 
     @Test("a renewed object is kept if the former one expired during the renewal")
     func expiryDuringRenewal() throws {
-        let notes = try store.factory().archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: "1"), options: .init(expiresIn: .milliseconds(100)))
+        notes.record(Note("a", "1"), options: .init(expiresIn: .milliseconds(100)))
         let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
             while notes.peek(archiveWithKey: "a") != nil { usleep(1_000) }
-            return Note(primaryKey: "a", text: "2")
+            return Note("a", "2")
         }
         #expect(new.text == "2")
         #expect(notes.peek(archiveWithKey: "a")?.text == "2")
     }
 
     @Test(arguments: 0..<9) func changesDuringRenewal(number: Int) throws {
-        let notes = try store.factory().archives(for: Note.self)
         let others = try store.factory().archives(for: Note.self)
         let changes: [() throws -> Void] = [
             { notes.where(\.text == "1").deleteResults() },
@@ -180,42 +177,40 @@ import Vellum
             { others.deleteAll() },
             { others.deleteAll(ofOwner: "ada") },
             { others.where(\.text == "1").deleteResults() },
-            { others.record(Note(primaryKey: "a", text: "3"), options: .init(expiresIn: .milliseconds(50))) },
+            { others.record(Note("a", "3"), options: .init(expiresIn: .milliseconds(50))) },
         ]
-        notes.record(
-            Note(primaryKey: "a", text: "1"), options: .init(expiresIn: .milliseconds(300), owner: "ada"))
+        notes.record(Note("a", "1"), options: .init(expiresIn: .milliseconds(300), owner: "ada"))
         let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
             try changes[number]()
             usleep(400_000)
-            return Note(primaryKey: "a", text: "2")
+            return Note("a", "2")
         }
         #expect(new.text == "2")
         #expect(notes.peek(archiveWithKey: "a") == nil)
     }
 
     @Test("a refused record doesn't discard a computed object") func refusedRecords() throws {
-        let notes = try store.factory().archives(for: Note.self)
-        let computed = Note(primaryKey: "a", text: "1")
+        let computed = Note("a", "1")
         _ = try notes.value(forKey: "a") {
-            notes.record(Note(primaryKey: "a", text: "2"), options: .init(owner: ""))
+            notes.record(Note("a", "2"), options: .init(owner: ""))
             return computed
         }
         #expect(notes.peek(archiveWithKey: "a") == computed)
     }
 
     @Test(arguments: [2_000, 10]) func objectsInOtherMemory(bytes: Int) throws {
-        let sizes = (memory: 1_000_000, disk: 1_000)
+        let store = TemporaryStore()
         let notes = try (0..<2).map { _ in
             try store.factory().archives(
-                for: Note.self, trySetMaxMemorySize: sizes.memory, trySetMaxDiskSize: sizes.disk)
+                for: Note.self, trySetMaxMemorySize: 1_000_000, trySetMaxDiskSize: 1_000)
         }
-        notes[0].record(Note(primaryKey: "a", text: String(repeating: "x", count: 2_000)))
+        notes[0].record(Note("a", String(repeating: "x", count: 2_000)))
         #expect(notes[0].peek(archiveWithKey: "a") != nil && notes[1].peek(archiveWithKey: "a") == nil)
         let count = Counter()
         for _ in 0..<3 {
             _ = try notes[1].value(forKey: "a") {
                 count.add()
-                return Note(primaryKey: "a", text: String(repeating: "y", count: bytes))
+                return Note("a", String(repeating: "y", count: bytes))
             }
         }
         #expect(count.value == 1)
@@ -278,13 +273,12 @@ import Vellum
     }
 
     @Test func threadsComputeOnce() throws {
-        let notes = try store.factory().archives(for: Note.self)
         let computed = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             let note = try? notes.value(forKey: "a") {
                 computed.add(1, ordering: .relaxed)
                 Thread.sleep(forTimeInterval: 0.05)
-                return Note(primaryKey: "a", text: "1")
+                return Note("a", "1")
             }
             #expect(note?.text == "1")
         }
@@ -315,21 +309,17 @@ import Vellum
     }
 
     @Test("errors are thrown and not kept") func errors() async throws {
-        let notes = try store.factory().archives(for: Note.self)
         #expect(throws: Failure.self) { try notes.value(forKey: "a") { throw Failure() } }
         await #expect(throws: Failure.self) {
             try await notes.asynchronous.value(forKey: "a") { throw Failure() }
         }
-        #expect(throws: ArchiveError.self) {
-            try notes.value(forKey: "a") { Note(primaryKey: "b", text: "") }
-        }
-        #expect(try notes.value(forKey: "a") { Note(primaryKey: "a", text: "1") }.text == "1")
+        #expect(throws: ArchiveError.self) { try notes.value(forKey: "a") { Note("b") } }
+        #expect(try notes.value(forKey: "a") { Note("a", "1") }.text == "1")
         #expect(notes.access(archiveWithKey: "b") == nil)
     }
 
     @Test("cancelling affects one caller; the last one cancels the computation")
     func cancellation() async throws {
-        let notes = try store.factory().archives(for: Note.self)
         let gate = Gate()
         let wasCancelled = Flag()
         @Sendable func ask() async throws -> String {
@@ -337,7 +327,7 @@ import Vellum
                 await gate.pass()
                 if Task.isCancelled { wasCancelled.isSet = true }
                 try Task.checkCancellation()
-                return Note(primaryKey: "a", text: "1")
+                return Note("a", "1")
             }.text
         }
         let first = Task { try await ask() }
@@ -357,7 +347,7 @@ import Vellum
                 await other.pass()
                 wasCancelled.isSet = Task.isCancelled
                 try Task.checkCancellation()
-                return Note(primaryKey: "a", text: "2")
+                return Note("a", "2")
             }.text
         }
         #expect(try await eventually(within: 4) { other.entered.load(ordering: .relaxed) == 1 })
@@ -369,7 +359,6 @@ import Vellum
     }
 
     @Test("a computation that waits for itself throws") func recursiveComputations() async throws {
-        let notes = try store.factory().archives(for: Note.self)
         #expect(throws: ArchiveError.self) {
             try notes.value(forKey: "a") { try notes.value(forKey: "a") { throw Failure() } }
         }
@@ -381,7 +370,6 @@ import Vellum
     }
 
     @Test("computations that wait for each other throw") func deadlocks() async throws {
-        let notes = try store.factory().archives(for: Note.self)
         let others = try store.factory().archives(for: Note.self)
         func expectRefusal(_ errors: [any Error]) {
             let named = errors.compactMap { error -> Set<String>? in
@@ -401,7 +389,7 @@ import Vellum
                         begun[place].signal()
                         begun[1 - place].wait()
                         _ = try its.value(forKey: other) { throw Failure() }
-                        return Note(primaryKey: key, text: "")
+                        return Note(key)
                     }
                 } catch {
                     errors.withLock { $0.append(error) }
@@ -429,8 +417,8 @@ import Vellum
         expectRefusal(thrown)
         // No state of the refused computations is left.
         let last = try notes.value(forKey: "a") {
-            _ = try notes.value(forKey: "b") { Note(primaryKey: "b", text: "") }
-            return Note(primaryKey: "a", text: "")
+            _ = try notes.value(forKey: "b") { Note("b") }
+            return Note("a")
         }
         #expect(last.primaryKey == "a")
     }
@@ -443,7 +431,7 @@ import Vellum
                 let note = try notes.value(forKey: "a", waitingForProcesses: .seconds(600)) {
                     made.add()
                     usleep(50_000)
-                    return Note(primaryKey: "a", text: "made")
+                    return Note("a", "made")
                 }
                 #expect(note.text == "made")
             }
@@ -451,7 +439,7 @@ import Vellum
         #expect(try await eventually(within: 4) { made.value > 0 })
         let last = try await handles[0].asynchronous.value(forKey: "a", waitingForProcesses: .seconds(600)) {
             made.add()
-            return Note(primaryKey: "a", text: "made")
+            return Note("a", "made")
         }
         for thread in threads { try thread.wait() }
         #expect(made.value == 1 && last.text == "made")
@@ -462,7 +450,7 @@ import Vellum
         func ask(_ key: String) throws -> String {
             try handles[0].value(
                 forKey: key, renewingBefore: .seconds(3_600), waitingForProcesses: .milliseconds(20)
-            ) { Note(primaryKey: key, text: "again") }.text
+            ) { Note(key, "again") }.text
         }
         #expect(try ask("a") == "made")
         handles[0].delete(archiveWithKey: "a")
@@ -472,8 +460,7 @@ import Vellum
     }
 
     @Test("an object that is due is renewed") func renewal() async throws {
-        let notes = try store.factory().archives(for: Note.self)
-        func note(_ text: String) -> Note { Note(primaryKey: "a", text: text) }
+        func note(_ text: String) -> Note { Note("a", text) }
         notes.record(note("1"), options: .init(expiresIn: .seconds(60)))
         #expect(try notes.value(forKey: "a", renewingBefore: .seconds(30)) { note("2") }.text == "1")
         #expect(
@@ -487,7 +474,7 @@ import Vellum
             "the present object instead of the error")
         let present = try await notes.asynchronous.value(
             forKey: "a", options: .init(expiresIn: .seconds(600)), renewingBefore: .seconds(90)
-        ) { Note(primaryKey: "a", text: "4") }
+        ) { Note("a", "4") }
         #expect(present.text == "3", "returned immediately")
         #expect(try await eventually(within: 4) { notes.peek(archiveWithKey: "a")?.text == "4" })
     }

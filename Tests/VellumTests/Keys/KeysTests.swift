@@ -5,7 +5,7 @@ import Vellum
 @Suite struct KeysTests {
     private let store = TemporaryStore()
 
-    private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
+    private func note(_ key: String) -> Note { Note(key, "text of \(key)") }
 
     @Test("keys are sorted, and listing them counts as no access") func sortedKeys() async throws {
         let notes = try store.factory().archives(for: Note.self)
@@ -222,7 +222,7 @@ import Vellum
 
     @Test("reading the latest objects visits only those") func latestObjects() throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 10.megaBytes)
-        notes.record(all: (0..<20_000).map { Note(primaryKey: "\($0)", text: "") })
+        notes.record(all: (0..<20_000).map { Note("\($0)") })
         let latest = try notes.core.latest(10)
         #expect(latest.visited == 10)
         #expect(latest.objects.map(\.object.primaryKey) == (19_990..<20_000).reversed().map { "\($0)" })

@@ -57,13 +57,4 @@ import Vellum
         #expect(memory(notes) == ["c", "a"])
         #expect(notes.statistics?.evictions == 0)
     }
-
-    @Test("an object evicted from disk leaves memory") func evictionFromDisk() throws {
-        let notes = try store.factory().archives(
-            for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 250)
-        notes.insert(Note.sized("a", 100), Note.sized("b", 100), Note.sized("c", 100))
-        #expect(notes.access(archiveWithKey: "a") == nil)
-        #expect(notes.currentMemorySize == 200)
-        #expect(memory(notes) == ["c", "b"])
-    }
 }

@@ -106,7 +106,7 @@ import Vellum
 
     @Test("queries on a snapshot test encoded values") func encodedSnapshots() throws {
         let notes = try store.factory().archives(for: Note.self)
-        for number in 0..<60 { notes.record(Note(primaryKey: "\(number)", text: "\(number % 7)")) }
+        for number in 0..<60 { notes.record(Note("\(number)", "\(number % 7)")) }
         let core = notes.core
         let queries: [Query<Note>] = [.where(\.text == "3")]
         // The encoded name of a property is found by probing a stored value.

@@ -150,7 +150,18 @@ import Vellum
                 { $0.tags.contains("b") || $0.tags.contains(letter) }
             ),
             ({ $0.tags(.contains("a", letter)) }, { $0.tags.contains("a") && $0.tags.contains(letter) }),
+            (
+                { $0.tags(.contains(all: ["a", letter])) },
+                { $0.tags.contains("a") && $0.tags.contains(letter) }
+            ),
             ({ $0.tags(.countEqual(with: few)) }, { $0.tags.count == few }),
+            ({ $0.tags(.countLess(than: few)) }, { $0.tags.count < few }),
+            ({ $0.tags(.countGreaterOrEqual(with: few)) }, { $0.tags.count >= few }),
+            ({ $0.nick(.countEqual(with: few)) }, { $0.nick?.count == few }),
+            ({ $0.nick(.countGreater(than: few)) }, { ($0.nick?.count ?? -1) > few }),
+            ({ $0.nick(.countLess(than: few)) }, { ($0.nick?.count ?? .max) < few }),
+            ({ $0.nick(.countGreaterOrEqual(with: few)) }, { ($0.nick?.count ?? -1) >= few }),
+            ({ $0.nick(.countLessOrEqual(with: few)) }, { ($0.nick?.count ?? .max) <= few }),
             ({ $0.former(.countGreater(than: few)) }, { ($0.former?.count ?? -1) > few }),
             ({ $0.former(.countLessOrEqual(with: few)) }, { ($0.former?.count ?? .max) <= few }),
             ({ $0.work.city(.isEqual("Jakarta")) }, { $0.work?.city == "Jakarta" }),

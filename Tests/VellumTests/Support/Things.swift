@@ -6,9 +6,14 @@ struct Note: ArchiveCodable, Equatable {
     var primaryKey: String
     var text: String
 
+    init(_ key: String, _ text: String = "") {
+        primaryKey = key
+        self.text = text
+    }
+
     /// Encodes to `size` bytes, at least 64; one byte less where the length prefix doesn't allow the size.
     static func sized(_ key: String, _ size: Int, filler: Character = "x") -> Note {
-        var note = Note(primaryKey: key, text: String(repeating: filler, count: size))
+        var note = Note(key, String(repeating: filler, count: size))
         while let count = try? note.archive().count, count > size { note.text.removeLast(count - size) }
         return note
     }

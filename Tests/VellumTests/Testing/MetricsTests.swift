@@ -11,7 +11,7 @@ import VellumTesting
     /// An archive that contains a note before it is reported.
     private func reportedNotes() throws -> (ArchiveManager<Note>, ArchiveMetrics) {
         let notes = try store.factory.archives(for: Note.self)
-        notes.record(Note(primaryKey: "before", text: ""))
+        notes.record(Note("before"))
         let metrics = ArchiveMetrics(factory: kit)
         metrics.add(notes)
         return (notes, metrics)
@@ -22,7 +22,7 @@ import VellumTesting
         func counted(_ name: String) throws -> Int64 {
             try kit.expectCounter("vellum.\(name)", [("archive", "Note")]).totalValue
         }
-        for key in ["a", "b"] { notes.record(Note(primaryKey: key, text: "")) }
+        for key in ["a", "b"] { notes.record(Note(key)) }
         for key in ["a", "a", "never"] { _ = notes.access(archiveWithKey: key) }
         metrics.report()
         metrics.report()
@@ -33,7 +33,7 @@ import VellumTesting
         #expect(bytes == Double(notes.statistics?.diskBytes ?? 0))
         // The counters of the archive that replaces a removed one start at 0.
         try store.reset()
-        notes.record(Note(primaryKey: "c", text: ""))
+        notes.record(Note("c"))
         metrics.report()
         #expect(try counted("records") == 3)
         notes.delete(archiveWithKey: "c")
@@ -48,15 +48,15 @@ import VellumTesting
         func durations(_ call: String) throws -> [Int64] {
             try kit.expectTimer("vellum.duration", [("archive", "Note"), ("call", call)]).values
         }
-        notes.record(Note(primaryKey: "a", text: ""))
+        notes.record(Note("a"))
         // The first one is a hit in memory.
         for key in ["a", "never", "none"] { _ = notes.access(archiveWithKey: key) }
-        notes.record(all: [Note(primaryKey: "b", text: ""), Note(primaryKey: "c", text: "")])
+        notes.record(all: [Note("b"), Note("c")])
         _ = notes.where(\.text == "").getResults()
         let pause = Duration.milliseconds(20)
         _ = try await notes.asynchronous.value(forKey: "d") {
             try await Task.sleep(for: pause)
-            return Note(primaryKey: "d", text: "")
+            return Note("d")
         }
         notes.delete(archiveWithKey: "a")
         #expect(try durations("record").count == 2 && durations("change").count == 1)

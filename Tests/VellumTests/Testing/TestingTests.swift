@@ -10,9 +10,7 @@ import VellumTesting
         let notes = try store.factory.archives(for: Note.self)
         let clock = ManualClock()
         try await clock.run {
-            notes.record(
-                Note(primaryKey: "a", text: ""),
-                options: .init(expiresIn: .seconds(3_600), inMemory: .seconds(60)))
+            notes.record(Note("a"), options: .init(expiresIn: .seconds(3_600), inMemory: .seconds(60)))
             clock.advance(by: .seconds(3_599))
             #expect(notes.access(archiveWithKey: "a") != nil)
             let left = try await notes.perform { try $0.throwing.remainingLifetime(for: "a") }
@@ -25,7 +23,7 @@ import VellumTesting
         let sessions = try store.factory.archives(
             for: Note.self, named: "sessions", lifetime: .seconds(80), slides: true)
         clock.run {
-            for key in ["used", "listed", "left"] { sessions.record(Note(primaryKey: key, text: "")) }
+            for key in ["used", "listed", "left"] { sessions.record(Note(key)) }
             for _ in 0..<5 {
                 clock.advance(by: .seconds(60))
                 #expect(sessions.access(archiveWithKey: "used") != nil)
@@ -42,13 +40,13 @@ import VellumTesting
         var other: TestStore? = TestStore(inMemory: false)
         let path = try #require(other).path
         let notes = try #require(other).factory.archives(for: Note.self)
-        notes.record(Note(primaryKey: "a", text: "1"))
+        notes.record(Note("a", "1"))
         let elsewhere = try #require(other).otherProcess().archives(for: Note.self)
         #expect(elsewhere.access(archiveWithKey: "a") != nil)
         try #require(other).reset()
         #expect(elsewhere.access(archiveWithKey: "a") == nil, "absent from the memory of other processes")
         #expect(notes.count == 0 && notes.access(archiveWithKey: "a") == nil)
-        notes.record(Note(primaryKey: "b", text: "1"))
+        notes.record(Note("b", "1"))
         #expect(notes.accessAll().map(\.primaryKey) == ["b"])
         #expect(try store.factory.archives(for: Note.self).count == 0, "another store")
         #expect(FileManager.default.fileExists(atPath: path))
@@ -65,7 +63,7 @@ import VellumTesting
         }
         func visit(_ notes: any ArchiveAccess<Note>) -> String {
             let text = (notes.access(archiveWithKey: "visits")?.text ?? "") + "|"
-            notes.update(Note(primaryKey: "visits", text: text))
+            notes.update(Note("visits", text))
             return text
         }
         #expect(visit(Nobody()) == "|" && visit(Nobody()) == "|")
