@@ -18,29 +18,21 @@ struct Several<each Part>: Codable { var a = 1 }
 
 /// Collections that aren't `Codable`, and hostile forms of them.
 @Suite struct ItemFormTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "nest-\(UUID().uuidString)")
-
-    private func nest() -> Nest { Nest(named: "N", store: folder) }
-    private func done() { discard(folder.path) }
-
-    private func add(_ item: Any, _ key: String, to nest: Nest) {
-        nest.add(item: item, withKey: key, expirationPolicy: .never, andPersistancePolicy: .long)
-    }
+    private let place = Place()
 
     /// Adds the item, and returns the item that another nest reads.
     private func stored(_ item: Any, _ key: String = "k") throws -> Any {
-        let nest = nest()
-        add(item, key, to: nest)
+        let nest = place.nest()
+        nest.add(item, key, .never, .long)
         try #require(nest.isPersisted(key), "\(key): \(nest.problem(with: key) ?? "")")
-        let again = self.nest()
+        let again = place.nest()
         return try #require(again[key], "\(key): \(again.problem(with: key) ?? "")")
     }
 
     /// The reason why the item stays in memory.
     private func refusal(_ item: Any) throws -> String {
-        let nest = nest()
-        add(item, "k", to: nest)
+        let nest = place.nest()
+        nest.add(item, "k", .never, .long)
         try #require(nest["k"] != nil && !nest.isPersisted("k"))
         return try #require(nest.problem(with: "k"))
     }
@@ -49,16 +41,13 @@ struct Several<each Part>: Codable { var a = 1 }
     private func put(code: String? = nil, _ item: CBORValue, _ key: String = "k") throws {
         var terms: CBORMap = ["type": "Array", "mirror": false]
         if let code { terms.append(key: "code", value: .text(code)) }
-        let store = try Store.open(at: folder.path)
-        let items = try store.archive(
-            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+        let items = try place.archive()
         let whole: CBORValue = ["terms": .map(terms), "item": item]
         try items.put(whole.encoded, forKey: key, encoding: .cbor)
     }
 
     @Test("collections with collections as keys are read back or stay in memory")
     func collectionsAsKeys() throws {
-        defer { done() }
         let byArray = try stored([[1, 2]: "x", [3]: 7] as [[Int]: Any]) as? [[Int]: Any]
         #expect(byArray?.count == 2 && byArray?[[1, 2]] as? String == "x" && byArray?[[3]] as? Int == 7)
         for set in [
@@ -78,7 +67,6 @@ struct Several<each Part>: Codable { var a = 1 }
     }
 
     @Test("Foundation's collections as keys stay in memory") func foundationCollectionsAsKeys() throws {
-        defer { done() }
         let list = NSArray(array: [1])
         for item in [
             NSSet(object: list), NSSet(object: NSDictionary(dictionary: ["a": 1])),
@@ -95,7 +83,7 @@ struct Several<each Part>: Codable { var a = 1 }
         await #expect(processExitsWith: .success) {
             alarm(300)
             let tests = ItemFormTests()
-            defer { tests.done() }
+            defer { withExtendedLifetime(tests) {} }
             var set = NSSet(array: [1])
             for _ in 0..<40 { set = NSSet(array: [set]) }
             let inner = NSDictionary(object: 1, forKey: NSDictionary(dictionary: ["a": 1]))
@@ -115,11 +103,11 @@ struct Several<each Part>: Codable { var a = 1 }
             for _ in 0..<100 { pairs = .map(CBORMap([.init(key: pairs, value: 1)])) }
             for form in [hashables, objects, pairs, .tagged(0x4e65_7309, [coded])] {
                 try tests.put(form)
-                let nest = tests.nest()
+                let nest = tests.place.nest()
                 try #require(nest["k"] == nil && nest.problem(with: "k") != nil)
             }
             try tests.put(coded)
-            try #require(tests.nest()["k"] != nil)
+            try #require(tests.place.nest()["k"] != nil)
         }
     }
 
@@ -127,7 +115,7 @@ struct Several<each Part>: Codable { var a = 1 }
         await #expect(processExitsWith: .success) { [levels] in
             alarm(300)
             let tests = ItemFormTests()
-            defer { tests.done() }
+            defer { withExtendedLifetime(tests) {} }
             // Each level is an optional tuple of ten of the level below.
             var code = "Si_" + String(repeating: "Si", count: 9) + "tSg"
             for level in 1..<levels {
@@ -137,7 +125,7 @@ struct Several<each Part>: Codable { var a = 1 }
             try tests.put(code: code, 1, "whole")
             try tests.put([.tagged(0x4e65_730a, [.text(code), 1])], "part")
             try tests.put(code: "Si_A1000A1000A1000At" + String(repeating: "m", count: 5_000), 1, "long")
-            let nest = tests.nest()
+            let nest = tests.place.nest()
             for key in ["whole", "part", "long"] {
                 try #require(nest[key] == nil && nest.problem(with: key) != nil)
             }
@@ -147,7 +135,7 @@ struct Several<each Part>: Codable { var a = 1 }
     @Test("a type whose decoding ends the process isn't decoded") func trappingTypes() async {
         await #expect(processExitsWith: .success) {
             let tests = ItemFormTests()
-            defer { tests.done() }
+            defer { withExtendedLifetime(tests) {} }
             let components = URLComponents()
             for item in [components, [components], ["c": components, "i": 1] as [String: Any]] as [Any] {
                 try #require(try tests.refusal(item).contains("damaged"))
@@ -156,7 +144,7 @@ struct Several<each Part>: Codable { var a = 1 }
             let form: CBORValue = ["path": "", "port": -1]
             try tests.put(code: code, form, "whole")
             try tests.put([.tagged(0x4e65_730a, [.text(code), form])], "part")
-            let nest = tests.nest()
+            let nest = tests.place.nest()
             for key in ["whole", "part"] {
                 try #require(nest[key] == nil && nest.problem(with: key)?.contains("damaged") == true)
             }
@@ -164,7 +152,6 @@ struct Several<each Part>: Codable { var a = 1 }
     }
 
     @Test func namesOfTypes() throws {
-        defer { done() }
         typealias Two = Pair<GGGGGGGGGGGGGGGGGGGG, Spot>
         let two = Two(first: GGGGGGGGGGGGGGGGGGGG(), second: Spot(x: 1))
         let items: [any Codable] = [
@@ -183,12 +170,10 @@ struct Several<each Part>: Codable { var a = 1 }
 
     @Test("an item with an invalid interval expires at once after reading, too")
     func invalidIntervals() throws {
-        defer { done() }
-        let nest = nest()
+        let nest = place.nest()
         for interval: Double in [.nan, -Double.infinity, -1, 0] {
-            nest.add(
-                item: "x", withKey: "k", expirationPolicy: .custom(interval), andPersistancePolicy: .long)
-            let again = self.nest()
+            nest.add("x", "k", .custom(interval), .long)
+            let again = place.nest()
             for nest in [nest, again] {
                 #expect(nest["k"] as? String == "x")
                 nest.clearExpired()
@@ -198,7 +183,6 @@ struct Several<each Part>: Codable { var a = 1 }
     }
 
     @Test("values in an AnyHashable keep their types") func hashableTypes() throws {
-        defer { done() }
         let items = [
             AnyHashable(NSNumber(value: 1)), AnyHashable(NSNumber(value: 1.5)), AnyHashable(NSString("a")),
             AnyHashable(7),
@@ -210,7 +194,6 @@ struct Several<each Part>: Codable { var a = 1 }
     }
 
     @Test("items are read back unchanged or stay in memory") func unchangedItems() throws {
-        defer { done() }
         let named = try #require(
             try stored([NSString("a"): 1, "b": 2] as [AnyHashable: Any]) as? [AnyHashable: Any])
         #expect(named.keys.contains { type(of: $0.base) == NSString.self } && named.count == 2)

@@ -54,11 +54,7 @@ private struct Stored: Codable {
 
 /// Objects that are stored as keyed archives, and damaged or hostile archives.
 @Suite struct KeyedArchiveTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "nest-\(UUID().uuidString)")
-
-    private func nest() -> Nest { Nest(named: "N", store: folder) }
-    private func done() { discard(folder.path) }
+    private let place = Place()
 
     private func archive(of object: NSObject) throws -> Data {
         try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
@@ -66,16 +62,13 @@ private struct Stored: Codable {
 
     /// Stores an entry directly, without a nest.
     private func put(_ archive: Data, forKey key: String) throws {
-        let store = try Store.open(at: folder.path)
-        let items = try store.archive(
-            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+        let items = try place.archive()
         try items.put(try CBOREncoder().encode(Stored(archive: archive)), forKey: key, encoding: .cbor)
     }
 
     @Test("items with unarchivable parts stay in memory") func unarchivableParts() {
-        defer { done() }
         struct Local: Codable { var x: Int }
-        let nest = nest()
+        let nest = place.nest()
         var deep: Any = 1
         for _ in 0..<300 { deep = [deep] as [Any] }
         let items: [String: Any] = [
@@ -90,20 +83,19 @@ private struct Stored: Codable {
             "local": ["l": Local(x: 1)] as [String: Any],
         ]
         for (key, item) in items {
-            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            nest.add(item, key, .long, .long)
             #expect(nest[key] != nil && !nest.isPersisted(key), "\(key)")
             #expect(nest.problem(with: key) != nil, "\(key)")
         }
         let sound: [String: Any] = [
             "n": 1, "t": "t", "d": Date(), "l": [1, "a", [2.5]] as [Any], "o": NSNull(),
         ]
-        nest.add(item: sound, withKey: "sound", expirationPolicy: .long, andPersistancePolicy: .long)
+        nest.add(sound, "sound", .long, .long)
         #expect(nest.isPersisted("sound"), "\(nest.problem(with: "sound") ?? "")")
     }
 
     @Test("absent values in a collection are null") func absentValues() throws {
-        defer { done() }
-        let nest = nest()
+        let nest = place.nest()
         let name: String? = nil
         let items: [String: Any] = [
             "dictionary": ["name": name as Any, "age": 7] as [String: Any],
@@ -111,10 +103,10 @@ private struct Stored: Codable {
             "nested": ["l": [name as Any, [name as Any]]] as [String: Any],
         ]
         for (key, item) in items {
-            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            nest.add(item, key, .long, .long)
             #expect(nest.isPersisted(key), "\(key): \(nest.problem(with: key) ?? "")")
         }
-        let again = self.nest()
+        let again = place.nest()
         let read = try #require(again["dictionary"] as? [String: Any])
         #expect(read["name"] is NSNull && read["age"] as? Int == 7)
         let list = try #require(again["list"] as? [Any])
@@ -123,16 +115,15 @@ private struct Stored: Codable {
 
     /// On Linux an archive merges equal numbers of different kinds.
     @Test("numbers keep their kinds") func numberKinds() throws {
-        defer { done() }
-        let nest = nest()
+        let nest = place.nest()
         let date = Date(timeIntervalSince1970: 1_764_000_000.5)
         let item: [String: Any] = [
             "list": [true, false, 1, 0, 1.0, -7, 2.5] as [Any], "t": true, "i": 1, "d": 1.0, "date": date,
             "bytes": Data([1, 2]), "inner": ["ü": "x", "empty": [Any]()] as [String: Any],
         ]
-        nest.add(item: item, withKey: "k", expirationPolicy: .long, andPersistancePolicy: .long)
+        nest.add(item, "k", .long, .long)
         #expect(nest.isPersisted("k"), "\(nest.problem(with: "k") ?? "")")
-        let read = try #require(self.nest()["k"] as? [String: Any])
+        let read = try #require(place.nest()["k"] as? [String: Any])
         let list = try #require(read["list"] as? [Any])
         #expect(
             list.map { "\(type(of: $0)) \($0)" } == (item["list"] as? [Any])?.map { "\(type(of: $0)) \($0)" })
@@ -169,7 +160,6 @@ private struct Stored: Codable {
     }
 
     @Test("collections are read back with the types of all parts") func collectionTypes() throws {
-        defer { done() }
         let json = try JSONSerialization.jsonObject(
             with: Data(
                 #"{"a":true,"b":1,"c":1.0,"d":null,"e":[0,false,"x",{"f":2.5,"g":18446744073709551615}]}"#
@@ -206,16 +196,14 @@ private struct Stored: Codable {
             "interval": [DateInterval(start: Date(timeIntervalSince1970: 1), duration: 5)] as [Any],
             "date": [Date(timeIntervalSinceReferenceDate: 0.1 + 1e-9)] as [Any],
         ]
-        let nest = nest()
+        let nest = place.nest()
         nest.allow(Blind.self)
         for (key, item) in items {
-            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            nest.add(item, key, .long, .long)
             #expect(nest.isPersisted(key), "\(key): \(nest.problem(with: key) ?? "")")
         }
-        nest.add(
-            item: [counted, "z"] as [Any], withKey: "counted", expirationPolicy: .long,
-            andPersistancePolicy: .long)
-        let again = self.nest()
+        nest.add([counted, "z"] as [Any], "counted", .long, .long)
+        let again = place.nest()
         again.allow(Blind.self, NSCountedSet.self)
         for (key, item) in items where key != "absent" {
             let read = try #require(again[key], "\(key): \(again.problem(with: key) ?? "")")
@@ -228,7 +216,6 @@ private struct Stored: Codable {
     }
 
     @Test("damaged forms are reported as problems") func damagedForms() throws {
-        defer { done() }
         let forms: [CBORValue] = [
             .tagged(0x4e65_7300, .text("x")), .tagged(0x4e65_73ff, .unsigned(1)),
             .tagged(0x4e65_7303, .map(CBORMap([]))), .tagged(0x4e65_730a, ["Si"]),
@@ -237,14 +224,12 @@ private struct Stored: Codable {
             .tagged(0x4e65_7309, [[1], 2]), .undefined, .unsigned(.max),
             .map(CBORMap([.init(key: 1, value: 1), .init(key: 1, value: 2)])),
         ]
-        let store = try Store.open(at: folder.path)
-        let items = try store.archive(
-            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+        let items = try place.archive()
         for (number, form) in forms.enumerated() {
             let whole: CBORValue = ["terms": ["type": "Array", "mirror": false], "item": form]
             try items.put(whole.encoded, forKey: "k\(number)", encoding: .cbor)
         }
-        let nest = nest()
+        let nest = place.nest()
         for number in forms.indices {
             #expect(nest["k\(number)"] == nil, "\(number)")
             #expect(nest.problem(with: "k\(number)") != nil, "\(number)")
@@ -260,30 +245,27 @@ private struct Stored: Codable {
 
     /// On Linux, archiving these ends the process.
     @Test("classes without a name stay in memory") func unnamedClasses() {
-        defer { done() }
-        let nest = nest()
+        let nest = place.nest()
         nest.allow(Nested.self)
         for (key, item) in ["alone": Nested(), "part": ["n": Nested()] as [String: Any]] as [String: Any] {
-            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            nest.add(item, key, .long, .long)
             #if !canImport(Darwin)
             #expect(nest[key] != nil && !nest.isPersisted(key))
             #expect(nest.problem(with: key)?.contains("can't name") == true)
             #endif
         }
-        nest.add(
-            item: NSArray(array: ["a"]), withKey: "k", expirationPolicy: .long, andPersistancePolicy: .long)
-        let again = self.nest()
+        nest.add(NSArray(array: ["a"]), "k", .long, .long)
+        let again = place.nest()
         again.allow(Nested.self)
         #expect((again["k"] as? [Any])?.count == 1)
     }
 
     @Test("objects that an archive alters stay in memory") func alteredObjects() {
-        defer { done() }
-        let nest = nest()
+        let nest = place.nest()
         let text = NSMutableAttributedString(string: "a", attributes: [.init("n"): 1])
         for (key, item) in ["text": text, "part": ["t": text] as [String: Any]] as [String: Any] {
-            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
-            let back: Any? = nest.isPersisted(key) ? self.nest()[key] : nil
+            nest.add(item, key, .long, .long)
+            let back: Any? = nest.isPersisted(key) ? place.nest()[key] : nil
             #expect(back.map { "\($0)" } == "\(item)" || nest.problem(with: key) != nil, "\(key)")
         }
     }
@@ -291,13 +273,10 @@ private struct Stored: Codable {
     private enum OwnError: Error { case x }
 
     @Test("an archive of another API is refused and kept") func foreignArchives() throws {
-        defer { done() }
-        let store = try Store.open(at: folder.path)
-        let others = try store.archive(
-            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Swift.String"))
+        let others = try place.archive(typeName: "Swift.String")
         try others.put([1], forKey: "a", encoding: .cbor)
-        let nest = nest()
-        nest.add(item: 1, withKey: "k", expirationPolicy: .long, andPersistancePolicy: .long)
+        let nest = place.nest()
+        nest.add(1, "k", .long, .long)
         #expect(nest["k"] as? Int == 1 && !nest.isPersisted("k"))
         #expect(nest.lastProblem.map { "\($0)" }?.contains("Swift.String") == true)
         nest.clear()
@@ -320,8 +299,7 @@ private struct Stored: Codable {
     }
 
     @Test("an item that can't be read back isn't reported as persisted") func unreadableItems() {
-        defer { done() }
-        let nest = nest()
+        let nest = place.nest()
         let ring = Link()
         ring.next = Link()
         ring.next?.next = ring
@@ -329,15 +307,14 @@ private struct Stored: Codable {
         for (item, reason) in [(Forgetful(), "can't be read back"), (ring, "contains itself")]
             as [(NSObject, String)]
         {
-            nest.add(item: item, withKey: "k", expirationPolicy: .never, andPersistancePolicy: .long)
+            nest.add(item, "k", .never, .long)
             #expect(nest["k"] as? NSObject === item && !nest.isPersisted("k"))
             #expect(nest.problem(with: "k")?.contains(reason) == true, "\(nest.problem(with: "k") ?? "")")
         }
     }
 
     @Test("objects are read back equal") func objects() throws {
-        defer { done() }
-        let first = nest()
+        let first = place.nest()
         let chain = Link()
         chain.next = Link()
         let items: [String: NSObject] = [
@@ -357,11 +334,11 @@ private struct Stored: Codable {
             "many": NSArray(array: (0..<3_000).map { NSNumber(value: $0) }),
         ]
         for (key, item) in items {
-            first.add(item: item, withKey: key, expirationPolicy: .custom(0), andPersistancePolicy: .long)
+            first.add(item, key, .custom(0), .long)
             let back = try #require(first[key] as? NSObject, "\(key): \(first.lastProblem ?? "")")
             #expect(back.isEqual(item), "\(key): \(back)")
         }
-        first.add(item: chain, withKey: "chain", expirationPolicy: .custom(0), andPersistancePolicy: .long)
+        first.add(chain, "chain", .custom(0), .long)
         #expect((first["chain"] as? Link)?.next?.next == nil && (first["chain"] as? Link)?.next != nil)
     }
 
@@ -369,7 +346,7 @@ private struct Stored: Codable {
     func damagedArchives() async throws {
         await #expect(processExitsWith: .success) {
             let tests = KeyedArchiveTests()
-            defer { tests.done() }
+            defer { withExtendedLifetime(tests) {} }
             let good = try tests.archive(
                 of: NSDictionary(dictionary: ["a": NSNumber(value: 1), "b": NSArray(array: ["x"])]))
             let bad = [
@@ -382,7 +359,7 @@ private struct Stored: Codable {
                 "its own class": try tests.changed(good) { fields, _, root in fields["$class"] = root },
                 "nothing": try tests.changed(good) { _, objects, _ in objects = [] },
             ]
-            let nest = tests.nest()
+            let nest = tests.place.nest()
             for (name, archive) in bad {
                 try tests.put(archive, forKey: name)
                 try #require(nest[name] == nil && nest.problem(with: name)?.contains("archive") == true)
@@ -410,8 +387,8 @@ private struct Stored: Codable {
         await #expect(processExitsWith: .success) {
             alarm(300)
             let tests = KeyedArchiveTests()
-            defer { tests.done() }
-            let nest = tests.nest()
+            defer { withExtendedLifetime(tests) {} }
+            let nest = tests.place.nest()
             nest.allow(
                 NSOrderedSet.self, NSMutableOrderedSet.self, NSCountedSet.self, NSURLQueryItem.self,
                 NSIndexSet.self)
@@ -442,9 +419,7 @@ private struct Stored: Codable {
             try tests.put(counted, forKey: "counted")
             try #require((nest["counted"] as? NSCountedSet)?.count(for: "a") == 2)
             #if !canImport(Darwin)
-            nest.add(
-                item: NSURLQueryItem(name: "a", value: "b"), withKey: "k", expirationPolicy: .never,
-                andPersistancePolicy: .long)
+            nest.add(NSURLQueryItem(name: "a", value: "b"), "k", .never, .long)
             try #require(nest["k"] is NSURLQueryItem && !nest.isPersisted("k"))
             try #require(nest.problem(with: "k")?.contains("doesn't check the archive") == true)
             #endif
@@ -456,7 +431,7 @@ private struct Stored: Codable {
         await #expect(processExitsWith: .success) { [kind] in
             alarm(300)
             let tests = KeyedArchiveTests()
-            defer { tests.done() }
+            defer { withExtendedLifetime(tests) {} }
             var random = SeededGenerator(seed: 11)
             let items: [NSObject] = [
                 NSDictionary(dictionary: [
@@ -466,7 +441,7 @@ private struct Stored: Codable {
                 ]), NSOrderedSet(array: ["a", 1, NSDate()]), NSCountedSet(array: ["a", "a", 1]),
             ]
             let good = try tests.archive(of: items[kind])
-            let nest = tests.nest()
+            let nest = tests.place.nest()
             nest.allow(
                 Note.self, NSMutableDictionary.self, NSMutableString.self, NSOrderedSet.self,
                 NSCountedSet.self)
