@@ -9,14 +9,14 @@ import Testing
     private let place = Place()
     private var store: PapyrusStore { place.store }
 
-    private func cars() async -> [Car] { await store.objects(type: Car.self).execute() }
+    private func cars() async -> [Car] { await store.all(Car.self) }
 
     @Test("a merge replaces all objects of the type") func merging() async {
         await store.save(objects: [Car(id: "a"), Car(id: "b")])
         await store.save(Model(id: "b"))
         await store.merge(with: [Car(id: "c"), Car(id: "a", model: "new")])
         #expect(await cars() == [Car(id: "a", model: "new"), Car(id: "c")], "a stays first")
-        #expect(await store.objects(type: Model.self).execute().count == 1, "other types stay")
+        #expect(await store.all(Model.self).count == 1, "other types stay")
         await store.merge(with: [Car]())
         #expect(await cars().isEmpty)
     }
@@ -52,9 +52,9 @@ import Testing
         await store.save(Shape(id: 1))
         await store.save(OtherShape(id: 2, sides: 4))
         await store.merge(objects: [OtherShape(id: 3, sides: 3)], into: { _ in true })
-        #expect(await store.objects(type: Shape.self).execute().map(\.id) == [1, 3])
+        #expect(await store.all(Shape.self).map(\.id) == [1, 3])
         await store.merge(with: [OtherShape(id: 3, sides: 3)])
-        #expect(await store.objects(type: Shape.self).execute().map(\.id) == [3])
+        #expect(await store.all(Shape.self).map(\.id) == [3])
     }
 
     @Test("merged objects are stored with their relations") func mergingRelations() async throws {
@@ -65,8 +65,8 @@ import Testing
         }
         await store.merge(with: [maker("a", ["1"]), maker("b", ["2"])])
         await store.merge(with: [maker("b", ["3"])])
-        #expect(await store.objects(type: Maker.self).execute() == [maker("b", ["3"])])
-        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
+        #expect(await store.all(Maker.self) == [maker("b", ["3"])])
+        #expect(await store.all(Model.self).map(\.id) == ["1", "2", "3"])
     }
 
     @Test("objects saved during a merge stay", arguments: [true, false])
@@ -149,8 +149,7 @@ import Testing
             merger.signal(SIGKILL)
             merger.waitForEnd()
         }
-        let complaint = Piece.complaint(
-            about: await store.objects(type: Piece.self).execute(), count: count)
+        let complaint = Piece.complaint(about: await store.all(Piece.self), count: count)
         #expect(complaint == nil)
         looker.waitForEnd()
         #expect(looker.code == 0, "the other process found a mixed set")
@@ -178,7 +177,7 @@ import Testing
         let mergers = try [worker("merge", "300", "0"), worker("merge", "300", "100001")]
         var looks = 0
         let isEnough = try await eventually {
-            let pieces = await store.objects(type: Piece.self).execute()
+            let pieces = await store.all(Piece.self)
             let complaint = Piece.complaint(about: pieces, count: 300)
             #expect(complaint == nil)
             if !pieces.isEmpty { looks += 1 }

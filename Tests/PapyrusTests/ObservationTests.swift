@@ -24,6 +24,12 @@ import Testing
         }
     }
 
+    @discardableResult
+    private func end(_ task: Task<(any Error)?, Never>) async -> (any Error)? {
+        task.cancel()
+        return await task.value
+    }
+
     private struct Carrier<Value>: @unchecked Sendable { let value: Value }
 
     @Test("a stream starts with the present objects and follows changes") func streams() async throws {
@@ -43,8 +49,7 @@ import Testing
         store.reset()
         #expect(try await eventually { found.all.last?.isEmpty == true })
         #expect(found.all.count == 6)
-        task.cancel()
-        #expect(await task.value == nil)
+        #expect(await end(task) == nil)
     }
 
     /// The published library returns two values if an object is saved between the creation of a stream and its loop.
@@ -62,8 +67,7 @@ import Testing
         await store.save(Car(id: "b"))
         #expect(try await eventually { found.all.last?.count == 2 })
         #expect(found.all == [[], [Car(id: "a")], [Car(id: "a"), Car(id: "b")]])
-        task.cancel()
-        #expect(await task.value == nil)
+        #expect(await end(task) == nil)
     }
 
     @Test("an object's stream starts when it is created") func objectStreams() async throws {
@@ -75,8 +79,7 @@ import Testing
         let found = Found<Car>()
         let task = follow(stream, into: found)
         #expect(try await eventually { found.all == [Car(id: "a"), Car(id: "a", model: "new")] })
-        task.cancel()
-        _ = await task.value
+        await end(task)
         let error = await follow(none, into: Found<Car>()).value as? PapyrusStore.QueryError
         #expect(error?.isNotFound == true)
     }
@@ -94,8 +97,7 @@ import Testing
             let task = follow(stream, into: first)
             #expect(try await eventually { !first.all.isEmpty })
             #expect(first.all.first?.count == number / 5)
-            task.cancel()
-            _ = await task.value
+            await end(task)
         }
     }
 
@@ -109,8 +111,7 @@ import Testing
         await store.save(Car(id: "b", model: "x"))
         #expect(try await eventually { found.all.count > 1 })
         #expect(found.all == [[], [Car(id: "b", model: "x")]])
-        task.cancel()
-        _ = await task.value
+        await end(task)
     }
 
     @Test("an object's stream ends with its deletion") func deletedObject() async throws {
@@ -154,10 +155,7 @@ import Testing
         )
         await store.save(Model(id: "s", name: "back"))
         #expect(try await eventually { one.all.last?.models.first?.name == "back" })
-        for task in tasks {
-            task.cancel()
-            _ = await task.value
-        }
+        for task in tasks { await end(task) }
     }
 
     @Test("a burst of changes gives few values, the last included") func bursts() async throws {
@@ -258,8 +256,7 @@ import Testing
         #expect(try await eventually { found.all.last?.isEmpty == true })
         await store.save(Car(id: "b"))
         #expect(try await eventually { found.all.last?.map(\.id) == ["b"] })
-        task.cancel()
-        _ = await task.value
+        await end(task)
     }
 
     @Test("an error of a filter ends the stream") func throwingFilter() async throws {

@@ -163,6 +163,6 @@ import Combine
         #expect(try await eventually { seen.withLock { $0 } == 600 })
         cancellables = []
         await store.save(Car(id: "c"))
-        #expect(await store.objects(type: Car.self).execute().count == 3)
+        #expect(await store.all(Car.self).count == 3)
     }
 }

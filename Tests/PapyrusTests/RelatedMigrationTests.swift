@@ -43,10 +43,10 @@ import Testing
         for number in 0..<1_200 where number != 1_100 {
             await store.save(Friend1(id: "\(number)", name: "n", friends: number == 1_150 ? [b] : []))
         }
-        let order = await store.objects(type: Friend1.self).execute().map(\.id)
+        let order = await store.all(Friend1.self).map(\.id)
         await store.register(migration: migration)
-        #expect(await store.objects(type: Friend1.self).execute().isEmpty)
-        let new = await store.objects(type: Friend2.self).execute()
+        #expect(await store.all(Friend1.self).isEmpty)
+        let new = await store.all(Friend2.self)
         #expect(new.map(\.id).filter { $0 != "new" } == order)
         #expect(new.allSatisfy { $0.name == "new" || $0.name.hasSuffix("!") })
         #expect(new.first { $0.id == "b" }?.friends.map(\.name) == ["last!"])
@@ -82,16 +82,16 @@ import Testing
         if ordersFirst { try await store.throwing.register(migration: ordersTo2) }
         try await store.throwing.register(migration: customersTo2)
         if !ordersFirst { try await store.throwing.register(migration: ordersTo2) }
-        let order = try await store.object(id: 7, of: Order2.self).execute()
+        let order = try await store.one(7, Order2.self)
         #expect(order.customers.map(\.name) == ["carl!"])
         #expect(order.customers.first?.items == [item])
-        #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["carl!"])
-        #expect(await store.objects(type: Customer1.self).execute().isEmpty)
+        #expect(await store.all(Customer2.self).map(\.name) == ["carl!"])
+        #expect(await store.all(Customer1.self).isEmpty)
         // A later save isn't only a reference.
         await store.save(Customer2(id: "c", name: "changed", items: []))
         await store.save(Customer1(id: "d", name: "dora", items: []))
         try await store.throwing.register(migration: customersTo2)
-        #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["changed", "dora!"])
+        #expect(await store.all(Customer2.self).map(\.name) == ["changed", "dora!"])
     }
 
     @Test("an object may be referred to by its new identifier before its migration")
@@ -107,10 +107,10 @@ import Testing
                     id: "user-" + $0.id, name: $0.name + "!",
                     friends: $0.friends.map { Friend2(id: "user-" + $0.id, name: "", friends: []) })
             })
-        let new = await store.objects(type: Friend2.self).execute()
+        let new = await store.all(Friend2.self)
         #expect(new.count == count && new.allSatisfy { $0.name == "n!" })
         #expect(new.first { $0.id == "user-0" }?.friends.map(\.id) == ["user-1100"])
-        #expect(await store.objects(type: Friend1.self).execute().isEmpty)
+        #expect(await store.all(Friend1.self).isEmpty)
     }
 
     @Test("relations are kept with concurrent writers and over several runs")
@@ -121,7 +121,7 @@ import Testing
             await store.save(Friend1(id: "\(number)", name: "n", friends: [friend]))
         }
         // Relations saved with an object replace the former ones.
-        let empty = await store.objects(type: Friend1.self).execute().filter(\.friends.isEmpty).count
+        let empty = await store.all(Friend1.self).filter(\.friends.isEmpty).count
         let other = PapyrusStore(url: place.url)
         let conversions = Guarded(0)
         let migration = Migration<Friend1, Friend2> {
@@ -140,7 +140,7 @@ import Testing
                 friends: $0.friends.map { Friend2(id: $0.id, name: "", friends: []) })
         }
         try await store.throwing.register(migration: migration)
-        let new = await store.objects(type: Friend2.self).execute()
+        let new = await store.all(Friend2.self)
         #expect(new.count == count)
         #expect(new.filter(\.friends.isEmpty).count == empty)
         #expect(new.allSatisfy { $0.name == "n" })
@@ -177,19 +177,19 @@ import Testing
         for _ in 0..<3 {
             try await store.throwing.register(migration: customersTo2)
             try await store.throwing.register(migration: customersTo3)
-            if await store.objects(type: Order1.self).execute().count == 1 {
-                var customer = try await store.object(id: "c", of: Customer3.self).execute()
+            if await store.all(Order1.self).count == 1 {
+                var customer = try await store.one("c", Customer3.self)
                 #expect(customer.name == "carl!?")
                 customer.name = "edited"
                 await store.save(customer)
             }
             try await store.throwing.register(migration: ordersTo2)
             try await store.throwing.register(migration: ordersTo3)
-            let order = try await store.object(id: 7, of: Order3.self).execute()
+            let order = try await store.one(7, Order3.self)
             #expect(order.customers.map(\.name) == ["edited"])
             #expect(order.customers.first?.items == [item])
         }
-        #expect(await store.objects(type: Customer2.self).execute().isEmpty)
+        #expect(await store.all(Customer2.self).isEmpty)
     }
 
     @Test("a migration doesn't restore deleted objects") func deletedObjects() async throws {
@@ -198,8 +198,8 @@ import Testing
         try await store.throwing.register(migration: customersTo2)
         await store.delete(Customer2(id: "c", name: "", items: []))
         try await store.throwing.register(migration: ordersTo2)
-        let order = try await store.object(id: 7, of: Order2.self).execute()
+        let order = try await store.one(7, Order2.self)
         #expect(order.customers.map(\.name) == ["d!"])
-        #expect(await store.objects(type: Customer2.self).execute().map(\.id) == ["d"])
+        #expect(await store.all(Customer2.self).map(\.id) == ["d"])
     }
 }

@@ -38,7 +38,7 @@ struct Maker: Papyrus, Sendable {
     }
 
     private func loaded(_ id: String = "t") async throws -> Maker {
-        try await store.object(id: id, of: Maker.self).execute()
+        try await store.one(id, Maker.self)
     }
 
     @Test("a parent is saved with its children") func savingParents() async throws {
@@ -47,9 +47,9 @@ struct Maker: Papyrus, Sendable {
         parent.former = [Model(id: "roadster")]
         await store.save(parent)
         #expect(try await loaded() == parent)
-        #expect(await store.objects(type: Maker.self).execute() == [parent])
-        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["s", "3", "roadster"])
-        #expect(try await store.object(id: address.id, of: Address.self).execute() == address)
+        #expect(await store.all(Maker.self) == [parent])
+        #expect(await store.all(Model.self).map(\.id) == ["s", "3", "roadster"])
+        #expect(try await store.one(address.id, Address.self) == address)
         let empty = Maker(id: "e", models: [], address: address, office: nil, former: [])
         await store.save(empty)
         #expect(try await loaded("e") == empty)
@@ -63,7 +63,7 @@ struct Maker: Papyrus, Sendable {
         #expect(try await loaded().address.lineOne == "moved")
         // Saving an outdated parent also saves its outdated children.
         await store.save(maker())
-        #expect(try await store.object(id: "s", of: Model.self).execute().name == "Model s")
+        #expect(try await store.one("s", Model.self).name == "Model s")
     }
 
     @Test("a deleted child is omitted where it is optional, and otherwise kept")
@@ -80,7 +80,7 @@ struct Maker: Papyrus, Sendable {
         #expect(now.office == nil)
         #expect(now.address == address, "a maker needs an address")
         await store.delete(now)
-        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["3", "x"], "children stay")
+        #expect(await store.all(Model.self).map(\.id) == ["3", "x"], "children stay")
     }
 
     private struct Tag: Papyrus {
@@ -96,10 +96,10 @@ struct Maker: Papyrus, Sendable {
     @Test("a deleted child isn't rebuilt from its identifier") func deletedOptionalChild() async throws {
         await store.save(Tagged(id: "x", tag: Tag(id: "t", text: "hello")))
         await store.delete(id: "t", of: Tag.self)
-        let parent = try await store.object(id: "x", of: Tagged.self).execute()
+        let parent = try await store.one("x", Tagged.self)
         #expect(parent.tag == nil)
         await store.save(parent)
-        #expect(await store.objects(type: Tag.self).execute().isEmpty)
+        #expect(await store.all(Tag.self).isEmpty)
     }
 
     @Test("a child can move between parents") func movedChild() async throws {
@@ -107,7 +107,7 @@ struct Maker: Papyrus, Sendable {
         await store.save(objects: [maker("a", ["1"]), maker("b", ["3", "2"])])
         #expect(try await loaded("a").models.map(\.id) == ["1"])
         #expect(try await loaded("b").models.map(\.id) == ["3", "2"])
-        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
+        #expect(await store.all(Model.self).map(\.id) == ["1", "2", "3"])
     }
 
     // MARK: Several levels, circles
@@ -134,7 +134,7 @@ struct Maker: Papyrus, Sendable {
     /// An object in its own relations is loaded without its relations.
     @Test("saving an object loaded within a cycle keeps its relations") func cycles() async throws {
         func friend(_ id: String) async throws -> Friend {
-            try await store.object(id: id, of: Friend.self).execute()
+            try await store.one(id, Friend.self)
         }
         let model = Model(id: "m", name: "Model m")
         let eve = Friend(id: "eve", friends: [], model: nil)
@@ -170,43 +170,39 @@ struct Maker: Papyrus, Sendable {
     @Test func relationsWithinRelations() async throws {
         let thread = Comment(1, [Comment(2, [Comment(3, [Comment(4)]), Comment(5)]), Comment(6)])
         await store.save(thread)
-        #expect(try await store.object(id: 1, of: Comment.self).execute() == thread)
-        #expect(await store.objects(type: Comment.self).execute().count == 6)
+        #expect(try await store.one(1, Comment.self) == thread)
+        #expect(await store.all(Comment.self).count == 6)
         await store.save(Comment(3, [Comment(7, text: "late")], text: "edited"))
-        let now = try await store.object(id: 1, of: Comment.self).execute()
+        let now = try await store.one(1, Comment.self)
         #expect(now.replies[0].replies[0].text == "edited")
         #expect(now.replies[0].replies[0].replies.map(\.id) == [7])
     }
 
-    private func chain(_ count: Int) -> Comment {
-        (1..<count).reversed().reduce(Comment(count)) { Comment($1, [$0]) }
+    private func chain(_ first: Int = 1, to last: Int) -> Comment {
+        (first..<last).reversed().reduce(Comment(last)) { Comment($1, [$0]) }
     }
 
     @Test("relations may be deep up to a limit") func depthLimit() async throws {
         #if canImport(Darwin)
-        let deep = chain(15)
+        let deep = chain(to: 15)
         #else
-        let deep = chain(60)
+        let deep = chain(to: 60)
         #endif
         await store.save(deep)
-        #expect(try await store.object(id: 1, of: Comment.self).execute() == deep)
+        #expect(try await store.one(1, Comment.self) == deep)
         store.reset()
         // Too many levels are saved, but can be loaded only in parts.
-        await store.save(chain(1_000))
-        let problem = await queryError { try await store.object(id: 1, of: Comment.self).execute() }
+        await store.save(chain(to: 1_000))
+        let problem = await queryError { try await store.one(1, Comment.self) }
         #expect(problem?.schemaProblem?.contains("deep") == true)
-        #expect(try await store.object(id: 990, of: Comment.self).execute() == chainPart(990, 1_000))
-    }
-
-    private func chainPart(_ first: Int, _ last: Int) -> Comment {
-        (first..<last).reversed().reduce(Comment(last)) { Comment($1, [$0]) }
+        #expect(try await store.one(990, Comment.self) == chain(990, to: 1_000))
     }
 
     @Test("the outermost of several objects with one identifier is saved") func precedence() async throws {
         let within = Comment(
             1, [Comment(2, [Comment(1, text: "a copy within")], text: "two")], text: "itself")
         await store.save(within)
-        let one = try await store.object(id: 1, of: Comment.self).execute()
+        let one = try await store.one(1, Comment.self)
         #expect(one.text == "itself" && one.replies.map(\.id) == [2])
         // In a cycle the second occurrence has empty relations.
         #expect(one.replies[0].replies == [Comment(1, text: "itself")])
@@ -214,7 +210,7 @@ struct Maker: Papyrus, Sendable {
         for order in [[0, 1], [1, 0]] {
             let both = [Comment(3, [Comment(4, text: "held")]), Comment(4, text: "given")]
             await store.save(objects: order.map { both[$0] })
-            #expect(try await store.object(id: 4, of: Comment.self).execute().text == "given")
+            #expect(try await store.one(4, Comment.self).text == "given")
         }
     }
 
@@ -245,13 +241,13 @@ struct Maker: Papyrus, Sendable {
             }
         }
         await store.save(people[0])
-        let all = await store.objects(type: Person.self).execute()
+        let all = await store.all(Person.self)
         #expect(Set(all.map(\.id)) == Set(0..<20))
         for person in all {
             #expect(person.friends.map(\.id) == (0..<20).filter { $0 != person.id })
             #expect(person.partner?.id == person.id ^ 1)
         }
-        let one = try await store.object(id: 7, of: Person.self).execute()
+        let one = try await store.one(7, Person.self)
         #expect(one.friends.count == 19 && one.friends[0].friends.count == 19)
     }
 
@@ -292,7 +288,7 @@ struct Maker: Papyrus, Sendable {
         hen.egg = Egg(2, hen)
         defer { hen.egg = nil }
         await store.save(hen)
-        let problem = await queryError { try await store.object(id: 2, of: Egg.self).execute() }
+        let problem = await queryError { try await store.one(2, Egg.self) }
         #expect(problem?.schemaProblem?.contains("make one optional") == true)
     }
 
@@ -304,16 +300,16 @@ struct Maker: Papyrus, Sendable {
     @Test("a shared child is stored once") func sharedChildren() async throws {
         let backs = (0..<500).map { Back(id: $0, maker: maker()) }
         await store.save(objects: backs)
-        #expect(await store.objects(type: Maker.self).execute() == [maker()])
-        #expect(await store.objects(type: Model.self).execute().count == 2)
-        #expect(await store.objects(type: Back.self).execute() == backs)
+        #expect(await store.all(Maker.self) == [maker()])
+        #expect(await store.all(Model.self).count == 2)
+        #expect(await store.all(Back.self) == backs)
     }
 
     @Test func manyChildren() async throws {
         let parent = maker("big", (0..<10_000).map { "\($0)" })
         await store.save(parent)
         #expect(try await loaded("big") == parent)
-        #expect(await store.objects(type: Model.self).execute().count == 10_000)
+        #expect(await store.all(Model.self).count == 10_000)
         await store.save(maker("big", ["1"]))
         #expect(try await loaded("big").models.count == 1)
     }
@@ -337,7 +333,7 @@ struct Maker: Papyrus, Sendable {
         for look in 0..<100 {
             let found =
                 look % 2 == 0
-                ? try await store.object(id: 1, of: Comment.self).execute()
+                ? try await store.one(1, Comment.self)
                 : try #require(await store.objects(type: Comment.self).filter { $0.id == 1 }.execute().first)
             #expect(Set([found.text] + found.replies.map(\.text)).count == 1)
         }
@@ -378,11 +374,11 @@ struct Maker: Papyrus, Sendable {
     @Test("an embedded object that became a relation is read") func embeddedObjects() async throws {
         let models = [Model(id: "s", name: "S"), Model(id: "3", name: "3")]
         await store.save(Embedded(id: "t", models: models, address: address))
-        let related = try await store.object(id: "t", of: Related.self).execute()
+        let related = try await store.one("t", Related.self)
         #expect(related.models == models && related.address == address && related.office == nil)
         await store.save(related)
-        #expect(await store.objects(type: Model.self).execute() == models)
-        #expect(try await store.object(id: "t", of: Related.self).execute() == related)
+        #expect(await store.all(Model.self) == models)
+        #expect(try await store.one("t", Related.self) == related)
     }
 
     // MARK: The browser

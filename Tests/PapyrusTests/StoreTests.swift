@@ -15,24 +15,24 @@ extension UUID: @retroactive LosslessStringConvertible {
     private let place = Place()
     private var store: PapyrusStore { place.store }
 
-    private func cars() async -> [String] { await store.objects(type: Car.self).execute().map(\.id) }
+    private func cars() async -> [String] { await store.all(Car.self).map(\.id) }
 
     // MARK: Saving and fetching
 
     @Test("saved objects are found by any store of the folder") func savedObjects() async throws {
         let car = Car(id: "a", model: "S")
         await store.save(car)
-        #expect(try await PapyrusStore(url: place.url).object(id: "a", of: Car.self).execute() == car)
+        #expect(try await PapyrusStore(url: place.url).one("a", Car.self) == car)
         let inferred: Car = try await store.object(id: "a").execute()
         #expect(inferred == car)
         await store.save(Car(id: "a", model: "3"))
-        #expect(try await store.object(id: "a", of: Car.self).execute().model == "3")
-        #expect(await store.objects(type: Car.self).execute().count == 1)
+        #expect(try await store.one("a", Car.self).model == "3")
+        #expect(await store.all(Car.self).count == 1)
     }
 
     @Test("reading and deleting create no store") func readingCreatesNoStore() async throws {
-        #expect(await store.objects(type: Car.self).execute().isEmpty)
-        let error = await queryError { try await store.object(id: "a", of: Car.self).execute() }
+        #expect(await store.all(Car.self).isEmpty)
+        let error = await queryError { try await store.one("a", Car.self) }
         #expect(error?.isNotFound == true)
         await store.delete(id: "a", of: Car.self)
         try await store.deleteAll(Car.self)
@@ -62,7 +62,7 @@ extension UUID: @retroactive LosslessStringConvertible {
 
     @Test("of several objects with one identifier the last is saved") func duplicates() async {
         await store.save(objects: [Car(id: "a", model: "1"), Car(id: "b"), Car(id: "a", model: "2")])
-        #expect(await store.objects(type: Car.self).execute().map(\.model) == ["2", ""])
+        #expect(await store.all(Car.self).map(\.model) == ["2", ""])
     }
 
     private struct Failing: Papyrus {
@@ -83,10 +83,10 @@ extension UUID: @retroactive LosslessStringConvertible {
                 Failing(id: 1), Failing(id: 2, fails: true), Failing(id: 3),
             ])
         }
-        #expect(await store.objects(type: Failing.self).execute().isEmpty)
+        #expect(await store.all(Failing.self).isEmpty)
         store.logLevel = .off
         await store.save(objects: [Failing(id: 4), Failing(id: 5, fails: true)])
-        #expect(await store.objects(type: Failing.self).execute().isEmpty)
+        #expect(await store.all(Failing.self).isEmpty)
         await #expect(throws: StorageError.self) {
             let large = (0..<5).map { Car(id: "\($0)", model: String(repeating: "x", count: 11 << 20)) }
             try await store.throwing.save(objects: large)
@@ -110,11 +110,11 @@ extension UUID: @retroactive LosslessStringConvertible {
         await store.delete(objects: [Car]())
         try await store.deleteAll(Car.self)
         #expect(await cars().isEmpty)
-        #expect(await store.objects(type: Failing.self).execute().count == 1, "other types stay")
+        #expect(await store.all(Failing.self).count == 1, "other types stay")
         await store.save(Car(id: "x"))
         store.reset()
         #expect(await cars().isEmpty)
-        #expect(await store.objects(type: Failing.self).execute().isEmpty)
+        #expect(await store.all(Failing.self).isEmpty)
         await store.save(Car(id: "y"))
         #expect(await cars() == ["y"])
     }
@@ -128,9 +128,9 @@ extension UUID: @retroactive LosslessStringConvertible {
             String(repeating: "é", count: 900), String(repeating: "k", count: 1_000),
         ]
         await store.save(objects: ids.map { Car(id: $0, model: "\($0.utf8.count)") })
-        #expect(await store.objects(type: Car.self).execute().map(\.id) == ids)
+        #expect(await store.all(Car.self).map(\.id) == ids)
         for id in ids {
-            #expect(try await store.object(id: id, of: Car.self).execute().id == id)
+            #expect(try await store.one(id, Car.self).id == id)
             await store.delete(id: id, of: Car.self)
         }
         #expect(await cars().isEmpty)
@@ -146,8 +146,8 @@ extension UUID: @retroactive LosslessStringConvertible {
         let forged = String(try #require(key.split(separator: "/", maxSplits: 1).last))
         await store.save(Car(id: forged, model: "forged"))
         for count in 900...1_030 { await store.save(Car(id: String(repeating: "n", count: count))) }
-        #expect(await store.objects(type: Car.self).execute().count == 133)
-        #expect(try await store.object(id: forged, of: Car.self).execute().model == "forged")
+        #expect(await store.all(Car.self).count == 133)
+        #expect(try await store.one(forged, Car.self).model == "forged")
     }
 
     @Test("equal Swift strings are one identifier") func equalIdentifiers() async throws {
@@ -155,8 +155,8 @@ extension UUID: @retroactive LosslessStringConvertible {
         try #require(one == two)
         await store.save(Car(id: one, model: "one"))
         await store.save(Car(id: two, model: "two"))
-        #expect(await store.objects(type: Car.self).execute().map(\.model) == ["two"])
-        #expect(try await store.object(id: one, of: Car.self).execute().model == "two")
+        #expect(await store.all(Car.self).map(\.model) == ["two"])
+        #expect(try await store.one(one, Car.self).model == "two")
     }
 
     private struct Address: Papyrus {
@@ -181,14 +181,14 @@ extension UUID: @retroactive LosslessStringConvertible {
     @Test func identifiersOfOtherTypes() async throws {
         let address = Address(id: UUID(), line: "1 Main Street")
         await store.save(address)
-        #expect(try await store.object(id: address.id, of: Address.self).execute() == address)
-        #expect(try await store.object(id: address.id.uuidString, of: Address.self).execute() == address)
+        #expect(try await store.one(address.id, Address.self) == address)
+        #expect(try await store.one(address.id.uuidString, Address.self) == address)
         let ticket = Ticket(id: address.id, text: "return")
         await store.save(ticket)
-        #expect(try await store.object(id: address.id.uuidString, of: Ticket.self).execute() == ticket)
+        #expect(try await store.one(address.id.uuidString, Ticket.self) == ticket)
         let numbers = [0.1, -0.0, 1e300, .infinity].map { Numbered(id: $0) }
         await store.save(objects: numbers)
-        #expect(await store.objects(type: Numbered.self).execute() == numbers)
+        #expect(await store.all(Numbered.self) == numbers)
     }
 
     enum North {
@@ -216,20 +216,20 @@ extension UUID: @retroactive LosslessStringConvertible {
         func local() async -> Int {
             struct Car: Papyrus { let id: String }
             await store.save(Car(id: "local"))
-            return await store.objects(type: Car.self).execute().count
+            return await store.all(Car.self).count
         }
         await store.save(Car(id: "a"))
         await store.save(North.Car(id: "a"))
         await store.save(South.Car(id: "a"))
         #expect(await local() == 1)
-        #expect(await store.objects(type: Car.self).execute() == [Car(id: "a")])
-        #expect(await store.objects(type: North.Car.self).execute() == [North.Car(id: "a")])
+        #expect(await store.all(Car.self) == [Car(id: "a")])
+        #expect(await store.all(North.Car.self) == [North.Car(id: "a")])
         try await store.deleteAll(North.Car.self)
-        #expect(try await store.object(id: "a", of: South.Car.self).execute().wheels == 4)
+        #expect(try await store.one("a", South.Car.self).wheels == 4)
         #expect(await cars() == ["a"])
         #expect(await local() == 1, "the same type again")
         await store.save(Renamed(id: "r"))
-        #expect(await store.objects(type: SameRenamed.self).execute() == [SameRenamed(id: "r")])
+        #expect(await store.all(SameRenamed.self) == [SameRenamed(id: "r")])
         #expect(Car.papyrusTypeName == "PapyrusTests.Car")
         #expect(South.Car.papyrusTypeName == "PapyrusTests.StoreTests.South.Car")
     }
@@ -259,14 +259,14 @@ extension UUID: @retroactive LosslessStringConvertible {
     @Test func genericTypesEnumerationsAndClasses() async throws {
         await store.save(Box(id: 1, content: "text"))
         await store.save(Box(id: 1, content: [1, 2]))
-        #expect(try await store.object(id: 1, of: Box<String>.self).execute().content == "text")
-        #expect(try await store.object(id: 1, of: Box<[Int]>.self).execute().content == [1, 2])
+        #expect(try await store.one(1, Box<String>.self).content == "text")
+        #expect(try await store.one(1, Box<[Int]>.self).content == [1, 2])
         await store.save(objects: [Mode.off, .on])
-        #expect(await store.objects(type: Mode.self).execute() == [.off, .on])
+        #expect(await store.all(Mode.self) == [.off, .on])
         let counter = Counter(id: 1, count: 1)
         await store.save(counter)
         counter.count = 2
-        #expect(try await store.object(id: 1, of: Counter.self).execute().count == 1)
+        #expect(try await store.one(1, Counter.self).count == 1)
     }
 
     // MARK: Values of another shape
@@ -295,10 +295,10 @@ extension UUID: @retroactive LosslessStringConvertible {
     @Test("objects of a former form are reported") func changedTypes() async throws {
         await store.save(Old.Car(id: 1))
         await store.save(New.Car(id: 2, year: 2_024))
-        let problem = await queryError { try await store.object(id: 1, of: New.Car.self).execute() }
+        let problem = await queryError { try await store.one(1, New.Car.self) }
         #expect(problem?.schemaProblem?.contains("year") == true)
         store.logLevel = .off
-        #expect(await store.objects(type: New.Car.self).execute().map(\.id) == [2])
+        #expect(await store.all(New.Car.self).map(\.id) == [2])
         let thrown = await queryError {
             try await store.throwing.execute(store.objects(type: New.Car.self))
         }
@@ -306,7 +306,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         let streamed = await queryError { for try await _ in store.objects(type: New.Car.self).stream() {} }
         #expect(streamed?.schemaProblem != nil)
         // Missing optional properties and unknown ones are allowed.
-        #expect(await store.objects(type: New.Lenient.self).execute().map(\.year) == [nil, 2_024])
+        #expect(await store.all(New.Lenient.self).map(\.year) == [nil, 2_024])
     }
 
     // MARK: The folder
@@ -320,7 +320,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         try removeFolderInUse(place.url.path)
         await store.save(Car(id: "c"))
         #expect(await cars() == ["c"])
-        #expect(await PapyrusStore(url: place.url).objects(type: Car.self).execute() == [Car(id: "c")])
+        #expect(await PapyrusStore(url: place.url).all(Car.self) == [Car(id: "c")])
     }
 
     @Test("a file or a remote URL as folder is an error") func invalidFolders() async throws {

@@ -17,6 +17,19 @@ final class Place: Sendable {
     deinit { discard(url.path) }
 }
 
+extension PapyrusStore {
+    /// The present objects of a type.
+    nonisolated(nonsending) func all<Object: Papyrus>(_ type: Object.Type) async -> [Object] {
+        await objects(type: type).execute()
+    }
+
+    /// The present object with an identifier.
+    @discardableResult
+    nonisolated(nonsending) func one<Object: Papyrus, ID: CustomStringConvertible>(
+        _ id: ID, _ type: Object.Type
+    ) async throws -> Object { try await object(id: id, of: type).execute() }
+}
+
 /// Collects values from several tasks.
 final class Found<Value: Sendable>: Sendable {
     private let values = Guarded<[Value]>([])
