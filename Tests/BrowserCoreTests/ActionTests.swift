@@ -142,10 +142,9 @@ struct ActionTests {
     @Test func explainsKeysOfReadOnlyBrowser() throws {
         let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
         #expect(readOnly.lines[22] == "Can't delete: this browser is read-only.")
-        let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
-            now: Fixture.start, keyMap: Self.keyMap("help = Z"))
-        var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
+        var browser = HeadlessBrowser(
+            Fixture.model(keyMap: Self.keyMap("help = Z")), source: Fixture.source(), clock: { Fixture.start }
+        )
         browser.press([.character("?")])
         #expect(browser.lines[22] == "? does nothing here. Z lists the keys.")
     }
@@ -243,9 +242,7 @@ struct ActionTests {
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>mm")
         #expect(!browser.lines[1].contains("removed"), "\(browser.text)")
         source.remove("Jakarta", archive: "City")
-        for _ in 0..<12 {
-            clock.advance(1, refreshing: &browser)
-        }
+        for _ in 0..<12 { clock.advance(1, refreshing: &browser) }
         #expect(browser.lines[1].contains("2 marked") && browser.lines[1].contains(", 1 removed since"))
         browser.press(try Key.script("/Bandung<enter>"))
         #expect(!browser.lines[1].contains("hidden"), "\(browser.lines[1])")
@@ -321,16 +318,13 @@ struct ActionTests {
 
     @Test("a key releases the mouse to the terminal and captures it")
     func mouseCanBeReleased() throws {
-        var test = try UpdateTest(Fixture.model(columns: 80, rows: 24), Fixture.source(), keys: "")
+        var test = try UpdateTest(Fixture.model(), Fixture.source(), keys: "")
         test.press(.control("t"), expecting: ["release mouse"])
         #expect(test.model.said?.contains("selects text") == true)
         test.press(.control("t"), expecting: ["capture mouse"])
         var surroundings = Fixture.surroundings
         surroundings.capturesMouse = false
-        let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
-            now: Fixture.start, surroundings: surroundings)
-        test = try UpdateTest(model, Fixture.source(), keys: "")
+        test = try UpdateTest(Fixture.model(surroundings: surroundings), Fixture.source(), keys: "")
         test.press(Key(.function(2)), expecting: ["capture mouse"])
     }
 
@@ -426,19 +420,15 @@ struct ActionTests {
     }
 
     @Test func remappedKeysAreUsedAndShown() throws {
-        let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
-            now: Fixture.start,
-            keyMap: Self.keyMap("open = o\nquit = ctrl+q"))
-        var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
+        var browser = HeadlessBrowser(
+            Fixture.model(keyMap: Self.keyMap("open = o\nquit = ctrl+q")), source: Fixture.source(),
+            clock: { Fixture.start })
         #expect(browser.text.contains("o Open"))
         browser.press([.character("q")])
         #expect(browser.exit == nil)
         browser.press([.control("q")])
         #expect(browser.exit == .quit)
-        let wrong = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
-            now: Fixture.start,
+        let wrong = Fixture.model(
             problems: ["/c/config.toml:3: theme: \"drak\" is not one of dark, light; did you mean dark?"])
         #expect(Browser.frame(wrong).plainText.contains("/c/config.toml:3: theme: \"drak\" is not one of"))
         // Faulty settings don't prevent browsing.
@@ -455,9 +445,7 @@ struct ActionTests {
 
     @Test("a key assigned to an action that a read-only browser lacks is accepted")
     func acceptsKeysOfAbsentActions() throws {
-        let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
-            isReadOnly: true, now: Fixture.start, keyMap: Self.keyMap("delete = X"))
+        let model = Fixture.model(isReadOnly: true, keyMap: Self.keyMap("delete = X"))
         #expect(model.keyMap.action(.delete) == nil)
     }
 

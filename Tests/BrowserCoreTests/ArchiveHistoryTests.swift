@@ -4,16 +4,22 @@ import StoreInspection
 import Testing
 
 struct ArchiveHistoryTests {
-    @Test func historyHasRates() {
-        var history = ArchiveHistory()
-        let new = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
-        var counters = new
+    private var history = ArchiveHistory()
+    private var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+
+    /// Adds the counters at a time in seconds after the start.
+    private mutating func add(at seconds: Double) {
+        history.add(counters, at: Fixture.start.adding(seconds: seconds))
+    }
+
+    @Test mutating func historyHasRates() {
+        let new = counters
         #expect(history.now == nil)
         for step in 0..<100 {
             counters.hits += 15
             counters.misses += 5
             counters.evictions += 2
-            history.add(counters, at: Fixture.start.adding(seconds: Double(step) * 0.2))
+            add(at: Double(step) * 0.2)
         }
         #expect(history.now?.operations.rounded() == 100)
         #expect(history.now?.evictions.rounded() == 10)
@@ -26,9 +32,7 @@ struct ArchiveHistoryTests {
     }
 
     @Test("a completed column keeps its values and its position")
-    func finishedColumnsStay() throws {
-        var history = ArchiveHistory()
-        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+    mutating func finishedColumnsStay() throws {
         var seen: [Int64: [Int64: GraphColumn]] = [:]
         for tick in 0..<600 {
             // A peak of half a second, sampled at intervals that divide no column.
@@ -56,14 +60,12 @@ struct ArchiveHistoryTests {
     }
 
     @Test("the recent ratio covers the last minute only")
-    func recentRatioForgets() {
-        var history = ArchiveHistory()
-        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+    mutating func recentRatioForgets() {
         (counters.hits, counters.misses) = (9_000, 1_000)
         #expect(RecentHits([history]).ratio == nil && RecentHits([history]).window == "<1m")
         for second in 0...100 {
             if second < 40 { counters.hits += 10 } else { counters.misses += 10 }
-            history.add(counters, at: Fixture.start.adding(seconds: Double(second)))
+            add(at: Double(second))
         }
         #expect(RecentHits([history]).ratio == 0 && RecentHits([history]).window == "1m")
         #expect(counters.hitRatio.map { $0 > 0.8 } == true)
@@ -82,16 +84,14 @@ struct ArchiveHistoryTests {
     }
 
     /// Hours are kept in a bounded number of points, without losing operations.
-    @Test func olderPointsAreCoarser() throws {
-        var history = ArchiveHistory()
-        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+    @Test mutating func olderPointsAreCoarser() throws {
         let hours = 14
         for second in 0...(hours * 3600) {
             // One second in a hundred has a peak.
             let isPeak = second % 100 == 50
             counters.hits += isPeak ? 1000 : 10
             counters.diskBytes = isPeak ? 900 : 100
-            history.add(counters, at: Fixture.start.adding(seconds: Double(second)))
+            add(at: Double(second))
         }
         #expect(history.count <= 1500 + 1500 + 900)
         let end = Fixture.start.adding(seconds: Double(hours * 3600))
@@ -110,17 +110,11 @@ struct ArchiveHistoryTests {
         #expect(before.allSatisfy { $0 == nil })
     }
 
-    @Test func clockSetBackRestartsHistory() throws {
-        var history = ArchiveHistory()
-        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
-        func add(_ seconds: ClosedRange<Int>) {
-            for second in seconds {
-                counters.hits += 10
-                history.add(counters, at: Fixture.start.adding(seconds: Double(second)))
-            }
+    @Test mutating func clockSetBackRestartsHistory() throws {
+        for second in Array(0...1000) + Array(500...520) {
+            counters.hits += 10
+            add(at: Double(second))
         }
-        add(0...1000)
-        add(500...520)
         #expect(history.now?.operations == 10)
         let end = Fixture.start.adding(seconds: 520)
         for (step, count): (Int64, Int) in [(1, 20), (10, 2)] {
@@ -131,9 +125,8 @@ struct ArchiveHistoryTests {
         }
     }
 
-    @Test func sumsHistories() throws {
+    @Test mutating func sumsHistories() throws {
         var histories = [ArchiveHistory(), ArchiveHistory()]
-        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         counters.diskBytes = 100
         for second in 0...10 {
             counters.hits += 6

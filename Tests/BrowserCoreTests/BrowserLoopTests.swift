@@ -14,17 +14,50 @@ struct BrowserLoopTests {
         Terminal.Step(whenShown: shown, event: event, isRead: isRead)
     }
 
-    @Test func runsUntilQuit() throws {
-        var terminal = Terminal([
-            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-            Self.step("16 entries", .key(Key(.enter))), Self.step("geonameid: 1642911", .key(Key(.escape))),
-            Self.step("16 entries", .resize(Size(columns: 40, rows: 10))),
-            Self.step("16 entries", .key(.control("c"))),
-        ])
+    /// Steps for the keys of scripts, in which tabs and line ends are keys, too. Each key waits for the text before its script.
+    private static func steps(_ scripts: KeyValuePairs<String, String>) throws -> [Terminal.Step] {
+        try scripts.flatMap { shown, script in
+            try Key.script(script.replacing("\t", with: "<tab>")).map { step(shown, .key($0)) }
+        }
+    }
+
+    /// Steps to the entries of `City`.
+    private static func city() throws -> [Terminal.Step] { try steps(["3 archives": "j<enter>"]) }
+
+    /// Steps to the plan to delete an entry of `City`.
+    private static func plan() throws -> [Terminal.Step] { try city() + steps(["16 entries": "D"]) }
+
+    /// Runs a browser of 80x24, and expects that it quits after all steps but the last `left` ones. Each reading advances the clock by
+    /// `seconds`; `pause` is that of the terminal.
+    @discardableResult
+    private func run(
+        _ steps: [Terminal.Step], _ model: Model = Fixture.model(),
+        source: (any StoreSource)? = nil, advancing seconds: Double = 0, pause: UInt32 = 0, left: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Terminal {
+        let clock = clock
+        var terminal = Terminal(steps, clock: clock)
+        terminal.pause = pause
         let exit = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal, clock: clock.function)
-        #expect(exit == .quit)
-        #expect(terminal.steps.isEmpty)
+            model, source: source ?? self.source, terminal: &terminal,
+            clock: {
+                if seconds > 0 { clock.advance(seconds) }
+                return clock.now
+            })
+        #expect(
+            exit == .quit && terminal.steps.count == left, "\(terminal.frames.last?.plainText ?? "")",
+            sourceLocation: sourceLocation)
+        return terminal
+    }
+
+    /// The number of entries in `City`.
+    private var cities: Int? { source.with { $0.archives["City"]?.count } }
+
+    @Test func runsUntilQuit() throws {
+        let terminal = run(
+            try Self.steps(["3 archives": "j<enter>", "16 entries": "<enter>", "geonameid: 1642911": "<esc>"])
+                + [Self.step("16 entries", .resize(Size(columns: 40, rows: 10)))]
+                + Self.steps(["16 entries": "<ctrl+c>"]))
         #expect(
             zip(terminal.frames, terminal.frames.dropFirst()).allSatisfy { $0 != $1 },
             "a frame was presented twice")
@@ -36,7 +69,7 @@ struct BrowserLoopTests {
         let ticks = Mutex(0)
         // Each reading advances the clock; the archives' screen shows no ages.
         _ = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal,
+            Fixture.model(), source: source, terminal: &terminal,
             clock: {
                 ticks.withLock { $0 += 1 }
                 clock.advance(0.05)
@@ -51,27 +84,17 @@ struct BrowserLoopTests {
     }
 
     @Test func redrawsResumedTerminal() throws {
-        var terminal = Terminal([
-            Self.step("3 archives", .resumed), Self.step("3 archives", .key(.character("q"))),
-        ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: clock.function)
-        #expect(exit == .quit)
+        run([Self.step("3 archives", .resumed), Self.step("3 archives", .key(.character("q")))])
     }
 
     /// A copy is sent immediately, and the whole screen is drawn after a program.
     @Test func copiesAndRunsPrograms() throws {
-        var terminal = Terminal([
-            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-            Self.step("16 entries", .key(.character("y"))), Self.step("the key", .key(.character("k"))),
-            Self.step("Copied", .key(Key(.enter))), Self.step("16 entries", .key(.character("o"))),
-            Self.step("ended with exit code 3", .key(.control("c"))),
-        ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: terminal.clock.function)
-        #expect(exit == .quit)
+        let terminal = run(
+            try Self.city()
+                + Self.steps([
+                    "16 entries": "y", "the key": "k", "Copied": "<enter>", "16 entries": "o",
+                    "ended with exit code 3": "<ctrl+c>",
+                ]))
         #expect(terminal.sent == [Clipboard.direct.sequence(for: Array("Jakarta".utf8))])
         #expect(terminal.scripts.count == 1 && terminal.scripts.allSatisfy { $0.script.contains("less") })
         #expect(terminal.frames.count > terminal.scripts[0].frames)
@@ -81,45 +104,27 @@ struct BrowserLoopTests {
     /// minute.
     @Test func entersBurstOfCharactersTogether() throws {
         let text = String(repeating: "find a > 5 | ", count: 80)
-        var terminal = Terminal(
-            [
-                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-                Self.step("16 entries", .key(.character("Q"))),
-            ] + text.map { Self.step("Type a query", .key(.character($0))) } + [
-                Self.step("Type a query", .key(.character("e"))), Self.step("| e", .key(Key(.escape))),
-                Self.step("16 entries", .key(.control("c"))),
-            ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: terminal.clock.function)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        let terminal = run(
+            try Self.city()
+                + Self.steps([
+                    "16 entries": "Q", "Type a query": text + "e", "| e": "<esc>", "16 entries": "<ctrl+c>",
+                ]))
         #expect(terminal.frames.count < 20, "\(terminal.frames.count)")
-    }
-
-    private static func keys(_ text: String, shown: String) -> [Terminal.Step] {
-        text.map { character in
-            switch character {
-            case "\n": step(shown, .key(Key(.enter)))
-            case "\t": step(shown, .key(Key(.tab)))
-            default: step(shown, .key(.character(character)))
-            }
-        }
     }
 
     /// Regression: without bracketed paste, the header of a pasted table planned a deletion with its D and confirmed it with tab
     /// and line end; text after a `|` was run by a shell.
-    @Test(arguments: [("| touch x\n", "command")])
-    func keysBeforeDialogDoNotConfirm(text: String, shown: String) throws {
-        var terminal = Terminal(
-            [Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter)))]
-                + Self.keys(text, shown: "16 entries") + [
-                    Self.step("gnored: ", .key(Key(.escape))),
-                    Self.step("16 entries", .key(.control("c"))),
-                ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+    @Test func keysBeforeDialogDoNotConfirm() throws {
+        let terminal = run(
+            try Self.city()
+                + Self.steps([
+                    "16 entries": "| touch x\n", "gnored: ": "<esc>", "16 entries": "<ctrl+c>",
+                ]))
         #expect(
-            terminal.frames.contains { $0.plainText.contains(shown) && $0.plainText.contains("gnored: ") })
-        #expect(terminal.scripts.isEmpty && source.with { $0.archives["City"]?.count } == 16)
+            terminal.frames.contains {
+                $0.plainText.contains("command") && $0.plainText.contains("gnored: ")
+            })
+        #expect(terminal.scripts.isEmpty && cities == 16)
     }
 
     /// Regression: the retry was dropped, and the value pane stayed at "Reading". A result without a key is drawn a moment later, so
@@ -130,14 +135,9 @@ struct BrowserLoopTests {
         var wake = Self.step("fails its checksum", .wake)
         wake.after = 1.1
         wake.then = { source.with { $0.valueProblems = [:] } }
-        var terminal = Terminal([
-            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))), wake,
-            Self.step("geonameid: 1642911", .key(.control("c"))),
-        ])
-        terminal.pause = 10_000
-        #expect(
-            Self.run(&terminal, source, advancing: 0.005) == .quit && terminal.steps.isEmpty,
-            "\(terminal.frames.last?.plainText ?? "")")
+        run(
+            try Self.city() + [wake] + Self.steps(["geonameid: 1642911": "<ctrl+c>"]), advancing: 0.005,
+            pause: 10_000)
     }
 
     /// Regression: short pasted text was read as keys: `D` opened a plan that `y` confirmed.
@@ -145,11 +145,8 @@ struct BrowserLoopTests {
         "refuses a key within text that plans a change",
         arguments: ["Dy", "k1\nk2\nDy", "jD", "Date\tName\n", "x 5m\n", "nu"])
     func textPlansNoChange(text: String) throws {
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + Self.keys(text, shown: "16 entries") + [
-                Self.step("looks like pasted text", .key(.control("c")))
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        let terminal = run(
+            try Self.city() + Self.steps(["16 entries": text, "looks like pasted text": "<ctrl+c>"]))
         #expect(!terminal.frames.contains { $0.plainText.contains("Delete 1 entry") })
         #expect(source.with { ($0.writeCalls, $0.archives["City"]?.count) } == (0, 16))
     }
@@ -158,35 +155,26 @@ struct BrowserLoopTests {
         "opens nothing with line ends of pasted text",
         arguments: ["\t\n", "\n\t", "\t\t\n", "jk\n", "js\njs\n"])
     func textOpensNothing(text: String) throws {
-        var terminal = Terminal(
-            Self.keys(text, shown: "3 archives") + [
-                Self.step("looks like pasted text", .key(.control("c")))
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        let terminal = run(
+            try Self.steps(["3 archives": text, "looks like pasted text": "<ctrl+c>"]))
         #expect(!terminal.frames.contains { $0.plainText.contains("16 entries") })
     }
 
     @Test("leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
     func textMayLeave(text: String) throws {
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + Self.keys(text, shown: "16 entries")
-                + [Self.step("3 archives", .key(.control("c")))])
-        terminal.pause = 1_000
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        run(
+            try Self.city() + Self.steps(["16 entries": text, "3 archives": "<ctrl+c>"]), pause: 1_000)
     }
 
     @Test(
         "opens a plan with a single or repeated key, also after held arrows",
         arguments: [("D", 0.0), ("<down><down><down>D", 0), ("DDD", 0), ("jjjD", 0.05)])
     func keysPlanAChange(script: String, pause: Double) throws {
-        var keys = try Key.script(script).map { Self.step("16 entries", .key($0)) }
+        var keys = try Self.steps(["16 entries": script])
         keys[keys.count - 1].after = pause
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + keys + [
-                Self.step("Delete 1 entry", .key(Key(.escape))),
-                Self.step("Nothing was deleted", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        run(
+            try Self.city() + keys
+                + Self.steps(["Delete 1 entry": "<esc>", "Nothing was deleted": "<ctrl+c>"]))
     }
 
     @Test(
@@ -194,30 +182,25 @@ struct BrowserLoopTests {
         arguments: [(0.005, 16), (0.05, 15)])
     func confirmationNeedsPause(pause: Double, left: Int) throws {
         // The plan is shown immediately, so only the pause between the keys counts.
-        var answer = Self.step("Delete 1 entry", .key(.character("y")))
-        (answer.after, answer.isRead) = (pause, false)
-        var terminal = Terminal(
-            Self.planOfOne() + [
-                answer, Self.step(left == 16 ? "gnored: " : "15 entries", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit)
-        #expect(source.with { $0.archives["City"]?.count } == left)
+        var answer = Self.step("Delete 1 entry", .key(.character("y")), isRead: false)
+        answer.after = pause
+        run(
+            try Self.plan() + [answer]
+                + Self.steps([left == 16 ? "gnored: " : "15 entries": "<ctrl+c>"]))
+        #expect(cities == left)
     }
 
     @Test("moves with held arrows, at 30 repeats a second or in bursts", arguments: [0.033, 0.001, 0])
     func heldArrowsMove(pause: Double) throws {
         var arrows = [Terminal.Step](repeating: Self.step("16 entries", .key(Key(.down))), count: 10)
         for place in arrows.indices { arrows[place].after = pause }
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + arrows + [Self.step("11 of 16", .key(.control("c")))])
-        #expect(Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty)
+        run(try Self.city() + arrows + Self.steps(["11 of 16": "<ctrl+c>"]))
     }
 
     @Test("enters short pasted text that includes a line end") func shortTextIsEntered() throws {
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("/")))]
-                + Self.keys("a\nDy", shown: "filter") + [Self.step("a Dy", .key(.control("c")))])
-        #expect(Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty)
+        run(
+            try Self.city()
+                + Self.steps(["16 entries": "/", "filter": "a\nDy", "a Dy": "<ctrl+c>"]))
     }
 
     /// Regression: text pasted into an open plan confirmed it.
@@ -225,142 +208,94 @@ struct BrowserLoopTests {
         "Date\tName\n", "D\t\n", "\t\n", "Dy", "\t\nDMD\ty\n\nquit\n" + String(repeating: "\ty\n", count: 40),
     ])
     func pastedTextDoesNotConfirm(text: String) throws {
-        var terminal = Terminal(
-            [
-                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-                Self.step("16 entries", .key(.character("D"))),
-            ] + Self.keys(text, shown: "Delete 1 entry") + [
-                Self.step("looks like pasted text", .key(Key(.tab))),
-                Self.step("Delete 1 entry", .key(Key(.escape))),
-                Self.step("16 entries", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        run(
+            try Self.plan()
+                + Self.steps([
+                    "Delete 1 entry": text, "looks like pasted text": "<tab>", "Delete 1 entry": "<esc>",
+                    "16 entries": "<ctrl+c>",
+                ]))
+        #expect(cities == 16)
     }
 
     /// Regression: a color code, an arrow or a key with Alt in a burst made its `y` a confirmation.
     @Test(arguments: ["y<down>", "<alt+a>y", "<ctrl+a><ctrl+b>y", "<backspace><backspace>y", "<down><enter>"])
     func confirmationIsSingleKey(script: String) throws {
-        var terminal = Terminal(
-            try Self.planOfOne() + Key.script(script).map { Self.step("Delete 1 entry", .key($0)) } + [
-                Self.step("looks like pasted text", .key(Key(.escape))),
-                Self.step("16 entries", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        run(
+            try Self.plan()
+                + Self.steps([
+                    "Delete 1 entry": script, "looks like pasted text": "<esc>", "16 entries": "<ctrl+c>",
+                ]))
+        #expect(cities == 16)
     }
 
     @Test("esc cancels and the key after it acts, also if both are read together", arguments: [0, 0.1])
     func keyAfterEscActs(pause: Double) throws {
         var leave = Self.step(pause == 0 ? "Delete 1 entry" : "16 entries", .key(.character("q")))
         leave.after = pause
-        var terminal = Terminal(
-            Self.planOfOne() + [
-                Self.step("Delete 1 entry", .key(Key(.escape))), leave,
-                Self.step("3 archives", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        run(
+            try Self.plan() + Self.steps(["Delete 1 entry": "<esc>"]) + [leave]
+                + Self.steps(["3 archives": "<ctrl+c>"]))
+        #expect(cities == 16)
     }
 
     /// Text contains no arrows.
     @Test func arrowAndEnterConfirm() throws {
-        var terminal = Terminal(
-            Self.planOfOne() + [
-                Self.step("Delete 1 entry", .key(Key(.right))),
-                Self.step("Delete 1 entry", .key(Key(.enter))),
-                Self.step("15 entries", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
-        #expect(source.with { $0.archives["City"]?.count } == 15)
-    }
-
-    /// Runs a browser of 120x24 to its end. Each reading advances the clock by `seconds`.
-    private static func run(
-        _ terminal: inout Terminal, _ source: MockSource, advancing seconds: Double = 0
-    ) -> BrowserExit {
-        let clock = terminal.clock
-        return BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: {
-                if seconds > 0 { clock.advance(seconds) }
-                return clock.now
-            })
+        run(try Self.plan() + Self.steps(["Delete 1 entry": "<right><enter>", "15 entries": "<ctrl+c>"]))
+        #expect(cities == 15)
     }
 
     /// Regression: the first byte of text that arrived byte by byte confirmed if it was `y`; a replaced file can't be restored.
     @Test func textInPiecesDoesNotConfirm() throws {
-        var pieces = Self.keys("yes\n", shown: "Delete 1 entry")
+        var pieces = try Self.steps(["Delete 1 entry": "yes\n"])
         for place in pieces.indices.dropFirst() { pieces[place].isLate = true }
-        var terminal = Terminal(
-            Self.planOfOne() + pieces + [
-                Self.step("gnored: ", .key(Key(.escape))), Self.step("16 entries", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
-        #expect(source.with { $0.archives["City"]?.count } == 16)
-    }
-
-    private static func planOfOne() -> [Terminal.Step] {
-        [
-            step("3 archives", .key(.character("j"))), step("3 archives", .key(Key(.enter))),
-            step("16 entries", .key(.character("D"))),
-        ]
+        run(
+            try Self.plan() + pieces + Self.steps(["gnored: ": "<esc>", "16 entries": "<ctrl+c>"]))
+        #expect(cities == 16)
     }
 
     /// Regression: the first piece was refused, and the next ones moved to the button and pressed it.
     @Test func restOfRefusedTextDoesNotConfirm() throws {
-        var terminal = Terminal(
-            Self.planOfOne() + Self.keys("Date Name\n", shown: "Delete 1 entry") + [
+        run(
+            try Self.plan() + Self.steps(["Delete 1 entry": "Date Name\n"]) + [
                 Self.step("looks like pasted text", .key(Key(.tab)), isRead: false),
                 Self.step("tab ignored: too soon", .key(Key(.enter)), isRead: false),
                 Self.step("enter ignored: too soon", .key(.character("y")), isRead: false),
-                Self.step("y ignored: too soon", .key(Key(.escape))),
-                Self.step("Nothing was deleted", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+            ] + Self.steps(["y ignored: too soon": "<esc>", "Nothing was deleted": "<ctrl+c>"]))
+        #expect(cities == 16)
     }
 
     /// Regression: the burst that opened a plan was refused, and the next piece of the same text confirmed.
     @Test func restOfOpeningTextDoesNotConfirm() throws {
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + Self.keys("Dear", shown: "16 entries") + [
-                Self.step("looks like pasted text", .key(.character("y"))),
-                Self.step("16 entries", .key(Key(.escape))), Self.step("16 entries", .key(.control("c"))),
-            ])
-        #expect(
-            Self.run(&terminal, source) == .quit && terminal.steps.isEmpty,
-            "\(terminal.frames.last?.plainText ?? "")")
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        run(
+            try Self.city()
+                + Self.steps([
+                    "16 entries": "Dear", "looks like pasted text": "y", "16 entries": "<esc><ctrl+c>",
+                ]))
+        #expect(cities == 16)
     }
 
     /// Regression: during continuous text nothing was drawn, and Ctrl-C waited for its end.
     @Test func ctrlCQuitsDuringIgnoredText() throws {
         let text = [Terminal.Step](repeating: Self.step("Delete 1 entry", .key(.character("x"))), count: 500)
-        var terminal = Terminal(
-            Self.planOfOne() + Self.keys("abc", shown: "Delete 1 entry") + text
-                + [Self.step("Delete 1 entry", .key(.control("c")))] + text)
-        #expect(
-            Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.count == 500,
-            "\(terminal.steps.count)")
+        run(
+            try Self.plan() + Self.steps(["Delete 1 entry": "abc"]) + text
+                + Self.steps(["Delete 1 entry": "<ctrl+c>"]) + text, left: 500)
     }
 
     /// Regression: text over a slow line pressed the button, and each refused `y` restarted the pause.
     @Test func slowTextDoesNotConfirm() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>D")
         try browser.press("ate<tab>Name<enter>", shows: "enter ignored")
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        #expect(cities == 16)
         clock.advance(1)
-        browser.press([.control("u"), .character("y")])
-        #expect(browser.text.contains("y ignored"), "\(browser.text)")
-        browser.press([.character("a"), .character("y")])
-        #expect(browser.text.contains("y ignored"), "\(browser.text)")
+        try browser.press("<ctrl+u>y", shows: "y ignored")
+        try browser.press("ay", shows: "y ignored")
         clock.advance(0.3)
         browser.press([.character("y")])
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        #expect(cities == 16)
         clock.advance(0.3)
         browser.press([.character("y")])
-        #expect(source.with { $0.archives["City"]?.count } == 15)
+        #expect(cities == 15)
     }
 
     @Test(arguments: [Size(columns: 40, rows: 10), Size(columns: 40, rows: 5), Size(columns: 80, rows: 24)])
@@ -400,8 +335,7 @@ struct BrowserLoopTests {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>" + keys)
         browser.send(.input(.paste("yes\ny")))
         #expect(browser.text.contains("Ignored: pasted text is not keys."), "\(browser.text)")
-        browser.press([Key(.function(12))])
-        #expect(browser.text.contains("f12 does nothing here"))
+        try browser.press("<f12>", shows: "f12 does nothing here")
     }
 
     /// With bracketed paste.
@@ -410,7 +344,7 @@ struct BrowserLoopTests {
         browser.send(.input(.paste("yes\n")))
         #expect(browser.text.contains("looks like pasted text"))
         try browser.press("y", shows: "y ignored: too soon")
-        #expect(source.with { $0.archives["City"]?.count } == 16)
+        #expect(cities == 16)
         browser.press(try Key.script("<esc>x"))
         browser.send(.input(.paste("90 s")))
         try browser.press("<enter>", shows: "in 90s")
@@ -418,87 +352,55 @@ struct BrowserLoopTests {
 
     /// Regression: keys that followed the one that opens a list were lost.
     @Test func keysWaitForRows() throws {
-        var terminal = Terminal([
-            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(.character("j"))),
-            Self.step("3 of 16", .key(.control("c"))),
-        ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: terminal.clock.function)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        run(try Self.steps(["3 archives": "j<enter>jj", "3 of 16": "<ctrl+c>"]))
     }
 
     @Test(arguments: ["touch file\n", "ls\n", "a\n", "ls\nb\n"])
     func lineEndDoesNotRunPastedCommand(text: String) throws {
-        var terminal = Terminal(
-            Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("|")))]
-                + Self.keys(text, shown: "command") + [
-                    Self.step("enter came with the text", .key(Key(.escape))),
-                    Self.step("16 entries", .key(.control("c"))),
-                ])
-        #expect(
-            Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty
-                && terminal.scripts.isEmpty)
+        let terminal = run(
+            try Self.city()
+                + Self.steps([
+                    "16 entries": "|", "command": text, "enter came with the text": "<esc>",
+                    "16 entries": "<ctrl+c>",
+                ]))
+        #expect(terminal.scripts.isEmpty)
     }
 
     /// Regression: keys after a jump to unloaded rows found none, and keys after `M` saw half of the marks.
     @Test(arguments: [("GD", "user:99999", "Delete 1 entry"), ("MD", "user:0", "Delete 100,000 entries")])
     func keysWaitForRowsAndMarks(script: String, key: String, title: String) throws {
-        var terminal = Terminal(
-            try Key.script("<enter>" + script).map {
-                var step = Self.step("Users", .key($0))
-                step.after = 0.05
-                return step
-            } + [
-                Self.step(title, .key(Key(.escape))), Self.step("Nothing was deleted", .key(.control("c"))),
-            ])
-        terminal.pause = 10_000
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 30), source: MillionTests.Source(count: 100_000),
-            terminal: &terminal, clock: terminal.clock.function)
-        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        var keys = try Self.steps(["Users": "<enter>" + script])
+        for place in keys.indices { keys[place].after = 0.05 }
+        let terminal = run(
+            keys + (try Self.steps([title: "<esc>", "Nothing was deleted": "<ctrl+c>"])),
+            source: MillionTests.Source(count: 100_000), pause: 10_000)
         #expect(terminal.frames.contains { $0.plainText.contains(title) && $0.plainText.contains(key) })
     }
 
     /// Regression: keys after a query's Enter were typed into it.
     @Test func keysWaitForQueryRows() throws {
         let test = try QueryScreenTests()
-        var terminal = Terminal(
-            try Key.script("<enter>Q<ctrl+u>limit 5").map { Self.step("Place", .key($0)) }
-                + Key.script("<enter>jjD").map {
-                    var step = Self.step("limit 5", .key($0))
-                    step.after = 0.05
-                    return step
-                } + [
-                    Self.step("Delete 1 entry", .key(Key(.escape))),
-                    Self.step("Nothing was deleted", .key(.control("c"))),
-                ])
-        let exit = BrowserLoop.run(
+        var keys = try Self.steps(["limit 5": "<enter>jjD"])
+        for place in keys.indices { keys[place].after = 0.05 }
+        let terminal = run(
+            try Self.steps(["Place": "<enter>Q<ctrl+u>limit 5"]) + keys
+                + Self.steps(["Delete 1 entry": "<esc>", "Nothing was deleted": "<ctrl+c>"]),
             Model(
-                size: Size(columns: 120, rows: 30), look: Fixture.ascii, folder: test.folder.path,
+                size: Size(columns: 80, rows: 24), look: Fixture.ascii, folder: test.folder.path,
                 store: test.folder.path + "/store", now: Fixture.start),
-            source: EngineSource(folder: test.folder.path), terminal: &terminal,
-            clock: terminal.clock.function)
-        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+            source: EngineSource(folder: test.folder.path))
         #expect(terminal.frames.contains { $0.plainText.contains("place 57") })
     }
 
     /// Regression: with slow rows the keys were typed into the query, and its text no longer matched the rows.
     @Test func keysForMissingRowsAreDropped() throws {
         source.with { $0.isQueryEndless = true }
-        var terminal = Terminal(
-            try Self.planOfOne().dropLast()
-                + Key.script("Q<ctrl+u>limit 5").map { Self.step("City", .key($0)) }
-                + Key.script("<enter>jD").map { Self.step("limit 5", .key($0)) } + [
-                    Self.step("D ignored: still loading", .key(.character("x"))),
-                    Self.step("x ignored: still loading", .key(Key(.escape))),
-                    Self.step("Stopped", .key(.character("x"))), Self.step("limit 5x", .key(.control("c"))),
-                ])
-        terminal.pause = 5_000
-        #expect(
-            Self.run(&terminal, source, advancing: 0.01) == .quit && terminal.steps.isEmpty,
-            "\(terminal.frames.last?.plainText ?? "")")
+        let terminal = run(
+            try Self.city()
+                + Self.steps([
+                    "City": "Q<ctrl+u>limit 5", "limit 5": "<enter>jD", "D ignored: still loading": "x",
+                    "x ignored: still loading": "<esc>", "Stopped": "x", "limit 5x": "<ctrl+c>",
+                ]), advancing: 0.01, pause: 5_000)
         #expect(!terminal.frames.contains { $0.plainText.contains("limit 5j") })
     }
 
@@ -506,67 +408,58 @@ struct BrowserLoopTests {
     @Test func movesDoNotWaitForSlowRows() throws {
         try Fixture.addQueries(source)
         var times: [Double] = []
-        var terminal = Terminal(
-            try Self.planOfOne().dropLast()
-                + Key.script("Q<ctrl+u>limit 5").map { Self.step("City", .key($0)) } + [
-                    Self.step("limit 5", .key(Key(.enter))),
-                    Terminal.Step(whenShown: "1 of 5", event: .key(.character("R"))) {
-                        source.with { $0.isQueryEndless = true }
-                        times.append(clock.now.seconds(since: Fixture.start))
-                    },
-                    // Regression: a wake-up event was held like a key, with the keys after it.
-                    Self.step("5 rows", .wake, isRead: false),
-                    Self.step("5 rows", .key(.character("j")), isRead: false),
-                    Terminal.Step(whenShown: "2 of 5", event: .key(.control("c")), isRead: false) {
-                        times.append(clock.now.seconds(since: Fixture.start))
-                    },
-                ], clock: clock)
-        terminal.pause = 5_000
-        #expect(
-            Self.run(&terminal, source, advancing: 0.005) == .quit && terminal.steps.isEmpty,
-            "\(terminal.frames.last?.plainText ?? "")")
+        run(
+            try Self.city() + Self.steps(["City": "Q<ctrl+u>limit 5", "limit 5": "<enter>"]) + [
+                Terminal.Step(whenShown: "1 of 5", event: .key(.character("R"))) {
+                    source.with { $0.isQueryEndless = true }
+                    times.append(clock.now.seconds(since: Fixture.start))
+                },
+                // Regression: a wake-up event was held like a key, with the keys after it.
+                Self.step("5 rows", .wake, isRead: false),
+                Self.step("5 rows", .key(.character("j")), isRead: false),
+                Terminal.Step(whenShown: "2 of 5", event: .key(.control("c")), isRead: false) {
+                    times.append(clock.now.seconds(since: Fixture.start))
+                },
+            ], advancing: 0.005, pause: 5_000)
         let waited = try #require(times.last) - times[0]
         #expect((0.05..<0.25).contains(waited), "\(waited)")
     }
 
     /// Regression: the first line end of pasted text was Enter, and the lines after it were keys of the list.
     @Test func lineEndInBurstIsText() throws {
-        var terminal = Terminal(
-            [
-                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-                Self.step("16 entries", .key(.character("/"))),
-            ] + Self.keys("Jak\nDjakarta\t\nq\n", shown: "filter") + [
-                Self.step("0 of 16", .key(Key(.escape))), Self.step("16 entries", .key(.control("c"))),
-            ])
-        #expect(Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty)
+        let terminal = run(
+            try Self.city()
+                + Self.steps([
+                    "16 entries": "/", "filter": "Jak\nDjakarta\t\nq\n", "0 of 16": "<esc>",
+                    "16 entries": "<ctrl+c>",
+                ]))
         #expect(terminal.frames.contains { $0.plainText.contains("Jak Djakarta  q") })
     }
 
     @Test func startsDemo() throws {
         var terminal = Terminal([Self.step("stores", .key(.character("d")))])
         let exit = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24, store: nil), source: Fixture.source(), terminal: &terminal,
+            Fixture.model(store: nil), source: Fixture.source(), terminal: &terminal,
             clock: clock.function)
         #expect(exit == .startDemo)
     }
 
     @Test("a store or server that doesn't answer for two seconds isn't shown as live")
     func silentStore() {
-        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        var test = UpdateTest(Fixture.model())
         let (start, asked) = (test.model.now, test.effects)
         test.send(.clock(start.adding(seconds: 1.5)))
         #expect(test.model.silence == nil)
         test.send(.clock(start.adding(seconds: 3)))
         #expect(test.model.silence == 3 && !test.text.contains("live"))
-        test.effects = asked
-        test.settle(Fixture.source())
+        test.settle(asked, Fixture.source())
         #expect(test.model.silence == nil && test.text.contains("live"))
     }
 
     /// Stopped work sends no response, and later work is done.
     @Test func runnerStopsWork() async throws {
         let source = MillionTests.Source(count: 150_000)
-        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        var test = UpdateTest(Fixture.model())
         test.settle(source)
         test.press(Key(.enter), expecting: ["arrange Users by idle, new listing"])
         test.settle(source)

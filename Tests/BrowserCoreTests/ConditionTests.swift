@@ -147,9 +147,7 @@ struct ConditionTests {
             keys: "j<enter>Wpopulation > 2000000<enter>")
         source.record("Lagos", Array("{\"population\":15388000}".utf8), archive: "City", at: clock.now)
         source.record("Vaduz", Array("{\"population\":5774}".utf8), archive: "City", at: clock.now)
-        for _ in 0..<20 {
-            clock.advance(1, refreshing: &browser)
-        }
+        for _ in 0..<20 { clock.advance(1, refreshing: &browser) }
         #expect(browser.lines[1].contains("5 of 18 entries"), "\(browser.text)")
         #expect(browser.text.contains("Lagos") && !browser.text.contains("Vaduz"))
     }
@@ -159,12 +157,6 @@ struct ConditionTests {
         let before = source.with { $0.valueCalls }
         browser.press(try Key.script("2"))
         #expect(source.with { $0.valueCalls } == before && browser.lines[1].contains("4 of 16 entries"))
-    }
-
-    @Test func countsUnreadableValues() throws {
-        source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
-        let browser = try browser("Wpopulation > 2000000<enter>", source)
-        #expect(browser.lines[1].contains("3 of 16 entries, 1 unreadable"), "\(browser.lines[1])")
     }
 
     @Test func continuesAsQuery() throws {

@@ -13,22 +13,13 @@ struct CopyMenuTests {
         _ keys: String, source: MockSource = Fixture.source(), clipboard: Clipboard = .direct,
         columns: Int = 80, rows: Int = 24
     ) throws -> HeadlessBrowser {
-        var surroundings = Surroundings()
+        var surroundings = Fixture.surroundings
         surroundings.clipboard = clipboard
-        let model = Model(
-            size: Size(columns: columns, rows: rows), look: Fixture.unicode, store: Fixture.storePath,
-            now: Fixture.start, surroundings: surroundings)
-        var browser = HeadlessBrowser(model, source: source, clock: { Fixture.start })
+        var browser = HeadlessBrowser(
+            Fixture.model(columns: columns, rows: rows, surroundings: surroundings), source: source,
+            clock: { Fixture.start })
         browser.press(try Key.script(keys))
         return browser
-    }
-
-    /// The text that the only sent sequence copies.
-    private func copied(_ browser: HeadlessBrowser) throws -> String {
-        try #require(browser.sent.count == 1)
-        let text = String(decoding: browser.sent[0], as: UTF8.self)
-        let base64 = text.dropFirst("\u{1b}]52;c;".count).dropLast()
-        return String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
     }
 
     @Test(arguments: [
@@ -44,16 +35,17 @@ struct CopyMenuTests {
         ("jyc", "vellum --store /home/ada/.cache/demo keys City"), ("j<enter><enter>jya", "$.geonameid"),
     ])
     func copiesText(keys: String, text: String) throws {
-        #expect(try copied(browser(keys)) == text)
+        #expect(try browser(keys).copied() == text)
     }
 
     /// Bytes are copied in hexadecimal, documents as indented JSON.
     @Test func copiesValuesAsText() throws {
-        #expect(try copied(browser("<enter>yv")).hasPrefix("89504e470d0a1a0a0001"))
-        let city = try copied(browser("j<enter>yv"))
+        #expect(try browser("<enter>yv").copied().hasPrefix("89504e470d0a1a0a0001"))
+        let city = try browser("j<enter>yv").copied()
         #expect(city.hasPrefix("{\n  \"geonameid\": 1642911,"))
         let row =
-            try JSONSerialization.jsonObject(with: Data(copied(browser("j<enter>yj")).utf8)) as? [String: Any]
+            try JSONSerialization.jsonObject(with: Data(browser("j<enter>yj").copied().utf8))
+            as? [String: Any]
         #expect((row?["meta"] as? [String: Any])?["key"] as? String == "Jakarta")
         #expect((row?["value"] as? [String: Any])?["geonameid"] as? Int == 1_642_911)
     }
@@ -64,7 +56,7 @@ struct CopyMenuTests {
         try Fixture.addQueries(source)
         let query = "find population > 4000000 | sort population\(order)"
         func copied(_ letter: Character) throws -> String {
-            try self.copied(browser("jQ\(query)<enter>y\(letter)", source: source))
+            try browser("jQ\(query)<enter>y\(letter)", source: source).copied()
         }
         #expect(try copied("k") == key)
         let row = try JSONSerialization.jsonObject(with: Data(copied("j").utf8)) as? [String: Any]
@@ -84,15 +76,15 @@ struct CopyMenuTests {
         #expect(menu.contains { $0.hasPrefix("j the row as JSON ") }, "\(menu)")
         #expect(!menu.contains { $0.hasPrefix("k ") || $0.hasPrefix("v ") }, "\(menu)")
         let row = try JSONSerialization.jsonObject(
-            with: Data(copied(browser(keys + "j", source: source)).utf8))
+            with: Data(browser(keys + "j", source: source).copied().utf8))
         #expect((row as? [String: Any])?["capital"] as? Bool == true)
         #expect((row as? [String: Any])?["count"] as? Int == 16)
     }
 
     @Test func copiesMessages() throws {
         source.append("first\n\u{1b}[2J", archive: "Trace", at: Fixture.start)
-        #expect(try copied(browser("jj<enter>yv", source: source)) == "first\n\u{1b}[2J")
-        let row = try copied(browser("jj<enter>yj", source: source))
+        #expect(try browser("jj<enter>yv", source: source).copied() == "first\n\u{1b}[2J")
+        let row = try browser("jj<enter>yj", source: source).copied()
         #expect(row.contains("\"sequence\":1") && row.contains("\"text\":\"first\\n\\u001b[2J\""))
     }
 
@@ -116,17 +108,15 @@ struct CopyMenuTests {
         #expect(browser.sent.isEmpty)
         // On small screens the text is below the visible lines.
         guard rows >= 24 else { return }
-        let text = browser.text
-        #expect(text.contains("A terminal of type linux has no clipboard. w writes the value to a file."))
-        #expect(text.contains("│ Jakarta"))
+        browser.expect(
+            shows: "A terminal of type linux has no clipboard. w writes the value to a file.", "│ Jakarta")
     }
 
     @Test func refusesLongValues() throws {
         source.record("Jakarta", [UInt8](repeating: 65, count: 70_000), archive: "City", at: Fixture.start)
         let browser = try browser("j<enter>yv", source: source)
         #expect(browser.sent.isEmpty)
-        #expect(browser.text.contains("Nothing was copied"))
-        #expect(browser.text.contains("w writes the value to a file."))
+        browser.expect(shows: "Nothing was copied", "w writes the value to a file.")
     }
 
     @Test func reportsRemovedEntry() throws {

@@ -20,21 +20,13 @@ struct EngineChangeTests {
             named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
     }
 
-    private func model(_ now: Timestamp) -> Model {
-        Model(
-            size: Size(columns: 90, rows: 30), look: Fixture.unicode, folder: folder.path, store: path,
-            now: now, surroundings: Fixture.surroundings)
-    }
-
     private func browser(
-        _ keys: String,
+        _ keys: String, surroundings: Surroundings = Fixture.surroundings,
         programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     ) throws -> HeadlessBrowser {
-        var browser = HeadlessBrowser(
-            model(Timestamp.now()), source: EngineSource(folder: folder.path), clock: { Timestamp.now() },
-            programs: programs)
-        browser.press(try Key.script(keys))
-        return browser
+        try Fixture.browser(
+            at: folder.path, store: path, columns: 90, look: Fixture.unicode, surroundings: surroundings,
+            keys: keys, programs: programs)
     }
 
     @Test("an archive is resized, compacted and renamed after a plan, and dropped by its name")
@@ -97,12 +89,6 @@ struct EngineChangeTests {
         browser.press(try Key.script("L<ctrl+u>disk 500 kB memory 4.19 MB<enter>y"))
         #expect(try archive.configuration().diskLimit == 500_000)
         #expect(try archive.configuration().memoryLimit == 4_194_305)
-    }
-
-    @Test("a size alone is the disk limit")
-    func sizeAloneIsOfTheDisk() throws {
-        let browser = try browser("L<ctrl+u>20KB<enter>")
-        #expect(browser.text.contains("-> 20 kB"), "\(browser.text)")
     }
 
     @Test("a removed disk limit is a warning")
@@ -189,8 +175,8 @@ struct EngineChangeTests {
         _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(kind: .collection))
         var browser = try browser("L")
         #expect(browser.text.contains("Limits of City: memory 1 MB"), "\(browser.text)")
-        browser.press(try Key.script("<ctrl+u>disk 5 MB<enter>"))
-        #expect(browser.text.contains("a collection never evicts") && !browser.text.contains("Resize City?"))
+        try browser.press(
+            "<ctrl+u>disk 5 MB<enter>", shows: "a collection never evicts", hides: "Resize City?")
     }
 
     @Test(
@@ -315,7 +301,8 @@ struct EngineChangeTests {
         #expect(try archive.carryOut(.setLifetime(.seconds(86_400)), on: planned()).entries == 1_500)
         for (keys, title) in [("<enter>u", "undoing"), ("<enter>MD", "deleting")] {
             let source = EngineSource(folder: folder.path)
-            var test = try UpdateTest(model(Fixture.start), source, keys: keys)
+            let start = Fixture.model(columns: 90, rows: 30, folder: folder.path, store: path)
+            var test = try UpdateTest(start, source, keys: keys)
             #expect(test.model.isPlanOpen, "\(test.text)")
             let effect = try #require(test.press(.character("y"), source, settling: false).last)
             let lines = reports(of: effect, &test)
@@ -376,17 +363,11 @@ struct EngineChangeTests {
         // A text that can't be stored is kept.
         surroundings.temporaryFolder = folder.path
         for (keys, first) in [("<enter>", nil), ("y", [9])] as [(String, [UInt8]?)] {
-            var browser = HeadlessBrowser(
-                Model(
-                    size: Size(columns: 90, rows: 30), look: Fixture.unicode, folder: folder.path,
-                    store: path, now: Timestamp.now(), surroundings: surroundings),
-                source: EngineSource(folder: folder.path), clock: { Timestamp.now() },
-                programs: { program in
-                    try? Data("text".utf8).write(to: URL(fileURLWithPath: program.arguments[0]))
-                    if let first { try? archive.put(first, forKey: "Oslo") }
-                    return .success(0)
-                })
-            browser.press(try Key.script("<enter>nOslo<enter>" + keys))
+            let browser = try browser("<enter>nOslo<enter>" + keys, surroundings: surroundings) { program in
+                try? Data("text".utf8).write(to: URL(fileURLWithPath: program.arguments[0]))
+                if let first { try? archive.put(first, forKey: "Oslo") }
+                return .success(0)
+            }
             #expect(browser.boxWords.contains("Nothing was stored"), "\(browser.text)")
             #expect(try archive.peek("Oslo") == first)
         }

@@ -14,11 +14,8 @@ extension EngineSourceTests {
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         let ring = try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true)
         for text in ["one", "two", "three"] { try ring.append(Array(text.utf8)) }
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: path, store: path,
-                isReadOnly: true, now: Timestamp.now()),
-            source: try RingFileSource(path: path), clock: { Timestamp.now() })
+        var browser = try Fixture.browser(
+            at: path, store: path, source: try RingFileSource(path: path), isReadOnly: true)
         browser.press([.character("y"), .character("c")])
         let command = String(decoding: browser.sent.last ?? [], as: UTF8.self)
         #expect(command == String(decoding: copied("vellum tail \(path)"), as: UTF8.self))
@@ -52,11 +49,7 @@ extension EngineSourceTests {
         let ring = try ring("ring")
         let source = try RingFileSource(path: ring)
         #expect(throws: SourceError.self) { try source.figures(store: path) }
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: ring, store: ring,
-                isReadOnly: true, now: Timestamp.now()),
-            source: source, clock: { Timestamp.now() })
+        var browser = try Fixture.browser(at: ring, store: ring, source: source, isReadOnly: true)
         browser.press([.character("h"), Key(.escape)])
         #expect(browser.model.store == ring)
         browser.press(try Key.script("hO\(path)<enter>"))
@@ -73,11 +66,7 @@ extension EngineSourceTests {
         let ring = try ring("ring")
         let state = StateFolder(path: folder.path + "/state")
         let stores = EngineSource(folder: folder.path, state: state)
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: paths[0],
-                now: Timestamp.now()),
-            source: stores, clock: { Timestamp.now() })
+        var browser = try Fixture.browser(at: folder.path, store: paths[0], source: stores)
         browser.press(try Key.script("O\(paths[1])<enter>O\(ring)<enter>"))
         #expect(browser.model.store == StorePath.whole(ring) && browser.model.isReadOnly, "\(browser.text)")
         #expect(browser.text.contains("3:ring"), "\(browser.text)")

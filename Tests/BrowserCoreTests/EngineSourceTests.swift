@@ -36,16 +36,8 @@ struct EngineSourceTests {
         return (store, archive)
     }
 
-    func browser(
-        store: String?, isReadOnly: Bool = false, keys: String = ""
-    ) throws -> HeadlessBrowser {
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: store,
-                isReadOnly: isReadOnly, now: Timestamp.now()),
-            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
-        browser.press(try Key.script(keys))
-        return browser
+    func browser(store: String?, keys: String = "") throws -> HeadlessBrowser {
+        try Fixture.browser(at: folder.path, store: store, keys: keys)
     }
 
     @Test("an archive with a missing segment is shown as damaged, also where its index has no damage")
@@ -197,12 +189,9 @@ struct EngineSourceTests {
         browser.press([.character("D")])
         try archive.put(Array("{}".utf8), forKey: "city 44", encoding: .json)
         _ = try archive.delete("city 45")
-        browser.press([.character("y")])
-        let text = browser.text
-        #expect(text.contains("Deleted 9 entries"))
-        #expect(text.contains("\"city 44\" changed after it was read"))
-        #expect(text.contains("\"city 45\" was removed already"))
-        #expect(text.contains("writes 9"))
+        try browser.press(
+            "y", shows: "Deleted 9 entries", "\"city 44\" changed after it was read",
+            "\"city 45\" was removed already", "writes 9")
         #expect(try archive.peek("city 44") != nil)
         #expect(try archive.peek("city 4") == nil)
         #expect(try archive.status().entries == 40)
@@ -383,8 +372,7 @@ struct EngineSourceTests {
         browser.press([.character("g")])
         let oldest = try #require(try log.messages(most: 1).messages.first)
         let text = String(decoding: oldest.bytes, as: UTF8.self)
-        #expect(browser.text.contains(text))
-        #expect(!browser.text.contains(" removed"))
+        browser.expect(shows: text, hides: " removed")
         browser.press(try Key.script("<ctrl+x>Trace<enter>"))
         #expect(try log.status().entries == 0)
         #expect(browser.text.contains("No messages yet."))
@@ -394,11 +382,9 @@ struct EngineSourceTests {
         let (store, archive) = try fill(path, count: 500)
         defer { store.close() }
         let clock = TestClock()
-        let source = EngineSource(folder: folder.path)
-        var browser = HeadlessBrowser(
-            Model(size: Size(columns: 80, rows: 24), look: Fixture.ascii, store: path, now: clock.now),
-            source: source, clock: clock.function)
-        browser.press(try Key.script("<enter><pgdn><pgdn>"))
+        var browser = try Fixture.browser(
+            at: folder.path, store: path, columns: 80, rows: 24, clock: clock.function,
+            keys: "<enter><pgdn><pgdn>")
         let key = try #require(browser.model.cursorKey)
         for step in 0..<20 {
             _ = try archive.access("city \(step)")
@@ -432,8 +418,7 @@ struct EngineSourceTests {
         try removeFolderInUse(path)
         browser.press([Key(.down)])
         browser.refresh()
-        #expect(browser.text.contains("was removed or moved"))
-        #expect(browser.text.contains("UNREACHABLE"))
+        browser.expect(shows: "was removed or moved", "UNREACHABLE")
         let (again, _) = try fill(path, count: 2)
         again.close()
         try browser.press("R", shows: "2 entries", hides: "was removed or moved")
@@ -459,8 +444,7 @@ struct EngineSourceTests {
                 browser.refresh()
                 return browser.text.contains("latter 3")
             })
-        let text = browser.text
-        #expect(!text.contains("former") && !text.contains("marked"), "\(text)")
+        browser.expect(hides: "former", "marked")
     }
 
     /// Flips a bit in the first byte of a text in one file of the store.
@@ -491,9 +475,7 @@ struct EngineSourceTests {
         try flipBit(in: path, behind: "to be damaged")
         var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == nil)
-        #expect(browser.text.contains("can't be read"))
-        #expect(browser.text.contains("checksum"))
-        #expect(!browser.text.contains("gone"))
+        browser.expect(shows: "can't be read", "checksum", hides: "gone")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .entries && browser.text.contains("checksum"))
         try browser.press("/city", shows: "3 of 4 entries, 1 unreadable")
@@ -518,8 +500,7 @@ struct EngineSourceTests {
                 $0.hasPrefix("City") && $0.contains(" ! ")
             })
         browser.send(.input(.resize(Size(columns: 100, rows: 30))))
-        browser.press(try Key.script("z"))
-        #expect(browser.text.contains("4 entries") && browser.text.contains(words))
+        try browser.press("z", shows: "4 entries", words)
         try browser.press("hQcount<enter>", shows: "1 row  \(words)")
         var speaker = AccessibilityOutput()
         #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
@@ -528,8 +509,7 @@ struct EngineSourceTests {
         #expect(said.contains("1 row written to \(folder.path)/count.ndjson; \(words)."), "\(said)")
         // It fits only into the status line.
         browser.send(.input(.resize(Size(columns: 60, rows: 8))))
-        browser.press(try Key.script("R"))
-        #expect(browser.text.contains(words))
+        try browser.press("R", shows: words)
     }
 
     /// Regression: a store recreated between refreshes stayed without archives.
@@ -560,8 +540,7 @@ struct EngineSourceTests {
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .value)
         #expect(browser.text.contains("checksum"))
-        browser.press([Key(.escape), Key(.down), Key(.enter)])
-        #expect(browser.text.contains("number: 49"))
+        try browser.press("<esc><down><enter>", shows: "number: 49")
     }
 
     @Test(arguments: ["", "/nothing/here"])

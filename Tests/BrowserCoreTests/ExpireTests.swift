@@ -7,23 +7,16 @@ struct ExpireTests {
     private let source = Fixture.source()
     private let clock = TestClock()
 
-    private func entry(_ key: String, _ source: MockSource) -> EntryMetadata? {
-        source.with { state in state.archives["City"]?.first { $0.entry.key == key }?.entry }
-    }
-
     @Test func plansTypedTTL() throws {
         var browser = try Fixture.browser(source, keys: "j<enter>gmmx")
         #expect(browser.text.contains("Expire 2 entries"))
-        browser.press(try Key.script("<ctrl+u>1h30m<enter>"))
-        let text = browser.text
-        #expect(text.contains("Expire 2 entries in 1h30m?"))
-        #expect(text.contains("2 entries, 394 B, in City"))
+        try browser.press(
+            "<ctrl+u>1h30m<enter>", shows: "Expire 2 entries in 1h30m?", "2 entries, 394 B, in City")
         #expect(browser.model.planned?.map(\.key) == ["Jakarta", "Bandung"], "in the order of the list")
         #expect(source.with { $0.writeCalls } == 0)
         browser.press([.character("y")])
-        #expect(entry("Jakarta", source)?.expires == Fixture.start.adding(seconds: 5400))
-        #expect(browser.text.contains("Set 2 entries, 394 B to expire in 1h30m; u undoes it."))
-        #expect(browser.text.contains("writes 2"))
+        #expect(source["Jakarta"]?.entry.expires == Fixture.start.adding(seconds: 5400))
+        browser.expect(shows: "Set 2 entries, 394 B to expire in 1h30m; u undoes it.", "writes 2")
     }
 
     @Test(arguments: [
@@ -41,17 +34,17 @@ struct ExpireTests {
 
     @Test func expiresNowAndNever() throws {
         _ = try Fixture.browser(source, keys: "j<enter>gx<down><enter>y")
-        #expect(entry("Jakarta", source) == nil)
-        #expect(entry("東京都", source)?.expires != nil)
+        #expect(source["Jakarta"] == nil)
+        #expect(source["東京都"]?.entry.expires != nil)
         _ = try Fixture.browser(source, keys: "j<enter>gjx<down><down><enter>y")
-        #expect(entry("東京都", source) != nil)
-        #expect(entry("東京都", source)?.expires == nil)
+        let kept = try #require(source["東京都"])
+        #expect(kept.entry.expires == nil)
     }
 
     /// Regression: entries without an expiry time were planned, and recorded as an action.
     @Test func neverSkipsEntriesWithoutExpiry() throws {
         let none = try Fixture.browser(source, keys: "j<enter>gx<down><down><enter>")
-        #expect(entry("Jakarta", source)?.expires == nil)
+        #expect(source["Jakarta"]?.entry.expires == nil)
         #expect(!none.model.isPlanOpen)
         #expect(none.text.contains("The entry has no expiry time. Nothing was changed."))
         // One of three marked entries has an expiry time: the plan has only that one.
@@ -96,10 +89,9 @@ struct ExpireTests {
         // One is accessed while the plan is open.
         source.access(Fixture.keys[7], archive: "City", at: clock.now)
         browser.press([.character("y")])
-        #expect(entry(Fixture.keys[7], source) != nil)
+        #expect(source[Fixture.keys[7]] != nil)
         #expect(source.with { $0.archives["City"]?.count } == 6)
-        #expect(browser.text.contains("Expired 10 entries"))
-        #expect(browser.text.contains("was accessed after the plan was made"))
+        browser.expect(shows: "Expired 10 entries", "was accessed after the plan was made")
     }
 
     @Test("the title and the first line state the scope of the choice")
@@ -133,23 +125,15 @@ struct ExpireTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjx")
         for key in ["Malé", "Apia"] { source.access(key, archive: "City", at: clock.now) }
         source.record("東京都", Array("new".utf8), archive: "City", at: clock.now)
-        for _ in 0..<5 {
-            clock.advance(1, refreshing: &browser)
-        }
+        for _ in 0..<5 { clock.advance(1, refreshing: &browser) }
         browser.press(try Key.script("<down><enter>y"))
-        #expect(entry("東京都", source) != nil)
+        #expect(source["東京都"] != nil)
         #expect(browser.text.contains("\"東京都\" changed after it was read"))
     }
 
     /// A search for idle entries can be stopped; a late response opens nothing.
-    @Test func stopsIdleSearch() {
-        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
-        test.settle(source)
-        test.press(.character("j"))
-        test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])
-        test.settle(source)
-        test.press(.character("x"))
-        test.press(Key(.up))
+    @Test func stopsIdleSearch() throws {
+        var test = try UpdateTest(Fixture.model(), source, keys: "j<enter>x<up>")
         test.press(Key(.enter), expecting: ["collect the chosen of City"])
         let answer = test.answers(to: test.effects[0], source)
         test.press(Key(.escape), expecting: ["stop"])
@@ -171,7 +155,7 @@ struct ExpireTests {
     @Test func expiredRowVanishes() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         let left = Fixture.start.adding(seconds: 47)
-        #expect(entry("東京都", source)?.expires == left)
+        #expect(source["東京都"]?.entry.expires == left)
         clock.advance(46, refreshing: &browser)
         #expect(browser.text.contains("東京都"))
         clock.advance(1.5)

@@ -121,13 +121,9 @@ struct LogContentTests {
             }
             try log.append(Array(("warn, long " + String(repeating: "x", count: 40_000) + " tail").utf8))
             try log.append(Array("bad ".utf8) + [0xff, 0xfe])
-            browser = HeadlessBrowser(
-                Model(
-                    size: Size(columns: columns, rows: rows), look: Fixture.ascii, folder: folder.path,
-                    store: folder.path + "/store", now: Fixture.start),
-                source: EngineSource(folder: folder.path), clock: { Fixture.start },
-                programs: { programs.run($0) })
-            browser.press(try Key.script("<enter>" + keys))
+            browser = try Fixture.browser(
+                at: folder.path, store: folder.path + "/store", columns: columns, rows: rows,
+                clock: { Fixture.start }, keys: "<enter>" + keys, programs: { programs.run($0) })
         }
 
         mutating func write(_ name: String) throws -> String {
@@ -194,10 +190,8 @@ struct LogContentTests {
 
     @Test("copies and opens a message that passes the filter", arguments: [(80, 24), (40, 12), (120, 30)])
     func filteredMessageIsCopied(size: (columns: Int, rows: Int)) throws {
-        let sent = try browser("/needle<enter>yv", size).sent
-        let text = String(decoding: try #require(sent.first), as: UTF8.self)
-        let base64 = text.dropFirst("\u{1b}]52;c;".count).dropLast()
-        #expect(Data(base64Encoded: String(base64)) == Data(Self.long.utf8))
+        let copied = try browser("/needle<enter>yv", size).copied()
+        #expect(copied == Self.long)
     }
 
     @Test("a pager gets the whole message")
@@ -222,25 +216,16 @@ struct MarkedRowsTests {
             try archive.put(Array("{\"n\":\(number)}".utf8), forKey: "key \(number)", encoding: .json)
         }
         store.close()
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: columns, rows: rows), look: Fixture.ascii, folder: folder.path,
-                store: folder.path + "/store", now: Fixture.start),
-            source: EngineSource(folder: folder.path), clock: { Fixture.start })
-        browser.press(try Key.script(keys))
+        let browser = try Fixture.browser(
+            at: folder.path, store: folder.path + "/store", columns: columns, rows: rows,
+            clock: { Fixture.start }, keys: keys)
         return (browser, folder)
-    }
-
-    private func copied(_ browser: HeadlessBrowser) throws -> String {
-        let text = String(decoding: try #require(browser.sent.first), as: UTF8.self)
-        let base64 = text.dropFirst("\u{1b}]52;c;".count).dropLast()
-        return String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
     }
 
     @Test("y copies the marked entries", arguments: ["<enter>1", "<enter>Qfind n >= 0 | sort @key<enter>"])
     func marksAreCopied(keys: String) throws {
-        #expect(try copied(browser(keys + "gmjmyk").browser).split(separator: "\n").count == 2)
-        let rows = try copied(browser(keys + "gMyj").browser).split(separator: "\n")
+        #expect(try browser(keys + "gmjmyk").browser.copied().split(separator: "\n").count == 2)
+        let rows = try browser(keys + "gMyj").browser.copied().split(separator: "\n")
         #expect(rows.count == 9)
         let first = try JSONSerialization.jsonObject(with: Data(rows[0].utf8)) as? [String: Any]
         #expect((first?["value"] as? [String: Any])?["n"] is Int)

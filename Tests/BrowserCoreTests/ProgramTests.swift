@@ -44,28 +44,22 @@ struct ProgramTests {
             if let edited = edit(content) { try? Data(edited).write(to: url) }
             return .success(status)
         }
+
+        /// Removes the folder of a text that the browser kept.
+        func discardText() throws {
+            let file = URL(fileURLWithPath: try #require(last?.path))
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
     }
 
     private func browser(
         _ keys: String, _ source: MockSource, _ programs: Programs, isReadOnly: Bool = false
     ) throws -> HeadlessBrowser {
-        var surroundings = Surroundings()
-        surroundings.temporaryFolder = FileManager.default.temporaryDirectory.path
-        let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
-            isReadOnly: isReadOnly, now: Fixture.start, surroundings: surroundings)
-        var browser = HeadlessBrowser(
-            model, source: source, clock: { Fixture.start }, programs: { programs.run($0) })
-        browser.press(try Key.script(keys))
-        return browser
+        try Fixture.browser(source, isReadOnly: isReadOnly, keys: keys, programs: { programs.run($0) })
     }
 
     private func value(_ key: String, _ source: MockSource) -> String? {
-        source.with { state in
-            state.archives["City"]?.first { $0.entry.key == key }.map {
-                String(decoding: $0.bytes, as: UTF8.self)
-            }
-        }
+        source[key].map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
     // MARK: Pager and pipe
@@ -117,21 +111,13 @@ struct ProgramTests {
 
     // MARK: A file
 
-    private func folder() throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "vellum-tests-" + UUID().uuidString)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        return url
-    }
-
     @Test func writesFilesAndAsksToReplace() throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("a.raw")
+        let folder = try EngineSourceTests.Folder()
+        let file = URL(fileURLWithPath: folder.path + "/a.raw")
         var browser = try browser("j<enter>w<ctrl+u>\(file.path)<enter>", source, Programs())
         #expect(browser.text.contains("Wrote 197 B to"))
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
-        let named = folder.appendingPathComponent("a.json")
+        let named = URL(fileURLWithPath: folder.path + "/a.json")
         browser.press(try Key.script("w<ctrl+u>\(named.path)<enter>"))
         #expect(try String(contentsOf: named, encoding: .utf8).hasPrefix("{\n  \"geonameid\": 1642911"))
 
@@ -164,8 +150,7 @@ struct ProgramTests {
         let expected = String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self)
             .replacingOccurrences(of: "\"Jakarta\"", with: "\"Batavia\"")
         #expect(value("Jakarta", source) == expected)
-        #expect(browser.text.contains("Stored Jakarta"))
-        #expect(browser.text.contains("writes 1"))
+        browser.expect(shows: "Stored Jakarta", "writes 1")
         #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
     }
 
@@ -176,7 +161,7 @@ struct ProgramTests {
         let path = try #require(programs.last?.path)
         #expect(browser.text.contains("Nothing was stored."))
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Batavia"))
-        try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+        try programs.discardText()
     }
 
     @Test func unchangedTextStoresNothing() throws {
@@ -202,8 +187,7 @@ struct ProgramTests {
         browser.press([Key(.enter)])
         #expect(programs.count == 2 && browser.text.contains("+   \"geonameid\": 7,"))
         browser.press([Key(.escape), Key(.enter)])
-        try FileManager.default.removeItem(
-            at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
+        try programs.discardText()
     }
 
     /// The other process's value and the edited text both stay.
@@ -219,17 +203,15 @@ struct ProgramTests {
         #expect(text.contains("changed after the edit began") && text.contains("vellum demo (4121)"))
         let path = try #require(programs.last?.path)
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Batavia"))
-        try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+        try programs.discardText()
     }
 
     @Test func failedEditorStoresNothing() throws {
         let programs = Programs(status: 1, edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e", source, programs)
-        #expect(browser.text.contains("The editor ended with exit code 1: vi"))
-        #expect(browser.text.contains("Your text is kept in"))
+        browser.expect(shows: "The editor ended with exit code 1: vi", "Your text is kept in")
         #expect(source.with { $0.writeCalls } == 0)
-        try FileManager.default.removeItem(
-            at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
+        try programs.discardText()
     }
 
     /// Regression: the message named the removed file.
@@ -291,13 +273,10 @@ struct ProgramTests {
         let programs = Programs(edit: { _ in Array("{\"name\": \"Oslo\"}\n".utf8) })
         var browser = try browser("j<enter>nOslo<enter>", source, programs)
         #expect(programs.last?.content == [])
-        #expect(browser.text.contains("New entry Oslo?"))
-        #expect(browser.text.contains("+ {\"name\": \"Oslo\"}"))
+        browser.expect(shows: "New entry Oslo?", "+ {\"name\": \"Oslo\"}")
         #expect(value("Oslo", source) == nil)
         browser.press([.character("y")])
-        #expect(
-            source.with { $0.archives["City"]?.first?.bytes } == [0xa1, 0x64] + Array("name".utf8) + [0x64]
-                + Array("Oslo".utf8))
+        #expect(source["Oslo"]?.bytes == [0xa1, 0x64] + Array("name".utf8) + [0x64] + Array("Oslo".utf8))
     }
 
     @Test func refusesExistingKey() throws {
@@ -309,10 +288,8 @@ struct ProgramTests {
         #expect(there.text.contains("The key is in use.") && programs.count == 0)
         let late = try browser("j<enter>nOslo<enter>y", source, programs)
         #expect(late.text.contains("the key \"Oslo\" is in use now"))
-        #expect(
-            source.with { state in state.archives["City"]?.first { $0.entry.key == "Oslo" }?.bytes } == [1])
-        try FileManager.default.removeItem(
-            at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
+        #expect(source["Oslo"]?.bytes == [1])
+        try programs.discardText()
     }
 
     @Test func emptyTextStoresNothing() throws {

@@ -51,8 +51,7 @@ struct PropertyColumnTests {
         let source = Fixture.source()
         source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }
         var browser = try browser(source, "C")
-        let list = browser.text
-        #expect(list.contains("Columns (properties of the latest 16 values)"), "\(list)")
+        #expect(browser.text.contains("Columns (properties of the latest 16 values)"), "\(browser.text)")
         #expect(browser.lines.contains { $0.contains("[ ] population") && $0.contains("16 of 16") })
         #expect(browser.lines.contains { $0.contains("[ ] place.zone") && $0.contains("15 of 16") })
         // Chooses population, and then the zone before it.

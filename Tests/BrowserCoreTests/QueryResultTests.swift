@@ -167,8 +167,7 @@ extension QueryScreenTests {
     @Test("takes its example from the archive's properties, labelled as an example")
     func exampleIsOfTheArchive() throws {
         let browser = try browser("Q", columns: 120)
-        #expect(browser.text.contains("for example: find number > "))
-        #expect(!browser.text.contains("population"))
+        browser.expect(shows: "for example: find number > ", hides: "population")
     }
 
     @Test("typing replaces the suggested file name")

@@ -24,9 +24,7 @@ struct RandomTests {
         var surroundings = Fixture.surroundings
         // Values may be written under any name, and edited texts kept.
         (surroundings.writingFolder, surroundings.temporaryFolder) = (folder.path, folder.path)
-        let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: "/home/ada/.cache",
-            store: seed % 2 == 0 ? nil : Fixture.storePath, now: Fixture.start, surroundings: surroundings)
+        let model = Fixture.model(store: seed % 2 == 0 ? nil : Fixture.storePath, surroundings: surroundings)
         var browser = HeadlessBrowser(
             model, source: source, clock: clock.function, programs: { _ in .success(0) })
         let keys = ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)

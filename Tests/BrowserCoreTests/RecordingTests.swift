@@ -13,19 +13,11 @@ import Testing
         func pass(_ seconds: Double) { now = now.advanced(by: .seconds(seconds)) }
     }
 
-    /// A folder that is removed when released.
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "recording-\(UUID().uuidString)"
-        init() throws {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-        deinit { discard(path) }
-    }
-
-    private let folder: Folder
+    private static let look = Look(theme: Theme(.dark, depth: .mono))
+    private let folder: EngineSourceTests.Folder
     private var path: String { folder.path + "/a.cast" }
 
-    init() throws { folder = try Folder() }
+    init() throws { folder = try EngineSourceTests.Folder() }
 
     private func frame(_ text: String, columns: Int = 10, rows: Int = 3) -> Frame {
         var frame = Frame(size: Size(columns: columns, rows: rows))
@@ -58,7 +50,7 @@ import Testing
     }
 
     private func replay() throws -> Replay {
-        try Replay(Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)))
+        try Replay(Recording(contentsOf: path), named: path, look: Self.look)
     }
 
     private func text(_ replay: Replay) -> String {
@@ -121,7 +113,7 @@ import Testing
     func refusesOtherFiles(content: String, reason: String) throws {
         #expect {
             let recording = try Recording(Array(content.utf8), named: "it")
-            var replay = try Replay(recording, named: "it", look: Look(theme: Theme(.dark, depth: .mono)))
+            var replay = try Replay(recording, named: "it", look: Self.look)
             try replay.move(to: 10)
         } throws: { "\($0)".contains("it") && "\($0)".contains(reason) }
     }
@@ -131,10 +123,9 @@ import Testing
         var text = "{\"version\":2,\"width\":8,\"height\":2}\n"
         for number in 0..<2_000 { text += "[\(number),\"o\",\"\\u001b[1;1H\(number)\"]\n" }
         let recording = try Recording(Array(text.utf8), named: "it")
-        let look = Look(theme: Theme(.dark, depth: .mono))
-        var replay = try Replay(recording, named: "it", look: look)
+        var replay = try Replay(recording, named: "it", look: Self.look)
         for moment in [1_999.0, 3, 700, 255, 256, 257, 511.5, 1_800, 0] {
-            var other = try Replay(recording, named: "it", look: look)
+            var other = try Replay(recording, named: "it", look: Self.look)
             try replay.move(to: moment)
             try other.move(to: moment)
             #expect(replay.frame == other.frame)
@@ -156,9 +147,7 @@ import Testing
             .init(whenShown: "firs\n", event: .key(.character("q"))),
         ])
         try ReplayLoop.run(
-            Replay(
-                Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)),
-                now: hand.now),
+            Replay(Recording(contentsOf: path), named: path, look: Self.look, now: hand.now),
             terminal: &terminal
         ) { hand.now }
         #expect(terminal.steps.isEmpty)

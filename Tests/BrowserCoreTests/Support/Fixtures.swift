@@ -152,11 +152,14 @@ enum Fixture {
     }
 
     static func model(
-        columns: Int, rows: Int, look: Look = unicode, store: String? = storePath, isReadOnly: Bool = false
+        columns: Int = 80, rows: Int = 24, look: Look = unicode, folder: String = "/home/ada/.cache",
+        store: String? = storePath, isReadOnly: Bool = false, now: Timestamp = start,
+        keyMap: BrowserKeyMap = ActionTable.keyMap(), problems: [String] = [],
+        surroundings: Surroundings = Fixture.surroundings
     ) -> Model {
         Model(
-            size: Size(columns: columns, rows: rows), look: look, folder: "/home/ada/.cache", store: store,
-            isReadOnly: isReadOnly, now: start, surroundings: surroundings)
+            size: Size(columns: columns, rows: rows), look: look, folder: folder, store: store,
+            isReadOnly: isReadOnly, now: now, keyMap: keyMap, problems: problems, surroundings: surroundings)
     }
 
     static func browser(
@@ -168,6 +171,24 @@ enum Fixture {
         var browser = HeadlessBrowser(
             model(columns: columns, rows: rows, look: look, store: store, isReadOnly: isReadOnly),
             source: source, clock: clock.function, programs: programs)
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    /// A browser of the stores in a real folder.
+    static func browser(
+        at folder: String, store: String?, source: (any StoreSource)? = nil, columns: Int = 100,
+        rows: Int = 30,
+        look: Look = ascii, isReadOnly: Bool = false,
+        clock: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
+        surroundings: Surroundings = Fixture.surroundings, keys: String = "",
+        programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
+    ) throws -> HeadlessBrowser {
+        let model = model(
+            columns: columns, rows: rows, look: look, folder: folder, store: store, isReadOnly: isReadOnly,
+            now: clock(), surroundings: surroundings)
+        var browser = HeadlessBrowser(
+            model, source: source ?? EngineSource(folder: folder), clock: clock, programs: programs)
         browser.press(try Key.script(keys))
         return browser
     }

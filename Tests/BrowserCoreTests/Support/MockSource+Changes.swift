@@ -60,7 +60,7 @@ extension MockSource {
     func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {
         try check()
         return with { state in
-            state.archives[archive.name]?.first { $0.entry.key == key }.map {
+            state.record(key, in: archive.name).map {
                 StoredValue(
                     $0.bytes, encoding: $0.entry.encoding, sequence: $0.entry.sequence,
                     created: $0.entry.created)
@@ -70,7 +70,7 @@ extension MockSource {
 
     func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool> {
         try check()
-        let old = with { state in state.archives[archive.name]?.first { $0.entry.key == edit.key }?.entry }
+        let old = with { $0.record(edit.key, in: archive.name)?.entry }
         guard old?.sequence == edit.replacing?.sequence else { return Carried(false) }
         record(edit.key, edit.bytes, archive: archive.name, at: with { $0.now })
         with { state in
@@ -95,9 +95,7 @@ extension MockSource {
             undoable.action.pid = MockSource.ownPid
             undoable.action.bytesLeft = 100_000
             for target in targets {
-                guard
-                    let index = state.archives[archive.name]?.firstIndex(where: { $0.entry.key == target.key }
-                    ),
+                guard let index = state.index(of: target.key, in: archive.name),
                     let record = state.archives[archive.name]?[index]
                 else {
                     outcome.skips.append(PlanSkip(key: target.key, reason: .absent))
@@ -155,8 +153,7 @@ extension MockSource {
             else { return nil }
             var report = UndoOutcome.nothing
             for record in undoable.removed {
-                if state.archives[archive.name]?.contains(where: { $0.entry.key == record.entry.key }) == true
-                {
+                if state.record(record.entry.key, in: archive.name) != nil {
                     report.skipped.append(record.entry.key)
                     report.skippedCount += 1
                 } else {
@@ -167,10 +164,7 @@ extension MockSource {
             }
             state.archives[archive.name]?.sort { $0.entry.accessed > $1.entry.accessed }
             for (key, expires) in undoable.deadlines {
-                guard let index = state.archives[archive.name]?.firstIndex(where: { $0.entry.key == key })
-                else {
-                    continue
-                }
+                guard let index = state.index(of: key, in: archive.name) else { continue }
                 state.archives[archive.name]?[index].entry.expires = expires
                 report.entries += 1
             }

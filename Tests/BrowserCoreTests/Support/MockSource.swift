@@ -57,6 +57,14 @@ final class MockSource: StoreSource {
         var now = Fixture.start
 
         func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
+
+        func record(_ key: String, in archive: String) -> Record? {
+            archives[archive]?.first { $0.entry.key == key }
+        }
+
+        func index(of key: String, in archive: String) -> Int? {
+            archives[archive]?.firstIndex { $0.entry.key == key }
+        }
     }
 
     struct Undoable: Sendable {
@@ -74,6 +82,9 @@ final class MockSource: StoreSource {
     func with<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in body(&state) }
     }
+
+    /// The entry of `City`.
+    subscript(key: String) -> Record? { with { $0.record(key, in: "City") } }
 
     /// Advances by `seconds`; in each, `City` has `hits` and `misses`, and the browser refreshes.
     func pass(
@@ -147,11 +158,9 @@ final class MockSource: StoreSource {
         try check()
         if let problem = with({ $0.valueProblems[key] }) { throw SourceError(problem) }
         return with { state in
-            guard let bytes = state.archives[archive.name]?.first(where: { $0.entry.key == key })?.bytes
-            else {
-                return nil
+            state.record(key, in: archive.name).map {
+                Array($0.bytes[range.clamped(to: 0..<$0.bytes.count)])
             }
-            return Array(bytes[range.clamped(to: 0..<bytes.count)])
         }
     }
 
@@ -208,7 +217,7 @@ final class MockSource: StoreSource {
     /// Accesses an entry, which becomes the most recent.
     func access(_ key: String, archive: String, at now: Timestamp) {
         with { state in
-            guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == key }),
+            guard let index = state.index(of: key, in: archive),
                 var record = state.archives[archive]?.remove(at: index)
             else { return }
             record.entry.hits += 1
@@ -221,7 +230,7 @@ final class MockSource: StoreSource {
     /// Records a new entry, or replaces one.
     func record(_ key: String, _ bytes: [UInt8], archive: String, at now: Timestamp) {
         with { state in
-            let old = state.archives[archive]?.first { $0.entry.key == key }?.entry.created
+            let old = state.record(key, in: archive)?.entry.created
             state.archives[archive]?.removeAll { $0.entry.key == key }
             state.nextSequence += 1
             var entry = EntryMetadata(
@@ -274,7 +283,7 @@ struct MockListing: EntryListing {
         source.with { state in
             state.metadataCalls += 1
             let key = records[index].entry.key
-            return state.archives[archive]?.first { $0.entry.key == key }?.entry
+            return state.record(key, in: archive)?.entry
         }
     }
 
@@ -286,9 +295,7 @@ struct MockListing: EntryListing {
         }
         return source.with { state in
             state.valueCalls += 1
-            return state.archives[archive]?.first { $0.entry.key == key }.map {
-                ($0.entry.encoding, $0.bytes)
-            }
+            return state.record(key, in: archive).map { ($0.entry.encoding, $0.bytes) }
         }
     }
 

@@ -1,4 +1,5 @@
 import BrowserCore
+import Foundation
 import TerminalKit
 import Testing
 
@@ -44,11 +45,40 @@ extension Frame {
     }
 }
 
-extension HeadlessBrowser {
+/// A screen whose text tests expect.
+protocol ScreenText {
+    var text: String { get }
+}
+
+extension ScreenText {
+    /// Expects the texts on the screen, and `hidden` ones not.
+    func expect(
+        shows shown: String..., hides hidden: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        expect(shown, hidden, sourceLocation)
+    }
+
+    fileprivate func expect(_ shown: [String], _ hidden: [String], _ sourceLocation: SourceLocation) {
+        let text = text
+        for expected in shown { #expect(text.contains(expected), "\(text)", sourceLocation: sourceLocation) }
+        for absent in hidden { #expect(!text.contains(absent), "\(text)", sourceLocation: sourceLocation) }
+    }
+}
+
+extension UpdateTest: ScreenText {}
+
+extension HeadlessBrowser: ScreenText {
     var text: String { frame.plainText }
     var lines: [String] { frame.lines }
     var boxLines: [String] { frame.boxLines }
     var boxWords: String { frame.boxWords }
+
+    /// The text that the only sent sequence copies.
+    func copied() throws -> String {
+        try #require(sent.count == 1)
+        let base64 = String(decoding: sent[0], as: UTF8.self).dropFirst("\u{1b}]52;c;".count).dropLast()
+        return String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
+    }
 
     /// Presses the keys of a script. Expects the texts on the screen, and `hidden` ones not.
     mutating func press(
@@ -56,9 +86,7 @@ extension HeadlessBrowser {
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         press(try Key.script(script))
-        let text = text
-        for expected in shown { #expect(text.contains(expected), "\(text)", sourceLocation: sourceLocation) }
-        for absent in hidden { #expect(!text.contains(absent), "\(text)", sourceLocation: sourceLocation) }
+        expect(shown, hidden, sourceLocation)
     }
 
     /// The key in the title of the pane, cut if long. Nil without a value, or if the title is covered. For the look

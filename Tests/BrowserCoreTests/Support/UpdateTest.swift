@@ -18,7 +18,12 @@ struct UpdateTest {
     init(_ model: Model, _ source: some StoreSource, keys: String) throws {
         self.init(model)
         settle(source)
-        for key in try Key.script(keys) { _ = press(key, source) }
+        try press(keys, source)
+    }
+
+    /// Presses the keys of a script, and performs the effects of each.
+    mutating func press(_ script: String, _ source: some StoreSource) throws {
+        for key in try Key.script(script) { _ = press(key, source) }
     }
 
     /// Sends a message, and expects these effects in order.
@@ -50,6 +55,11 @@ struct UpdateTest {
         settle(source)
     }
 
+    /// Performs these effects and those of their responses, until none is left.
+    mutating func settle(_ effects: [Effect], _ source: some StoreSource) {
+        self.effects = effects
+        settle(source)
+    }
     /// Performs the last effects and those of their responses, until none is left.
     mutating func settle(_ source: some StoreSource) {
         var queue = effects
