@@ -1,13 +1,8 @@
-/// The bytes of a Swift or C source by kind: code, comments, string literals.
+/// The bytes of a Swift source by kind: code, comments, string literals. Suffices for the few C sources.
 ///
-/// Rules about code must not match comments or fixtures in strings. Regular expression literals count as code; a quote in one
-/// starts a string, at worst up to the end of its line.
+/// Rules about code must not match comments or fixtures in strings. Regular expressions, and C's character literals, count as
+/// code; a quote in one starts a string, at worst up to the end of its line.
 struct LexedSource {
-    enum Language {
-        case swift
-        case c
-    }
-
     enum Kind {
         case code
         case comment
@@ -23,8 +18,8 @@ struct LexedSource {
     private let bytes: [UInt8]
     private let runs: [Run]
 
-    init(_ text: String, language: Language) {
-        var lexer = Lexer(bytes: Array(text.utf8), language: language)
+    init(_ text: String) {
+        var lexer = Lexer(bytes: Array(text.utf8))
         lexer.run()
         bytes = lexer.bytes
         runs = lexer.runs
@@ -57,13 +52,9 @@ private struct Lexer {
     let bytes: [UInt8]
     private(set) var runs: [LexedSource.Run] = []
     private var place = 0
-    private let language: LexedSource.Language
     private var modes: [Mode] = [.code(interpolationDepth: nil)]
 
-    init(bytes: [UInt8], language: LexedSource.Language) {
-        self.bytes = bytes
-        self.language = language
-    }
+    init(bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func run() {
         while place < bytes.count {
@@ -105,7 +96,7 @@ private struct Lexer {
     /// Line ends, quotes, number signs, parentheses, asterisks, slashes and backslashes.
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x0a, 0x22, 0x23, 0x27, 0x28, 0x29, 0x2a, 0x2f, 0x5c: true
+        case 0x0a, 0x22, 0x23, 0x28, 0x29, 0x2a, 0x2f, 0x5c: true
         default: false
         }
     }
@@ -118,8 +109,6 @@ private struct Lexer {
             }
         } else if isAt("/*") {
             markBlockComment()
-        } else if language == .c, isAt("'") {
-            markCharacterLiteral()
         } else if let opening = openingQuote() {
             modes.append(.string(pounds: opening.pounds, multiline: opening.multiline))
             mark(opening.length, as: .string)
@@ -134,16 +123,16 @@ private struct Lexer {
     }
 
     private func openingQuote() -> (pounds: Int, multiline: Bool, length: Int)? {
-        let count = language == .swift ? pounds() : 0
+        let count = pounds()
         guard isAt("\"", offset: count) else { return nil }
-        let multiline = language == .swift && isAt("\"\"\"", offset: count)
+        let multiline = isAt("\"\"\"", offset: count)
         return (count, multiline, count + (multiline ? 3 : 1))
     }
 
     private mutating func markBlockComment() {
         var depth = 0
         repeat {
-            if isAt("/*"), depth == 0 || language == .swift {
+            if isAt("/*") {
                 depth += 1
                 mark(2, as: .comment)
             } else if isAt("*/") {
@@ -155,19 +144,11 @@ private struct Lexer {
         } while depth > 0 && place < bytes.count
     }
 
-    private mutating func markCharacterLiteral() {
-        mark(1, as: .string)
-        while place < bytes.count, !isAt("'"), !isAt("\n") {
-            mark(isAt("\\") ? 2 : 1, as: .string)
-        }
-        if isAt("'") { mark(1, as: .string) }
-    }
-
     private mutating func stepThroughString(pounds expected: Int, multiline: Bool) {
         if markPlain(as: .string) { return }
         if isAt("\\"), pounds(offset: 1) >= expected {
             mark(1 + expected, as: .string)
-            if language == .swift, isAt("(") {
+            if isAt("(") {
                 modes.append(.code(interpolationDepth: 1))
                 mark(1, as: .code)
             } else if multiline || !isAt("\n") {

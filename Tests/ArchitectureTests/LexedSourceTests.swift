@@ -1,10 +1,6 @@
 import Testing
 
 @Suite struct LexedSourceTests {
-    private func code(_ text: String, _ language: LexedSource.Language = .swift) -> String {
-        LexedSource(text, language: language).text(keeping: [.code])
-    }
-
     /// The source, and the remaining code without blanks at the ends.
     @Test(arguments: [
         ("a // b", "a"),
@@ -18,19 +14,13 @@ import Testing
         ("a /* b\n c", "a     \n"),
     ])
     func leavesCode(source: String, expected: String) {
-        let result = code(source)
+        let result = LexedSource(source).text(keeping: [.code])
         #expect(result.count == source.count)
         #expect(result.trimmingSuffix(while: { $0 == " " }) == expected)
     }
 
-    @Test func knowsCharacterLiteralsOfC() {
-        #expect(code(#"a = '"'; b"#, .c) == "a =    ; b")
-        #expect(code(#"a = '\''; b"#, .c) == "a =     ; b")
-        #expect(code("/* a /* b */ c", .c) == "             c")
-    }
-
     @Test func separatesCommentsFromStrings() {
-        let source = LexedSource("a \"b\" // c", language: .swift)
+        let source = LexedSource("a \"b\" // c")
         #expect(source.text(keeping: [.comment]) == "      // c")
         #expect(source.text(keeping: [.code, .string]) == "a \"b\"     ")
     }

@@ -10,7 +10,7 @@ struct SourceFile {
     init(path: String, text: String) {
         self.path = path
         self.text = text
-        lexed = LexedSource(text, language: path.hasSuffix(".swift") ? .swift : .c)
+        lexed = LexedSource(text)
     }
 
     /// Code: comments and string literals are blanked.
