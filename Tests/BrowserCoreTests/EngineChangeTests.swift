@@ -14,7 +14,7 @@ struct EngineChangeTests {
 
     /// A cache with room for 4 MiB.
     init() throws {
-        folder = try EngineSourceTests.Folder()
+        folder = EngineSourceTests.Folder()
         store = try Store.open(at: folder.path + "/store")
         archive = try store.archive(
             named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))

@@ -49,7 +49,7 @@ struct EventTests {
 
     @Test("writes the filtered events, and copies the selected one")
     func eventsAreWrittenAndCopied() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         var browser = try Fixture.browser(source, columns: 100, keys: "E/evict<enter>")
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/events.ndjson<enter>"))
         let written = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/events.ndjson"))

@@ -32,7 +32,7 @@ struct GroupTests {
 
     @Test("writes the groups of the list")
     func groupsAreWritten() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>z")
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/groups.csv<enter>"))
         let lines = try String(contentsOfFile: folder.path + "/groups.csv", encoding: .utf8)

@@ -111,7 +111,7 @@ struct LogContentTests {
             keys: String, columns: Int = 100, rows: Int = 24,
             programs: ProgramTests.Programs = ProgramTests.Programs()
         ) throws {
-            folder = try EngineSourceTests.Folder()
+            folder = EngineSourceTests.Folder()
             store = try Store.open(at: folder.path + "/store")
             let log = try store.archive(
                 named: "Trace",
@@ -208,7 +208,7 @@ struct MarkedRowsTests {
     private func browser(_ keys: String, columns: Int = 80, rows: Int = 24) throws -> (
         browser: HeadlessBrowser, folder: EngineSourceTests.Folder
     ) {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let store = try Store.open(at: folder.path + "/store")
         let archive = try store.archive(
             named: "City", orCreate: ArchiveConfiguration(diskLimit: 1_000_000, memoryLimit: nil))

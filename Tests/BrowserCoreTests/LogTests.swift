@@ -161,7 +161,7 @@ struct LogTests {
 
     /// A real log larger than one read: old and new messages are matched.
     @Test func filtersAndSearchesLongLog() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let store = try Store.open(at: folder.path + "/store")
         defer { store.close() }
         let log = try store.archive(

@@ -112,7 +112,7 @@ struct ProgramTests {
     // MARK: A file
 
     @Test func writesFilesAndAsksToReplace() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let file = URL(fileURLWithPath: folder.path + "/a.raw")
         var browser = try browser("j<enter>w<ctrl+u>\(file.path)<enter>", source, Programs())
         #expect(browser.text.contains("Wrote 197 B to"))

@@ -157,10 +157,8 @@ extension QueryScreenTests {
 
 /// The line of hints for new users.
 struct HintLineTests {
-    private let folder: EngineSourceTests.Folder
+    private let folder = EngineSourceTests.Folder()
     private var file: StateFile { StateFile(path: folder.path + "/state/vellum/hints") }
-
-    init() throws { folder = try EngineSourceTests.Folder() }
 
     private func browser(rows: Int = 24, columns: Int = 80, keyMap: BrowserKeyMap = ActionTable.keyMap())
         -> HeadlessBrowser
@@ -207,11 +205,9 @@ struct HintLineTests {
 }
 
 struct QueryHistoryTests {
-    private let folder: EngineSourceTests.Folder
+    private let folder = EngineSourceTests.Folder()
     private var state: StateFolder { StateFolder(path: folder.path + "/state/vellum") }
     private var file: StateRecords<PastQuery> { state.queries }
-
-    init() throws { folder = try EngineSourceTests.Folder() }
 
     private func past(_ text: String, _ archive: String = "City") -> PastQuery {
         PastQuery(archive: archive, text: text, outcome: "1 row", time: Fixture.start)

@@ -12,7 +12,7 @@ struct QueryScreenTests {
     let archive: StorageEngine.Archive
 
     init() throws {
-        folder = try EngineSourceTests.Folder()
+        folder = EngineSourceTests.Folder()
         store = try Store.open(at: folder.path + "/store")
         archive = try store.archive(named: "Place", orCreate: ArchiveConfiguration(diskLimit: 100_000))
         for number in 0..<60 {

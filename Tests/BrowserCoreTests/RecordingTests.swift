@@ -14,10 +14,8 @@ import Testing
     }
 
     private static let look = Look(theme: Theme(.dark, depth: .mono))
-    private let folder: EngineSourceTests.Folder
+    private let folder = EngineSourceTests.Folder()
     private var path: String { folder.path + "/a.cast" }
-
-    init() throws { folder = try EngineSourceTests.Folder() }
 
     private func frame(_ text: String, columns: Int = 10, rows: Int = 3) -> Frame {
         var frame = Frame(size: Size(columns: columns, rows: rows))

@@ -77,7 +77,7 @@ struct SavedQueryTests {
     }
 
     @Test func filesArePrivate() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
         let source = EngineSource(folder: folder.path, state: state)
         let query = SavedQuery(name: "few", archive: "City", text: "limit 3")
@@ -124,7 +124,7 @@ struct SavedQueryTests {
 
     /// Regression: a query too long for the file emptied it, and the oldest of too many was dropped silently.
     @Test func failedSaveKeepsOthers() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
         let source = EngineSource(folder: folder.path, state: state)
         try source.save(SavedQuery(name: "few", archive: "City", text: "limit 3"))
@@ -146,7 +146,7 @@ struct SavedQueryTests {
 
     /// Regression: a change removed lines of later versions and invalid lines.
     @Test func keepsUnknownLines() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
         let source = EngineSource(folder: folder.path, state: state)
         try source.save(SavedQuery(name: "few", archive: "City", text: "limit 3"))

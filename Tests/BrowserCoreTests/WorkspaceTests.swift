@@ -44,7 +44,7 @@ struct WorkspaceTests {
 
     @Test("a remembered server is listed without being read")
     func serverIsListed() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/state")
         let source = EngineSource(folder: folder.path, state: state)
         try source.noteOpened(store: "valkey://127.0.0.1:1", at: Fixture.start)
@@ -334,7 +334,7 @@ struct WorkspaceTests {
     @Test func resolvesPaths() throws {
         let here = FileManager.default.currentDirectoryPath
         #expect(StorePath.whole("x/") == (here == "/" ? "" : here) + "/x")
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/one/two", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
@@ -347,7 +347,7 @@ struct WorkspaceTests {
 
     /// Regression: without a state folder, a favourite was reported as saved, and an unreadable state as empty.
     @Test func reportsUnsavedState() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         try store(folder.path + "/a")
         do throws(SourceError) {
             try EngineSource(folder: folder.path).setFavourite(true, store: folder.path + "/a")
@@ -370,7 +370,7 @@ struct WorkspaceTests {
     }
 
     @Test func sortsFavouritesFirst() throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         for name in ["caches/b", "caches/a", "else/where", "else/loved"] {
             try FileManager.default.createDirectory(
                 atPath: folder.path + "/" + name, withIntermediateDirectories: true)

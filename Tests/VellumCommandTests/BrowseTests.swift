@@ -6,7 +6,7 @@ struct BrowseTests {
     let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         let lines = [
             "{\"id\":\"alpha\",\"name\":\"München\"}", "{\"id\":\"beta\",\"name\":\"東京\"}",
             "{\"id\":\"gamma\",\"name\":\"\\u001b[31m\"}",
@@ -130,8 +130,7 @@ struct BrowseTests {
         #expect(text.contains("in \(file)"))
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
         // The last screen before leaving; replayed in another process without a terminal.
-        let screen = try Vellum.run(["browse", "--replay", file, "--print", "text"])
-        #expect(screen.status == 0, "\(screen.errors)")
+        let screen = try Vellum.run(["browse", "--replay", file, "--print", "text"]).expect(0)
         #expect(screen.text.contains("vellum › store"))
         let again = try record()
         #expect(again.status == 3)
@@ -143,16 +142,13 @@ struct BrowseTests {
     @Test func refusesRecordingWithoutTerminal() throws {
         let file = store.folder / "recording.cast"
         let environment = ["TERM": "dumb"]
-        let recorded = try Vellum.run(
-            ["browse", "--store", store.path, "--record", file], environment: environment)
-        #expect(recorded.status == 2)
-        #expect(recorded.errors.contains("without a terminal use browse --size 100x30 --print text"))
+        try Vellum.run(["browse", "--store", store.path, "--record", file], environment: environment).expect(
+            2, errors: "without a terminal use browse --size 100x30 --print text")
         #expect(!FileManager.default.fileExists(atPath: file))
         let header = "{\"version\":2,\"width\":20,\"height\":5,\"timestamp\":0,\"title\":\"\"}\n"
         try Data(header.utf8).write(to: URL(fileURLWithPath: file))
-        let played = try Vellum.run(["browse", "--replay", file], environment: environment)
-        #expect(played.status == 2)
-        #expect(played.errors.contains("--print text"))
+        try Vellum.run(["browse", "--replay", file], environment: environment).expect(
+            2, errors: "--print text")
         #expect(try Vellum.run(["browse", "--replay", file, "--print", "text"]).status == 0)
     }
 

@@ -7,7 +7,7 @@ struct BrowsedProgramsTests {
     let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         try store.done("put", "City", "oslo", input: "{\"name\":\"Oslo\",\"size\":709037}")
         try store.done("expire", "City", "oslo", "--in", "1h", "--yes")
     }
@@ -71,10 +71,9 @@ struct BrowsedProgramsTests {
             if !keys.isEmpty { browser.type(keys) }
         }
         #expect(leftovers.count == 1)
-        let pid = try String(contentsOfFile: pidFile, encoding: .utf8)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let pid = try PseudoTerminal.pid(in: pidFile)
         // The end of the terminal ends the pager.
-        kill(try #require(pid_t(pid)), signal)
+        kill(pid, signal)
         try await browser.until("the file's end") { leftovers.isEmpty }
         _ = try await browser.finish()
     }

@@ -9,7 +9,7 @@ struct BrowserMemoryTests {
     private var file: String { state + "/vellum/saved-queries" }
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         try store.done("put", "City", "oslo", input: "{\"name\":\"Oslo\",\"size\":709037}")
     }
 
@@ -61,8 +61,7 @@ struct BrowserMemoryTests {
             let browser = try await start(pidFile: pidFile)
             save(100, named: "round\(round)-", in: browser)
             try await browser.until("some saved queries") { try names().count >= kept + 3 * round }
-            let text = try String(contentsOfFile: pidFile, encoding: .utf8)
-            let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            let process = try PseudoTerminal.pid(in: pidFile)
             #expect(kill(process, SIGKILL) == 0)
             _ = try await browser.finish()
             let saved = try names()

@@ -5,9 +5,7 @@ import Testing
 
 /// Queries that print CSV.
 @Suite struct CSVQueryTests {
-    private let store: TestStore
-
-    init() throws { store = try TestStore() }
+    private let store = TestStore()
 
     @Test func entriesHaveAllPropertiesAsColumns() throws {
         let lines = #"{"id":"b","x":1}"# + "\n" + #"{"id":"a","y":"1, \"2\"","z":[1]}"#

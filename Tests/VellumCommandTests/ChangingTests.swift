@@ -3,9 +3,7 @@ import Testing
 
 @Suite("put and rm")
 struct ChangingTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     @Test func cacheEvictsLeastRecent() throws {
         // Values of 1,003 bytes (3 of head, 1,000 of text): 65 fit into 65,536 bytes.
@@ -35,8 +33,7 @@ struct ChangingTests {
 
     /// Regression: an object with a repeated name was stored silently, and queries and readers saw different values.
     @Test func refusesRepeatedNames() throws {
-        let result = try store.run("put", "A", "k", input: "{\"a\":1,\"a\":2}")
-        #expect(result.status == 1)
+        let result = try store.run("put", "A", "k", input: "{\"a\":1,\"a\":2}").expect(1)
         #expect(
             result.errors.hasPrefix(
                 "vellum: standard input is refused: byte 7: the name \"a\" stands in its object twice; "),
@@ -65,8 +62,7 @@ struct ChangingTests {
 
     @Test(arguments: ["0", "-1", "x", "5XB", "1.5", "0.3KB5", "99999999999TB", "", "MB", "1e3"])
     func refusesOtherSizes(text: String) throws {
-        let result = try store.run("put", "A", "k", "--disk=\(text)", input: "1")
-        #expect(result.status == 2)
+        try store.run("put", "A", "k", "--disk=\(text)", input: "1").expect(2)
         #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 
@@ -92,8 +88,7 @@ struct ChangingTests {
 
     @Test func deletionNeedsYesWithoutTerminal() throws {
         for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
-        let refused = try store.run("rm", "A", "a")
-        #expect(refused.status == 2 && refused.errors.contains("--yes"))
+        try store.run("rm", "A", "a").expect(2, errors: "--yes")
         #expect(try store.keys("A") == ["c", "b", "a"])
         let plan = try store.done("rm", "A", "a", "b", "a", "--dry-run")
         #expect(plan.text == "would delete 2 entries, 4 B\n")

@@ -7,7 +7,7 @@ struct CitiesTests {
     let lines: [String]
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         lines = try String(contentsOfFile: Vellum.cities, encoding: .utf8).split(separator: "\n").map(
             String.init)
         let result = try store.done("import", "City", Vellum.cities, "--key", "geonameid")
@@ -67,7 +67,7 @@ struct CitiesTests {
         for format in ["ndjson", "csv"] {
             let file = store.folder / ("cities." + format)
             try store.done("export", "City", file)
-            let copy = try TestStore()
+            let copy = TestStore()
             try copy.done("import", "City", file, "--key", "geonameid")
             #expect(try copy.done("export", "City").lines == lines, "\(format)")
             #expect(try copy.keys("City") == store.keys("City"))

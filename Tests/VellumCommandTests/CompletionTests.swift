@@ -8,7 +8,7 @@ struct CompletionTests {
     let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         for key in ["apple", "apricot", "banana", "pear\nshaped"] {
             try store.done("put", "Fruit", key, "--owner", "own-\(key.prefix(1))", input: "1")
         }
@@ -113,7 +113,7 @@ struct CompletionTests {
 
     /// The line's store has priority over that of the environment; without a store nothing is offered.
     @Test func usesStoreOfLine() throws {
-        let other = try TestStore()
+        let other = TestStore()
         try other.done("put", "Stone", "granite", input: "1")
         let environment = ["VELLUM_STORE": other.path]
         for words in [["--store", store.path], ["-s", store.path], ["--store=" + store.path]] {

@@ -3,12 +3,10 @@ import Testing
 
 /// The user's settings file: its effects, and messages about mistakes.
 struct ConfigurationTests {
-    private let folder: TemporaryFolder
-    private let store: TestStore
+    private let folder = TemporaryFolder()
+    private let store = TestStore()
     private var environment: [String: String] { ["XDG_CONFIG_HOME": folder.path] }
     private var path: String { folder / "vellum/config.toml" }
-
-    init() throws { (folder, store) = (try TemporaryFolder(), try TestStore()) }
 
     private func write(_ text: String) throws {
         try FileManager.default.createDirectory(atPath: folder / "vellum", withIntermediateDirectories: true)
@@ -122,8 +120,7 @@ struct ConfigurationTests {
             "most \\"hit\\"" = "sort @hits desc | find name = \\"a\\""
 
             """)
-        let first = try run("config")
-        #expect(first.status == 0, "\(first.errors)")
+        let first = try run("config").expect(0)
         try write(first.text)
         let second = try run("config")
         #expect(second.errors.isEmpty && second.status == 0)
@@ -176,8 +173,7 @@ struct ConfigurationTests {
     ])
     func reportsLinesOfMistakes(text: String, problem: String) throws {
         try write(text)
-        let result = try run("config")
-        #expect(result.status == 1)
+        let result = try run("config").expect(1)
         #expect(result.errors == "vellum: \(path):\(problem)\n")
         // The other settings apply.
         #expect(result.text.contains("refresh = \"200ms\"  # default"))
@@ -203,7 +199,7 @@ struct ConfigurationTests {
         #expect(try run("keys", "City").lines.count == 1)
         #expect(try run("rm", "City", "k", "--yes").status == 0)
         #expect(try run("exists", "City", "k").status == 1)
-        let other = try TestStore()
+        let other = TestStore()
         try other.done("put", "City", "m", input: "1")
         #expect(try run("keys", "City", "--store", other.path).lines.count == 1)
         try write("\nstore = \"\(folder.path)/none\"\n")

@@ -10,7 +10,7 @@ import Testing
     private let store: TestStore
     private let now = Date()
 
-    init() throws { store = try TestStore() }
+    init() throws { store = TestStore() }
 
     private func run(_ zone: String, _ arguments: String..., settings: String? = nil) throws -> Vellum.Result
     {
@@ -109,9 +109,8 @@ import Testing
 
     @Test("are refused in a new archive", arguments: names)
     func refusal(name: String) throws {
-        let store = try TestStore()
-        let refused = try store.run("put", name, "k", input: "1")
-        #expect(refused.status == 2)
+        let store = TestStore()
+        let refused = try store.run("put", name, "k", input: "1").expect(2)
         #expect(!refused.errors.unicodeScalars.contains { $0 != "\n" && TerminalText.isControl($0) })
         try store.done("put", "A", "k", input: "1")
         #expect(try store.run("rename", "A", name).status == 2)
@@ -119,7 +118,7 @@ import Testing
 
     @Test("of an existing archive reach no output, and it stays usable", arguments: names)
     func existing(name: String) throws {
-        let store = try TestStore()
+        let store = TestStore()
         let made = try Store.open(at: store.path)
         try made.archive(named: name, orCreate: ArchiveConfiguration(kind: .collection), isCopy: true).close()
         made.close()
@@ -144,7 +143,7 @@ import Testing
     /// The limit, which is checked after the name, prevents an archive.
     @Test("are the same for the engine and for terminals")
     func oneTable() throws {
-        let store = try TestStore()
+        let store = TestStore()
         let made = try Store.open(at: store.path)
         for value in (0x21..<0x3000 as Range<UInt32>) {
             guard let scalar = Unicode.Scalar(value) else { continue }

@@ -20,7 +20,7 @@ struct DemoPhaseTests {
         "has a scan, a burst, and a limit that is too small", .enabled(if: Soak.seconds > 0, "runs in a soak")
     )
     func phasesSoak() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let path = folder / "store"
         let demo = try Spawned(
             ["demo", "--no-browse", "--seconds", "600", "--rate", "600", "--store", path],

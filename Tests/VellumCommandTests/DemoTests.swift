@@ -3,11 +3,9 @@ import Testing
 
 @Suite("demo without a terminal", .serialized)
 struct DemoTests {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder()
     /// Isolates the temporary stores of each test.
     var environment: [String: String] { ["TMPDIR": folder.path] }
-
-    init() throws { folder = try TemporaryFolder() }
 
     private var left: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
@@ -15,9 +13,8 @@ struct DemoTests {
 
     @Test func figuresAreExact() throws {
         let result = try Vellum.run(
-            ["demo", "--seconds", "4", "--rate", "1500", "--json"], environment: environment)
-        #expect(result.status == 0)
-        #expect(result.errors.contains("1 s: "))
+            ["demo", "--seconds", "4", "--rate", "1500", "--json"], environment: environment
+        ).expect(0, errors: "1 s: ")
         let figures = try JSON.object(result.text)
         func count(_ name: String) throws -> Int { try #require(figures[name] as? Int, "\(name)") }
         // Regression: for the rate, a miss and the recording after it counted as one operation.
@@ -71,8 +68,7 @@ struct DemoTests {
     @Test("archives have descriptive keys, owners, expiry times, and values of very different sizes")
     func archivesAreRealistic() throws {
         let path = folder / "store"
-        let made = try Vellum.run(["demo", "--seconds", "0", "--store", path], environment: environment)
-        #expect(made.status == 0, "\(made.errors)")
+        try Vellum.run(["demo", "--seconds", "0", "--store", path], environment: environment).expect(0)
         func rows(_ arguments: String...) throws -> [[String: Any]] {
             let result = try Vellum.run(arguments + ["--json", "--store", path])
             #expect(result.status == 0, "\(arguments): \(result.errors)")

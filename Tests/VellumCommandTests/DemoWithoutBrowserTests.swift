@@ -5,7 +5,7 @@ import Testing
 struct DemoWithoutBrowserTests {
     /// On a terminal, where it would open the browser.
     @Test func endsAfterSeconds() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let (status, text) = try PseudoTerminal.run(
             "demo --no-browse --seconds 1", environment: ["TMPDIR": folder.path])
         #expect(status == 0, "\(text)")

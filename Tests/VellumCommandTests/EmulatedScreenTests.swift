@@ -12,7 +12,7 @@ struct EmulatedScreenTests {
     private var environment: [String: String] { Vellum.environment(["XDG_STATE_HOME": state]) }
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         for key in ["oslo", "東京", "क्षि", "😀", "e/1", "e/2", "f/1"] {
             try store.done("put", "City", key, input: "{\"name\":\"\(key)\",\"size\":709037}")
         }

@@ -40,7 +40,7 @@ import Testing
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func storeIsServiceSoak() throws {
         let (program, _) = try built("ServiceApp", as: "ServiceApp")
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let server = try Spawned([folder / "store"], executable: program)
         #expect(holds { server.text == "serving\n" })
         server.signal(SIGTERM)
@@ -66,7 +66,7 @@ import Testing
             "ArgumentParser", "TerminalKit", "ArchiveQuery", "CoreMetrics", "ServiceLifecycle", "Vellum",
         ]
         #expect(compiled.allSatisfy { !others.contains($0) }, "\(compiled)")
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let outputs = try (0..<2).map { _ in
             try Spawned(
                 [folder / "log"], executable: program, environment: ["VELLUM_STORE": folder / "store"]
@@ -98,7 +98,7 @@ import Testing
     }
 
     private func use(_ executable: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = folder / "store"
         let largest = "City 49880 999720\nCity 99760 999440\nCity 39020 999380\n"
         let first = try run(executable, store: store) {
@@ -117,8 +117,7 @@ import Testing
         #expect(first.status == 0)
         #expect(first.text.hasPrefix("recorded 100,000 cities\n" + largest))
 
-        let second = try run(executable, store: store)
-        #expect(second.status == 0)
+        let second = try run(executable, store: store).expect(0)
         #expect(second.text.hasPrefix("the cities are still there\n" + largest))
         #expect(second.text.contains(store))
     }

@@ -4,9 +4,7 @@ import Testing
 
 @Suite("export")
 struct ExportTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     @Test("get and export report an object with a name twice")
     func repeatedNames() throws {
@@ -37,7 +35,7 @@ struct ExportTests {
         for format in ["ndjson", "csv"] {
             let file = store.folder / ("out." + format)
             try store.done("export", "A", file, "--with-keys")
-            let copy = try TestStore()
+            let copy = TestStore()
             try copy.done("import", "A", file, "--key", "key", "--value", "value")
             #expect(try copy.keys("A") == store.keys("A"), "\(format)")
             #expect(try copy.done("export", "A").text == store.done("export", "A").text, "\(format)")
@@ -56,7 +54,7 @@ struct ExportTests {
         #expect(dump[0].contains(#""b":"h'00ff'","t":"\\h'00ff'","u":"\\\\h''""#), "\(dump[0])")
         let file = store.folder / ("out." + format)
         try store.done("export", "A", file, "--with-keys")
-        let copy = try TestStore()
+        let copy = TestStore()
         let result = try copy.done("import", "A", file, "--key", "key", "--value", "value")
         #expect(result.errors.contains("read as bytes"))
         #expect(try copy.done("export", "A", "--with-keys").lines == dump)
@@ -78,7 +76,7 @@ struct ExportTests {
         for query in ["find @size > 0", "select @key as key, value"] {
             let file = store.folder / ("rows." + format)
             try store.done("query", "A", query, "--output", file, "--force")
-            let copy = try TestStore()
+            let copy = TestStore()
             try copy.done("import", "A", file, "--key", "key")
             #expect(try copy.keys("A") == ["h'00'"], "\(query)")
         }
@@ -89,8 +87,7 @@ struct ExportTests {
     @Test func omitsValuesWithoutRows() throws {
         try store.done("put", "A", "object", input: "{\"a\":1}")
         try store.done("put", "A", "array", input: "[1]")
-        let result = try store.run("export", "A", "--format", "csv")
-        #expect(result.status == 1)
+        let result = try store.run("export", "A", "--format", "csv").expect(1)
         #expect(result.text == "a\n1\n")
         #expect(result.errors.hasPrefix("vellum: \"array\" "))
     }
@@ -109,8 +106,7 @@ struct ExportTests {
         let query = try store.done("query", "A", "sort @key")
         #expect(query.errors.contains("1 entry is in the memory of a process only"))
         #expect(!query.errors.contains("check"))
-        let get = try store.run("get", "A", "elsewhere")
-        #expect(get.status == 1 && get.errors.contains("is only in a process's memory"))
+        try store.run("get", "A", "elsewhere").expect(1, errors: "is only in a process's memory")
         archive.close()
     }
 
@@ -176,8 +172,7 @@ struct ExportTests {
         let items = try JSON.array(Data(contentsOf: URL(fileURLWithPath: store.folder / "out.json")))
         #expect(items.map { $0["id"] as? Int } == [1, 2, 3])
         for name in ["out", "out.txt", "out.csv.gz"] {
-            let refused = try store.run("export", "A", store.folder / name)
-            #expect(refused.status == 2 && refused.errors.contains("--format"))
+            try store.run("export", "A", store.folder / name).expect(2, errors: "--format")
             #expect(!FileManager.default.fileExists(atPath: store.folder / name))
         }
         try store.done("export", "A", store.folder / "out", "--format", "json")

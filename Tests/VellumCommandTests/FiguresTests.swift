@@ -3,9 +3,7 @@ import Testing
 
 @Suite("stats and resize")
 struct FiguresTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     private func fill() throws {
         for key in ["a", "b", "c"] {

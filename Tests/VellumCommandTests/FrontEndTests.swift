@@ -8,9 +8,7 @@ import Testing
 /// Examples with the same result in the library, the command line and the browser.
 @Suite("front ends agree")
 struct FrontEndTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     /// The last screen of the browser after these keys.
     private func screen(_ keys: String, environment: [String: String] = [:]) throws -> String {

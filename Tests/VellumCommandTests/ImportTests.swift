@@ -3,16 +3,7 @@ import Testing
 
 @Suite("import")
 struct ImportTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
-
-    private func importing(
-        _ name: String, _ content: String, _ options: String...
-    ) throws -> Vellum.Result {
-        let file = try store.folder.file(name, content)
-        return try Vellum.run(["--store", store.path, "import", "A", file, "--key", "id"] + options)
-    }
+    let store = TestStore()
 
     /// The numbers of the reported lines.
     private func badLines(_ result: Vellum.Result) -> [Int] {
@@ -22,7 +13,7 @@ struct ImportTests {
     }
 
     @Test func reportsBadLines() throws {
-        let result = try importing(
+        let result = try store.importing(
             "bad.ndjson",
             """
             {"id":1}
@@ -47,41 +38,38 @@ struct ImportTests {
 
     @Test func shortensMessages() throws {
         let name = String(repeating: "é", count: 1_000_000)
-        let result = try importing("long.csv", "\(name),\(name)\n1,2\n")
-        #expect(result.status == 2)
-        #expect(result.errors.contains("has no column \"id\""))
+        let result = try store.importing("long.csv", "\(name),\(name)\n1,2\n").expect(
+            2, errors: "has no column \"id\"")
         #expect(result.errors.hasSuffix(" bytes more)\n"))
         #expect(result.errors.utf8.count < 5_000)
     }
 
     @Test func strictStopsAtFirstBadLine() throws {
-        let result = try importing("bad.ndjson", "{\"id\":1}\n{\"id\":2}\nx\n{\"id\":3}\n", "--strict")
+        let result = try store.importing("bad.ndjson", "{\"id\":1}\n{\"id\":2}\nx\n{\"id\":3}\n", "--strict")
         #expect(result.status == 1)
         #expect(badLines(result) == [3])
         #expect(try store.keys("A") == ["2", "1"])
     }
 
     @Test func onlyBadLinesIsFailure() throws {
-        #expect(try importing("bad.ndjson", "x\ny\n").status == 1)
-        #expect(try importing("empty.ndjson", "").status == 0)
-        #expect(try importing("blank.ndjson", "\n  \r\n").status == 0)
+        #expect(try store.importing("bad.ndjson", "x\ny\n").status == 1)
+        #expect(try store.importing("empty.ndjson", "").status == 0)
+        #expect(try store.importing("blank.ndjson", "\n  \r\n").status == 0)
     }
 
     @Test func acceptsMarksAndLineEnds() throws {
-        let result = try importing("win.ndjson", "\u{feff}{\"id\":1}\r\n\r\n{\"id\":2}\r\n{\"id\":3}")
+        let result = try store.importing("win.ndjson", "\u{feff}{\"id\":1}\r\n\r\n{\"id\":2}\r\n{\"id\":3}")
         #expect(result.status == 0 && badLines(result).isEmpty)
         #expect(try store.keys("A") == ["3", "2", "1"])
         let utf16 = try #require("{\"id\":1}\n".data(using: .utf16LittleEndian))
         let file = store.folder / "utf16.ndjson"
         try (Data([0xff, 0xfe]) + utf16).write(to: URL(fileURLWithPath: file))
-        let refused = try store.run("import", "A", file, "--key", "id")
-        #expect(refused.status == 1 && refused.errors.contains("UTF-16"))
+        try store.run("import", "A", file, "--key", "id").expect(1, errors: "UTF-16")
     }
 
     @Test func readsLongLines() throws {
         let long = String(repeating: "long ", count: 1_000_000)
-        let result = try importing("long.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(long)\"}\n{\"id\":3}\n")
-        #expect(result.status == 0)
+        try store.importing("long.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(long)\"}\n{\"id\":3}\n").expect(0)
         #expect(try store.keys("A") == ["3", "2", "1"])
         #expect(try store.done("get", "A", "2", "--json").text == "{\"id\":2,\"v\":\"\(long)\"}\n")
     }
@@ -92,13 +80,13 @@ struct ImportTests {
         }
         let bad = [1, 9999, 17000, 30000]
         for number in bad { lines[number - 1] = "bad" }
-        let result = try importing("many.ndjson", lines.joined(separator: "\n"))
+        let result = try store.importing("many.ndjson", lines.joined(separator: "\n"))
         #expect(badLines(result) == bad)
         #expect(try store.archives()["A"]?["entries"] as? Int == 30000 - bad.count)
     }
 
     @Test func readsArrays() throws {
-        let result = try importing(
+        let result = try store.importing(
             "items.json",
             """
              [ {"id":1,"s":"a,]}\\"["},
@@ -112,24 +100,23 @@ struct ImportTests {
         #expect(badLines(result) == [3])
         #expect(try store.keys("A") == ["3", "2", "1"])
         #expect(try store.done("get", "A", "1", "--json").text == "{\"id\":1,\"s\":\"a,]}\\\"[\"}\n")
-        #expect(try badLines(importing("cut.json", "[{\"id\":1},\n{\"id\":2")) == [2])
-        #expect(try badLines(importing("more.json", "[{\"id\":1}]\n\n{}")) == [3])
-        #expect(try importing("none.json", " [ ] ").status == 0)
-        #expect(try badLines(importing("comma.json", "[{\"id\":1},]")) == [1])
+        #expect(try badLines(store.importing("cut.json", "[{\"id\":1},\n{\"id\":2")) == [2])
+        #expect(try badLines(store.importing("more.json", "[{\"id\":1}]\n\n{}")) == [3])
+        #expect(try store.importing("none.json", " [ ] ").status == 0)
+        #expect(try badLines(store.importing("comma.json", "[{\"id\":1},]")) == [1])
     }
 
     @Test func detectsFormat() throws {
-        #expect(try importing("lines.json", "{\"id\":\"lines\"}\n").status == 0)
-        #expect(try importing("data", "[{\"id\":\"array\"}]").status == 0)
-        #expect(try importing("data.txt", "id\ntext\n").status == 2)
-        #expect(try importing("data.txt", "id\ntext\n", "--format", "csv").status == 0)
-        let piped = try store.run("import", "A", "-", "--key", "id", input: "\n{\"id\":\"piped\"}")
-        #expect(piped.status == 0)
+        #expect(try store.importing("lines.json", "{\"id\":\"lines\"}\n").status == 0)
+        #expect(try store.importing("data", "[{\"id\":\"array\"}]").status == 0)
+        #expect(try store.importing("data.txt", "id\ntext\n").status == 2)
+        #expect(try store.importing("data.txt", "id\ntext\n", "--format", "csv").status == 0)
+        try store.run("import", "A", "-", "--key", "id", input: "\n{\"id\":\"piped\"}").expect(0)
         #expect(try store.keys("A") == ["piped", "text", "array", "lines"])
     }
 
     @Test func repeatedNamesAreBadLine() throws {
-        let result = try importing(
+        let result = try store.importing(
             "names.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":1,\"v\":2}\n{\"id\":3,\"v\":{\"id\":3}}\n")
         #expect(result.status == 0 && badLines(result) == [2], "\(result.errors)")
         #expect(result.errors.contains("the name \"v\" stands in its object twice, at byte 15"))
@@ -137,14 +124,15 @@ struct ImportTests {
     }
 
     @Test func lastOfEqualKeysStays() throws {
-        #expect(try importing("twice.ndjson", "{\"id\":1,\"v\":1}\n{\"id\":\"1\",\"v\":2}\n").status == 0)
+        #expect(
+            try store.importing("twice.ndjson", "{\"id\":1,\"v\":1}\n{\"id\":\"1\",\"v\":2}\n").status == 0)
         #expect(try store.keys("A") == ["1"])
         #expect(try store.done("export", "A").text == "{\"id\":\"1\",\"v\":2}\n")
     }
 
     @Test func valueAboveLimitIsBadLine() throws {
         let big = String(repeating: "x", count: 2000)
-        let result = try importing(
+        let result = try store.importing(
             "big.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(big)\"}\n{\"id\":3}\n", "--disk", "1KB")
         #expect(result.status == 0 && badLines(result) == [2])
         #expect(try store.keys("A") == ["3", "1"])
@@ -165,7 +153,7 @@ struct ImportTests {
 
     @Test func countsRepeatedErrors() throws {
         let lines = (0..<30).map { "{\"name\":\($0)}" } + ["{\"id\":1}", "nonsense", "{\"id\":1.5}"]
-        let result = try importing("many.ndjson", lines.joined(separator: "\n"))
+        let result = try store.importing("many.ndjson", lines.joined(separator: "\n"))
         #expect(badLines(result) == Array(1...10) + [32, 33])
         #expect(result.errors.contains("20 records more: there is no property …\n"))
         #expect(result.errors.contains("; 32 records skipped\n"))
@@ -180,14 +168,14 @@ struct ImportTests {
         ("fields.tsv", "id\tv\n1\ta\n2", 3),
     ])
     func incompleteFileIsError(name: String, content: String, line: Int) throws {
-        let result = try importing(name, content)
+        let result = try store.importing(name, content)
         #expect(result.status == 1 && badLines(result) == [line], "\(result.errors)")
         #expect(result.errors.contains("the input ended within a record"))
         #expect(try store.keys("A") == ["1"])
     }
 
     @Test func readsObjectsOverSeveralLines() throws {
-        let result = try importing(
+        let result = try store.importing(
             "pretty.json",
             """
             {
@@ -222,15 +210,14 @@ struct ImportTests {
     func refusesCompressedFiles(begins: [UInt8], unpacker: String) throws {
         let file = store.folder / "cities.csv.gz"
         try Data(begins + [0, 0, 0]).write(to: URL(fileURLWithPath: file))
-        let result = try store.run("import", "A", file, "--key", "id")
-        #expect(result.status == 2)
-        #expect(result.errors.contains("\(unpacker) \(file) | vellum --store \(store.path) import --key id"))
+        try store.run("import", "A", file, "--key", "id").expect(
+            2, errors: "\(unpacker) \(file) | vellum --store \(store.path) import --key id")
         #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 
     @Test func failureLeavesNoArchive() throws {
         try store.done("put", "Other", "k", input: "1")
-        #expect(try importing("bad.ndjson", "{\"name\":1}\n").status == 1)
+        #expect(try store.importing("bad.ndjson", "{\"name\":1}\n").status == 1)
         #expect(try store.run("put", "B", "k", "--disk", "1B", input: "[1,2,3]").status == 1)
         #expect(try store.run("put", "C", "", input: "1").status == 2)
         #expect(try store.archives().keys.sorted() == ["Other"])
@@ -241,15 +228,14 @@ struct ImportTests {
     }
 
     @Test func countsReplacedRecords() throws {
-        let result = try importing("twice.ndjson", "{\"id\":1}\n{\"id\":2}\n{\"id\":1}\n")
+        let result = try store.importing("twice.ndjson", "{\"id\":1}\n{\"id\":2}\n{\"id\":1}\n")
         #expect(result.errors.hasPrefix("imported 3 records, "))
         #expect(result.errors.contains("; 2 new entries, 1 record in place of an entry of the same key\n"))
     }
 
     @Test func refusesFoldersAndMissingFiles() throws {
         for path in [store.folder.path, store.folder / "none.csv"] {
-            let result = try store.run("import", "A", path, "--key", "id")
-            #expect(result.status == 2 && result.errors.contains(path), "\(result.errors)")
+            try store.run("import", "A", path, "--key", "id").expect(2, errors: path)
         }
     }
 }

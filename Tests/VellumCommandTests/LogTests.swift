@@ -4,9 +4,7 @@ import Testing
 
 @Suite("append and tail")
 struct LogTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     @Test func keepsOrderOfMessages() throws {
         try store.done("append", "L", "first", "--disk", "1KB")
@@ -49,8 +47,7 @@ struct LogTests {
         try store.done("append", "L", "x", "--disk", "1KB")
         let file = store.folder / "bytes"
         try Data([0xff, 0, 0x3e, 0x3f]).write(to: URL(fileURLWithPath: file))
-        let appended = try Vellum.shell("\"$0\" append L --whole --store \"$1\" < \"$2\"", store.path, file)
-        #expect(appended.status == 0)
+        try Vellum.shell("\"$0\" append L --whole --store \"$1\" < \"$2\"", store.path, file).expect(0)
         #expect(
             Masked.text(try store.done("tail", "L", "-n", "1", "--json").text)
                 == "{\"sequence\":2,\"time\":T,\"data\":\"/wA+Pw==\"}\n")
@@ -59,8 +56,7 @@ struct LogTests {
 
     @Test func createsLogOnlyWithLimit() throws {
         try store.done("put", "A", "k", input: "1")
-        let missing = try store.run("append", "L", "x")
-        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB creates one"))
+        try store.run("append", "L", "x").expect(1, errors: "--disk 1MB creates one")
         #expect(try store.archives()["L"] == nil)
         try store.done("append", "L", "x", "--disk", "1KB")
         let other = try store.done("append", "L", "y", "--disk", "2KB")
@@ -69,8 +65,7 @@ struct LogTests {
         for arguments in [["L", "x", "--whole"], ["L", "x", "--disk", "0"], []] {
             #expect(try Vellum.run(["append", "--store", store.path] + arguments).status == 2)
         }
-        let nowhere = try Vellum.run(["append", "L", "x", "--store", store.folder / "missing"])
-        #expect(nowhere.status == 3)
+        try Vellum.run(["append", "L", "x", "--store", store.folder / "missing"]).expect(3)
         for arguments in [["L", "--json", "--raw"], ["L", "-n", "x"], ["L", "--lines=-1"]] {
             #expect(try Vellum.run(["tail", "--store", store.path] + arguments).status == 2)
         }
@@ -209,8 +204,7 @@ struct LogTests {
         var data = try Data(contentsOf: path)
         data[try #require(data.range(of: Data(message.utf8))).lowerBound] ^= 1
         try data.write(to: path)
-        let tail = try store.run("tail", "L", "--raw")
-        #expect(tail.status == 3)
+        let tail = try store.run("tail", "L", "--raw").expect(3)
         #expect(tail.lines == ["first", "second", "third"].filter { $0 != message })
         #expect(tail.errors == "vellum: some messages are damaged and left out; vellum check shows where\n")
     }
@@ -221,8 +215,7 @@ struct LogTests {
         let path = URL(fileURLWithPath: store.path + "/L.archive/00000001.segment")
         let data = try Data(contentsOf: path)
         try data[..<(try #require(data.range(of: Data("third".utf8))).lowerBound)].write(to: path)
-        let tail = try store.run("tail", "L", "--raw")
-        #expect(tail.status == 3)
+        let tail = try store.run("tail", "L", "--raw").expect(3)
         #expect(tail.lines == ["first", "second"])
         #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in "))
     }

@@ -21,7 +21,7 @@ final class Parcel: NSObject, NSSecureCoding {
     }
 
     @Test func showsItemsOfNest() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let nest = Nest(named: "Nest", store: URL(fileURLWithPath: folder / "store"))
         for (name, people) in [("Graz", 300_000), ("Linz", 210_000)] {
             nest.add(
@@ -36,8 +36,7 @@ final class Parcel: NSObject, NSSecureCoding {
         nest.add(item: Parcel(), withKey: "parcel", expirationPolicy: .never, andPersistancePolicy: .long)
         #expect(nest.isPersisted("list") && nest.isPersisted("parcel"))
         func run(_ arguments: String...) throws -> Vellum.Result {
-            let result = try Vellum.run(arguments + ["--store", folder / "store"])
-            #expect(result.status == 0, "\(result.errors)")
+            let result = try Vellum.run(arguments + ["--store", folder / "store"]).expect(0)
             return result
         }
         let value = try run("get", "Nest", "Cities-Graz", "--json").text
@@ -50,8 +49,7 @@ final class Parcel: NSObject, NSSecureCoding {
         #expect(all.contains("Cities-Linz") && !all.contains("own"), "an item in memory only was shown")
         let screen = try Vellum.run([
             "browse", "--size", "100x40", "--keys", "<enter><enter>", "--store", folder / "store",
-        ])
-        #expect(screen.status == 0, "\(screen.errors)")
+        ]).expect(0)
         // The last item, a keyed archive, as a tree.
         #expect(
             screen.text.contains("$archiver") && screen.text.contains("NSKeyedArchiver"), "\(screen.text)")
@@ -63,15 +61,14 @@ final class Parcel: NSObject, NSSecureCoding {
     }
 
     @Test func findsObjectsOfPapyrus() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = PapyrusStore(url: URL(fileURLWithPath: folder / "store"))
         await store.save(objects: [Car(id: "s", model: "Model S"), Car(id: "3", model: "Model 3")])
         let type = "VellumCommandTests.OtherLibrariesTests.Car"
         let found = try Vellum.run([
             "query", "Papyrus", "find @owner = \"\(type)\" and model = \"Model 3\"", "--store",
             folder / "store",
-        ])
-        #expect(found.status == 0, "\(found.errors)")
+        ]).expect(0)
         #expect(found.text.contains("\(type)/3") && !found.text.contains("\(type)/s"))
     }
 }

@@ -5,9 +5,7 @@ import Testing
 /// Stores as containers have them. Tests are skipped where the system doesn't allow them.
 @Suite("stores in containers")
 struct PlaceTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     /// Runs a script with `$0` as the program and `$1` as the folder. Status 77: not possible here.
     private func run(_ script: String) throws -> Vellum.Result {

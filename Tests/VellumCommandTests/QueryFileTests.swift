@@ -11,7 +11,7 @@ struct QueryFileTests {
     }
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
         let lines = (0..<3000).map {
             "{\"id\":\($0),\"text\":\"\($0 * 7919 % 3001) \(String(repeating: "x", count: 60))\"}"

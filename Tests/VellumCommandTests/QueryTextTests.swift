@@ -6,9 +6,7 @@ import Testing
 /// Values that are easily confused, in pipes and on terminals.
 @Suite("rows of queries as text")
 struct QueryTextTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     @Test func distinguishesNullAndEmptyText() throws {
         let lines = [

@@ -6,7 +6,7 @@ struct ReadingTests {
     let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         for (key, value) in [
             ("a", "[1,2,3]"), ("b", "\"text of some length\""), ("c", "{\"x\":1.50,\"y\":null}"),
         ] {

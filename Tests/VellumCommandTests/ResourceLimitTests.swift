@@ -5,10 +5,8 @@ import Testing
 /// Commands on all archives opened all at once, and failed where a process may have few files or addresses, or reported archives
 /// as damaged that they could not open.
 @Suite("limits of the process") struct ResourceLimitTests {
-    private let folder: TemporaryFolder
+    private let folder = TemporaryFolder()
     private var path: String { folder / "store" }
-
-    init() throws { folder = try TemporaryFolder() }
 
     private func fill(archives: Int) throws {
         let store = try Store.open(at: path)
@@ -66,8 +64,7 @@ import Testing
     @Test func usesLessMemoryWithFewAddresses() throws {
         let lines = (0..<60_000).map { "{\"id\":\"key\($0)\",\"n\":\($0)}\n" }
         let file = try folder.file("lines.ndjson", lines.joined())
-        let imported = try Vellum.run(["import", "A", file, "--key", "id", "--disk", "2GB", "--store", path])
-        #expect(imported.status == 0, "\(imported.errors)")
+        try Vellum.run(["import", "A", file, "--key", "id", "--disk", "2GB", "--store", path]).expect(0)
         var done: [String: Int] = [:]
         for kilobytes in [95_000, 105_000, 110_000, 115_000, 125_000] {
             for words in ["query A 'distinct id | count'", "query A 'median n'", "check"] {
@@ -143,8 +140,7 @@ import Testing
 
     @Test func unreadableArchivesAreNotDamaged() throws {
         try fill(archives: 3)
-        let check = try run("ulimit -n 7", "check")
-        #expect(check.status == 3, "\(check.text) \(check.errors)")
+        let check = try run("ulimit -n 7", "check").expect(3)
         #expect(!check.text.contains("NOT CLEAN") && !check.text.contains("clean"), "\(check.text)")
         #expect(check.text.contains("A1: could not be read\n  cannot ") && check.text.contains("ulimit -n"))
         let report = try JSON.object(try run("ulimit -n 7", "check --json").text)
@@ -200,8 +196,7 @@ import Testing
             if result.errors.contains("temporary file") { lacked += 1 }
         }
         #expect(lacked > 0)
-        let short = try run("ulimit -f 16", query)
-        #expect(short.status == 3 && short.errors.contains("temporary file"), "\(short.errors)")
+        let short = try run("ulimit -f 16", query).expect(3, errors: "temporary file")
         #expect(short.errors.contains("ulimit -f") && !short.errors.contains("TMPDIR"), "\(short.errors)")
     }
 
@@ -222,8 +217,7 @@ import Testing
         let text = String(repeating: "x", count: 1_000)
         let lines = (0..<9_000).map { "{\"id\":\($0),\"text\":\"\(text)\"}\n" }
         let file = try folder.file("lines.ndjson", lines.joined())
-        let failed = try run("ulimit -f 800", "import Many '\(file)' --key id")
-        #expect(failed.status == 3 && failed.errors.contains("ulimit -f"), "\(failed.errors)")
+        let failed = try run("ulimit -f 800", "import Many '\(file)' --key id").expect(3, errors: "ulimit -f")
         let list = try Vellum.run(["ls", "--json", "--store", path])
         let stored = try #require(try JSON.array(list.output).first?["entries"] as? Int)
         #expect(stored > 0 && stored < lines.count)
@@ -246,9 +240,7 @@ import Testing
             let old = name.hasPrefix("old") ? "old content\n" : nil
             if let old { try old.write(toFile: file, atomically: false, encoding: .utf8) }
             let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-            let export = try run("ulimit -f 16", "export A0 '\(file)' --force")
-            #expect(export.status == 3, "\(export.errors)")
-            #expect(export.errors.contains(file) && export.errors.contains("ulimit -f"), "\(export.errors)")
+            try run("ulimit -f 16", "export A0 '\(file)' --force").expect(3, errors: file, "ulimit -f")
             #expect((try? String(contentsOfFile: file, encoding: .utf8)) == old)
             let after = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(Set(after).subtracting(["limited.out", "limited.err"]).isSubset(of: before), "\(after)")

@@ -10,7 +10,7 @@ struct RingFileTests {
     let path: String
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         path = store.folder / "My.ring"
     }
 
@@ -26,8 +26,7 @@ struct RingFileTests {
     }
 
     @Test func appendsAndPrintsMessages() throws {
-        let missing = try run("append", path, "x")
-        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB creates a ring file there"))
+        try run("append", path, "x").expect(1, errors: "--disk 1MB creates a ring file there")
         #expect(try run("tail", path).status == 1)
         try Data().write(to: URL(fileURLWithPath: path))
         #expect(try run("append", path, "x").errors.contains("is empty; --disk 1MB creates"))
@@ -59,7 +58,7 @@ struct RingFileTests {
     }
 
     @Test func browserShowsRingFile() throws {
-        try run("append", path, "--disk", "1KB", input: "a message\nof two\n").expectDone()
+        try run("append", path, "--disk", "1KB", input: "a message\nof two\n").expect(0)
         let screen = try run("browse", path, "--size", "80x12", "--keys", "<enter>")
         #expect(screen.status == 0 && screen.text.contains("a message") && screen.text.contains("2 messages"))
         // Regression: on every screen it was the command for the messages.
@@ -74,20 +73,16 @@ struct RingFileTests {
         #expect(archives.text.contains("My.ring"))
         let absent = try run("browse", "tial", "--size", "80x12").errors
         #expect(absent.contains("'tial' is neither a folder nor a command"), "\(absent)")
-        let named = try run("lsit", "--store", store.path)
-        #expect(named.status == 2 && named.errors.contains("lsit"), "\(named.errors)")
-        let mistyped = try run("--sotre", "x")
-        #expect(mistyped.status == 2 && mistyped.errors.contains("--sotre"), "\(mistyped.errors)")
-        let both = try run("browse", path, "--store", store.path, "--size", "80x12")
-        #expect(both.status == 2)
+        try run("lsit", "--store", store.path).expect(2, errors: "lsit")
+        try run("--sotre", "x").expect(2, errors: "--sotre")
+        try run("browse", path, "--store", store.path, "--size", "80x12").expect(2)
     }
 
     @Test("distinguishes ring files, stores and other files") func distinguishesFiles() throws {
-        try run("append", path, "m", "--disk", "1KB").expectDone()
+        try run("append", path, "m", "--disk", "1KB").expect(0)
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         for command in [["ls"], ["append", "A", "x", "--disk", "1KB"], ["browse", "--size", "80x12"]] {
-            let result = try Vellum.run(command + ["--store", path])
-            #expect(result.status == 3 && result.errors.contains("vellum tail \(path)"), "\(result.errors)")
+            try Vellum.run(command + ["--store", path]).expect(3, errors: "vellum tail \(path)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         let text = store.folder / "text"
@@ -108,7 +103,7 @@ struct RingFileTests {
 
     /// Followed during writes: no message is lost or repeated.
     @Test func followsMessages() throws {
-        try run("append", path, "start", "--disk", "2KB").expectDone()
+        try run("append", path, "start", "--disk", "2KB").expect(0)
         let ring = try ring()
         let tail = try Spawned(["tail", path, "-f", "--raw"])
         func wait(_ count: Int) throws -> [String] {
@@ -124,8 +119,4 @@ struct RingFileTests {
         tail.signal(SIGINT)
         #expect(tail.errors.isEmpty)
     }
-}
-
-extension Vellum.Result {
-    fileprivate func expectDone() { #expect(status == 0, "\(errors)") }
 }

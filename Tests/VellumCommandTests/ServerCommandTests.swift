@@ -14,7 +14,7 @@ struct ServerCommandTests {
         init() async throws {
             server = try await ValkeyServer()
             client = try server.client()
-            folder = try TemporaryFolder()
+            folder = TemporaryFolder()
             try client.command("HSET", "user:1", "name", "Ada", "age", "36")
             try client.command("HSET", "user:2", "name", "Bob", "age", "17")
             try client.command("RPUSH", "queue", "one", "two")

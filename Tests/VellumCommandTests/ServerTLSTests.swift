@@ -18,14 +18,14 @@ struct CommandValkeyTLSTests {
         let databases = try run("ls", "--json", "--store", url)
         #expect(try JSON.array(databases.output).map { $0["archive"] as? String } == ["db0"])
         #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let removed = try Vellum.run(
             ["rm", "db0", "page", "--yes", "--write", "--store", url],
             environment: ["XDG_STATE_HOME": folder.path])
         #expect(removed.status == 0 && removed.errors.contains(url), "the undo command lacks the roots")
-        let undone = try Vellum.run(
-            ["undo", "db0", "--write", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
-        #expect(undone.status == 0)
+        try Vellum.run(
+            ["undo", "db0", "--write", "--store", url], environment: ["XDG_STATE_HOME": folder.path]
+        ).expect(0)
         #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
     }
 
@@ -36,8 +36,7 @@ struct CommandValkeyTLSTests {
         let server = try await ValkeyServer(identity: identity)
         defer { withExtendedLifetime(server) {} }
         func errors(_ url: String) throws -> String {
-            let result = try run("ls", "--store", url)
-            #expect(result.status == 3)
+            let result = try run("ls", "--store", url).expect(3)
             return result.errors
         }
         let named = "valkeys://localhost:\(server.tlsPort)?roots=\(authority.root)"
@@ -50,16 +49,14 @@ struct CommandValkeyTLSTests {
         let own = try authority.identity(for: "DNS:client.example")
         let known = named + "&certificate=\(own.certificate)&key=\(own.key)"
         #expect(try run("ls", "--store", known).status == 0)
-        let wrong = try run("ls", "--store", named + "&color=red")
-        #expect(wrong.status == 2 && wrong.errors.contains("serverName="))
+        try run("ls", "--store", named + "&color=red").expect(2, errors: "serverName=")
     }
 }
 #else
 @Suite struct CommandValkeyTLSTests {
     @Test func refusesTLSWithoutTrait() throws {
-        let result = try Vellum.run(["ls", "--store", "valkeys://cache.example"])
-        #expect(result.status == 2)
-        #expect(result.errors.contains("--traits ValkeyTLS") && result.errors.contains("tunnel"))
+        try Vellum.run(["ls", "--store", "valkeys://cache.example"]).expect(
+            2, errors: "--traits ValkeyTLS", "tunnel")
     }
 }
 #endif

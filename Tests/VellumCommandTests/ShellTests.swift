@@ -8,7 +8,7 @@ struct ShellTests {
     private var state: String { store.folder / "state" }
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         let cities = [
             #"{"id":"oslo","name":"Oslo","population":709037}"#,
             #"{"id":"bergen","name":"Bergen","population":285911}"#,
@@ -88,9 +88,8 @@ struct ShellTests {
     @Test func refusesInvalidUTF8() throws {
         let input = try store.folder.file("script", "")
         try Data("use City\nget City \u{1}".utf8 + [0xff, 0x0a]).write(to: URL(fileURLWithPath: input))
-        let result = try Vellum.shell("\"$0\" --store \"$1\" shell < \"$2\"", store.path, input)
-        #expect(result.status == 2)
-        #expect(result.errors.contains("line 2 of the input isn't UTF-8 text"))
+        try Vellum.shell("\"$0\" --store \"$1\" shell < \"$2\"", store.path, input).expect(
+            2, errors: "line 2 of the input isn't UTF-8 text")
     }
 
     // MARK: At a terminal

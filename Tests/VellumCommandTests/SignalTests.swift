@@ -6,9 +6,7 @@ import Testing
 /// Signals during long work: the exit code names the signal, and nothing incomplete is left.
 @Suite("commands that signals end")
 struct SignalTests {
-    let store: TestStore
-
-    init() throws { store = try TestStore() }
+    let store = TestStore()
 
     /// The signals and their exit codes. SIGHUP is ignored under `nohup`.
     static let signals: [(signal: Int32, status: Int32)] = {

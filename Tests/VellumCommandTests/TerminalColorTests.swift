@@ -6,7 +6,7 @@ struct TerminalColorTests {
     private let store: TestStore
 
     init() throws {
-        store = try TestStore()
+        store = TestStore()
         try store.done("put", "City", "oslo", input: "{\"name\":\"Oslo\",\"size\":709037}")
         try store.done("put", "City", "bergen", input: "{\"name\":\"Bergen\",\"size\":291189}")
     }

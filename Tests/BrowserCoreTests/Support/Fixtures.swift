@@ -125,7 +125,7 @@ enum Fixture {
 
     /// Lets a real store with the same entries answer queries; entries get its sequence numbers.
     static func addQueries(_ source: MockSource) throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         let store = try Store.open(at: folder.path + "/store")
         defer { store.close() }
         for (name, records) in source.with({ $0.archives }) {

@@ -31,6 +31,12 @@ enum PseudoTerminal {
             environment: variables(environment))
     }
 
+    /// The process number in the file of ``start(_:environment:columns:pidFile:)``.
+    static func pid(in file: String) throws -> pid_t {
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
     /// Types the keys of each step after its text is shown, and waits for the end. Returns the exit status and the output.
     static func run(
         _ arguments: String, typing steps: [(shown: String, keys: String)],

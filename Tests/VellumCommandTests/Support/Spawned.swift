@@ -17,7 +17,7 @@ final class Spawned {
         _ arguments: [String], executable: String = Vellum.executable.path, input: String = "",
         holdsInput: Bool = false, output: Int32? = nil, environment: [String: String] = [:]
     ) throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         outputPath = folder / "out"
         errorPath = folder / "err"
         let inputPath = try folder.file("in", input)

@@ -49,11 +49,10 @@ enum Vellum {
 final class TemporaryFolder: Sendable {
     let path: String
 
-    init() throws {
-        let url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("vellum-command-" + UUID().uuidString)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        path = url.path
+    /// Without the folder, each use of it fails.
+    init() {
+        path = FileManager.default.temporaryDirectory.path + "/vellum-command-" + UUID().uuidString
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
     deinit { discard(path) }
@@ -69,10 +68,8 @@ final class TemporaryFolder: Sendable {
 
 /// A store for a test, and the program run on it.
 struct TestStore {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder()
     var path: String { folder / "store" }
-
-    init() throws { folder = try TemporaryFolder() }
 
     func run(_ arguments: String..., input: String = "") throws -> Vellum.Result {
         try Vellum.run(["--store", path] + arguments, input: input)
@@ -88,6 +85,21 @@ struct TestStore {
         return result
     }
 
+    /// Imports a file with this content into `A`.
+    func importing(_ name: String, _ content: String, _ options: String...) throws -> Vellum.Result {
+        let file = try folder.file(name, content)
+        return try Vellum.run(["--store", path, "import", "A", file, "--key", "id"] + options)
+    }
+
+    /// Imports lines of JSON into `A`, exports it to a file, and imports that into `B`. Returns the lines of `B` and what the
+    /// export reported.
+    func reimported(_ lines: [String], by name: String) throws -> (lines: [String], reported: String) {
+        try done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        let reported = try done("export", "A", folder / name).errors
+        try done("import", "B", folder / name, "--key", "id")
+        return (try done("export", "B").lines, reported)
+    }
+
     /// `ls --json` by archive name.
     func archives() throws -> [String: [String: Any]] {
         let list = try JSON.array(done("ls", "--json").output)
@@ -97,6 +109,20 @@ struct TestStore {
     /// The keys of an archive, the most recent first.
     func keys(_ archive: String) throws -> [String] {
         try done("keys", archive, "--json").lines.map { try #require(JSON.object($0)["key"] as? String) }
+    }
+}
+
+extension ChildProcess.Outcome {
+    /// Expects this exit status, and these texts in standard error.
+    @discardableResult
+    func expect(
+        _ status: Int32, errors texts: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Self {
+        #expect(self.status == status, "\(errors)", sourceLocation: sourceLocation)
+        for text in texts {
+            #expect(errors.contains(text), "\(errors)", sourceLocation: sourceLocation)
+        }
+        return self
     }
 }
 
