@@ -206,7 +206,7 @@ struct ClosureQueries<Object: Decodable> {
     private mutating func figures() -> [ClosureFigure<Row>] {
         (0...few(2)).map { _ in
             let property = property()
-            switch property.isSummed ? few(6) : 3 + few(2) {
+            switch few(6) {
             case 0: return .count
             case 5: return .different(property)
             case 6: return .median(property)

@@ -81,13 +81,6 @@ extension ClosureProperty {
         return property
     }
 
-    /// Fractions with inexact sums, which aren't summed.
-    static func unsummed(_ name: String, _ value: @escaping (Row) -> Double?, samples: [Double]) -> Self {
-        var property = Self.fraction(name, value, samples: samples)
-        property.isSummed = false
-        return property
-    }
-
     /// Quarters.
     static func decimal(_ name: String, _ value: @escaping (Row) -> Decimal?, samples: [Decimal]) -> Self {
         var property = Self(ordered: name, value, samples: samples, spelled: { "\($0)" })

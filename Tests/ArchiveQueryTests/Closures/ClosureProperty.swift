@@ -38,8 +38,6 @@ struct ClosureProperty<Row> {
     /// The value as a column shows it.
     let cell: (Row) throws -> CBORValue?
     var number: (Row) -> Double? = { _ in nil }
-    /// Whether sums don't depend on the order.
-    var isSummed = true
     var conditions: [MakeCondition] = []
 
     init<Value: Hashable & Encodable & SendableMetatype>(_ name: String, _ value: @escaping (Row) -> Value?) {

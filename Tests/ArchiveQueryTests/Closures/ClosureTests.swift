@@ -9,19 +9,6 @@ import Testing
     /// A soak runs ten thousand.
     private static let count = Soak.seconds == 0 ? 300 : 10_000
 
-    @Test func overTheCities() throws {
-        var random = SeededGenerator.announced("closures over the cities")
-        let path = URL(fileURLWithPath: #filePath).appendingPathComponent(
-            "../../../../Assets/demo/cities.ndjson"
-        ).standardized
-        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
-        let values = try lines.shuffled(using: &random).prefix(200).enumerated().map {
-            (key: "city \($0.offset)", bytes: try JSONTranscoder.cbor(from: $0.element))
-        }
-        let cities = try KeptObjects<CityObject>(values, using: &random)
-        try compare(cities, CityObject.properties(of: cities.all), random, "cities")
-    }
-
     @Test func nestedObjectsOfSeveralVersions() throws {
         var random = SeededGenerator.announced("closures over nested objects")
         let values = try (0..<200).map { ("parcel \($0)", try Parcel.encoded(using: &random)) }
@@ -38,7 +25,7 @@ import Testing
         for _ in 0..<Self.count {
             let pipeline = queries.pipeline()
             let expected = try pipeline.answers(objects.all)
-            let (rows, report) = try QueryPlan(QueryPipeline(pipeline.text)).rows(of: objects.archive)
+            let (rows, report) = try objects.archive.answer(pipeline.text)
             let found = try rows.map { row in
                 ClosurePipeline<Object>.Answer(
                     key: row.entry?.key, columns: try row.columns.map { try Cells.decoded($0) })

@@ -14,6 +14,19 @@ struct Kept<Object: Decodable> {
     let rank: Int
 }
 
+extension Kept {
+    /// Metadata of entries of every archive.
+    static func metadata(of all: [Kept]) -> [ClosureProperty<Kept>] {
+        [
+            .text("@key", { $0.key }, samples: all.map(\.key)),
+            .integer("@size", { $0.bytes.count }, samples: all.map(\.bytes.count)),
+            .text("@owner", { $0.owner }, samples: ["api", "import", "none"]),
+            .integer("@hits", { $0.hits }, samples: [0, 1, 2]),
+            .integer("@rank", { $0.rank }, samples: [1, 10, 50]),
+        ]
+    }
+}
+
 /// An archive of objects of one kind and its contents. For one thread.
 final class KeptObjects<Object: Decodable> {
     private let temporary: TemporaryArchive

@@ -292,13 +292,6 @@ import Testing
                 owner: "api"),
             ListSource.Entry(key: "b", value: value, created: time(-50), accessed: time(-40)),
         ])
-        var options = QueryOptions()
-        options.now = now
-        func keys(_ query: String) throws -> [String] {
-            try QueryPlan(QueryPipeline(query)).rows(of: source, options: options).rows.map {
-                $0.entry?.key ?? ""
-            }
-        }
         for (condition, expected) in [
             ("@key = \"a\"", ["a"]), ("@key in [\"b\", \"c\"]", ["b"]), ("@key contains \"b\"", ["b"]),
             ("@size = 1B", ["a", "b"]), ("@idle > 20s", ["b"]), ("@idle = 10s", ["a"]),
@@ -308,10 +301,10 @@ import Testing
             ("@rank = 1", ["a"]), ("@rank > 1", ["b"]), ("@created < 1970-01-01T00:15:01Z", ["a"]),
             ("@accessed between 1970-01-01T00:15:00Z and 1970-01-01T00:16:10Z", ["b"]),
         ] {
-            #expect(try keys("find " + condition) == expected, "\(condition)")
+            #expect(try source.keys("find " + condition, now: now) == expected, "\(condition)")
         }
-        #expect(try keys("sort @ttl desc, @key desc") == ["a", "b"])
-        #expect(try keys("sort @rank desc") == ["b", "a"])
+        #expect(try source.keys("sort @ttl desc, @key desc", now: now) == ["a", "b"])
+        #expect(try source.keys("sort @rank desc", now: now) == ["b", "a"])
     }
 
     @Test func valuesInOtherEncodings() throws {
@@ -330,7 +323,7 @@ import Testing
             ListSource.Entry(key: "no json", value: Array("{".utf8), encoding: .json),
             ListSource.Entry(key: "no cbor", value: [0xa1, 0x61, 0x70, 0x1b], encoding: .cbor),
         ])
-        let (rows, report) = try QueryPlan(QueryPipeline("find p = 3")).rows(of: source)
+        let (rows, report) = try source.answer("find p = 3")
         #expect(rows.map { $0.entry?.key } == ["json", "guessed", "list", "guessed list", "cbor"])
         #expect(report.unreadable == 2 && report.damaged == 0)
         #expect(report.warnings == ["2 values are not what the encoding says, and matched nothing"])
@@ -344,7 +337,7 @@ import Testing
         var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#])
         source.entries[0].isDamaged = true
         source.entries[1].isGone = true
-        let (rows, report) = try QueryPlan(QueryPipeline("find p = 1")).rows(of: source)
+        let (rows, report) = try source.answer("find p = 1")
         #expect(rows.map { $0.entry?.key } == ["2"])
         #expect(report.unreadable == 1 && report.damaged == 1)
         #expect(
@@ -358,7 +351,7 @@ import Testing
         source.entries[0].isDamaged = true
         source.entries[1].isGone = true
         for query in ["", "select p", "sort p", "sort @size", "skip 0 | limit 2"] {
-            let (rows, report) = try QueryPlan(QueryPipeline(query)).rows(of: source)
+            let (rows, report) = try source.answer(query)
             #expect(rows.map { $0.entry?.key } == ["2", "3"], "\(query)")
             #expect(report.damaged == 1)
         }
@@ -370,9 +363,8 @@ import Testing
     }
 
     @Test("an invalid regular expression is an error") func invalidPatterns() throws {
-        let pipeline = try QueryPipeline(#"find p matches "(""#)
         #expect(throws: QueryError.invalidPattern("(")) {
-            try QueryPlan(pipeline).rows(of: ListSource([]))
+            try ListSource([]).answer(#"find p matches "(""#)
         }
     }
 
@@ -380,7 +372,7 @@ import Testing
     func slowPatterns() throws {
         let text = String(repeating: "a", count: 60) + "b"
         let source = try ListSource(json: [#"{"p":"\#(text)"}"#])
-        let (rows, report) = try QueryPlan(QueryPipeline(#"find p matches "^(a+)+$""#)).rows(of: source)
+        let (rows, report) = try source.answer(#"find p matches "^(a+)+$""#)
         #expect(rows.isEmpty)
         #expect(report.givenUp == 1 && report.unevaluated == 1 && report.isDoubtful)
         // The negation doesn't match either.

@@ -21,7 +21,7 @@ import Testing
         let source = ListSource([ListSource.Entry(key: "k", value: value.bytes, encoding: encoding)])
         func ask(_ text: String, more: Double = 0) {
             costs.measure(text, bytes: value.bytes.count, more: more, value.name) {
-                for row in try QueryPlan(QueryPipeline(text)).rows(of: source).0 {
+                for row in try source.answer(text).rows {
                     costs.entries += 1
                     for item in row.columns + [row.value] {
                         if let item { _ = try? JSONPrinter.text(of: item) }
@@ -72,8 +72,8 @@ import Testing
         let values = (0..<2_000).map { $0 % 2 == 0 ? bad : "aa \($0)" }
         let source = try ListSource(json: values.map { "{\"p\":\"\($0)\"}" })
         let start = ContinuousClock.now
-        let (rows, report) = try QueryPlan(QueryPipeline(#"find p matches "^(a+)+( [0-9]+)?$""#)).rows(
-            of: source)
+        let query = #"find p matches "^(a+)+( [0-9]+)?$""#
+        let (rows, report) = try source.answer(query)
         // 1,000 texts at 100 ms each would take 100 s.
         #expect(ContinuousClock.now - start < .seconds(30))
         #expect(report.givenUp >= 1_000 && report.givenUp + rows.count == 2_000)
@@ -82,8 +82,7 @@ import Testing
             report.warnings.first?.hasPrefix("\(report.givenUp) texts took a regular expression too long")
                 == true)
         let harmless = try ListSource(json: (0..<5_000).map { "{\"p\":\"aa \($0)\"}" })
-        let (all, quick) = try QueryPlan(QueryPipeline(#"find p matches "^(a+)+( [0-9]+)?$""#)).rows(
-            of: harmless)
+        let (all, quick) = try harmless.answer(query)
         #expect(all.count == 5_000 && quick.givenUp == 0 && quick.warnings == [])
     }
 }

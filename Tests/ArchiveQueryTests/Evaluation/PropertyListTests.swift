@@ -25,7 +25,7 @@ import Testing
     private func report(_ values: [[UInt8]], _ encoding: ValueEncoding = .unknown) throws -> QueryReport {
         let source = ListSource(
             values.enumerated().map { ListSource.Entry(key: "\($0)", value: $1, encoding: encoding) })
-        return try QueryPlan(QueryPipeline("find a = 1")).rows(of: source).1
+        return try source.answer("find a = 1").report
     }
 
     @Test("a property list that expands exponentially is unreadable and reported")

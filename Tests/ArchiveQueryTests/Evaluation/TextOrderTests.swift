@@ -73,23 +73,16 @@ import Testing
                 + String(number)
         }
         let source = try ListSource(json: texts.map { #"{"v":"\#($0)"}"# })
-        func keys(_ query: String, memory: Int? = nil) throws -> [String] {
-            var options = QueryOptions()
-            if let memory { options.memoryLimit = memory }
-            return try QueryPlan(QueryPipeline(query)).rows(of: source, options: options).rows.compactMap {
-                $0.entry?.key
-            }
-        }
         // Equal texts stay in the source's order.
         let expected = texts.indices.sorted {
             let order = Self.expected(texts[$0], texts[$1])
             return order < 0 || order == 0 && $0 < $1
         }
-        #expect(try keys("sort v") == expected.map(String.init))
-        #expect(try keys("sort v", memory: 20_000) == expected.map(String.init))
+        #expect(try source.keys("sort v") == expected.map(String.init))
+        #expect(try source.keys("sort v") { $0.memoryLimit = 20_000 } == expected.map(String.init))
         for bound in ["\u{e9}1", "e\u{301}50", "\u{e9}\u{e9}", "が7"] {
             let less = texts.indices.filter { Self.expected(texts[$0], bound) < 0 }
-            #expect(try keys("find v < \"\(bound)\"") == less.map(String.init))
+            #expect(try source.keys("find v < \"\(bound)\"") == less.map(String.init))
         }
     }
 }

@@ -71,7 +71,7 @@ import Testing
         try file.seek(toOffset: 2000)
         try file.write(contentsOf: Data([0xff, 0xfe, 0xfd]))
         try file.close()
-        let (rows, report) = try QueryPlan(QueryPipeline("find n >= 0")).rows(of: things.archive)
+        let (rows, report) = try things.archive.answer("find n >= 0")
         #expect(rows.count == 99)
         #expect(report.unreadable == 1 && report.visited == 100)
     }
@@ -162,7 +162,5 @@ import Testing
 }
 
 extension TemporaryArchive {
-    fileprivate func keys(_ query: String) throws -> [String] {
-        try QueryPlan(QueryPipeline(query)).rows(of: archive).rows.map { $0.entry?.key ?? "-" }
-    }
+    fileprivate func keys(_ query: String) throws -> [String] { try archive.keys(query) }
 }

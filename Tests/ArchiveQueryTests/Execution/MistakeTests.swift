@@ -14,14 +14,8 @@ import Testing
         ])
     }
 
-    private func warnings(_ query: String, of source: (any QuerySource)? = nil) throws -> [String] {
-        var options = QueryOptions()
-        options.looksForMistakes = true
-        let source = source ?? cities
-        func run(_ source: some QuerySource) throws -> [String] {
-            try QueryPlan(QueryPipeline(query)).rows(of: source, options: options).report.warnings
-        }
-        return try run(source)
+    private func warnings(_ query: String, of source: ListSource? = nil) throws -> [String] {
+        try (source ?? cities).answer(query) { $0.looksForMistakes = true }.report.warnings
     }
 
     @Test(arguments: [
@@ -127,17 +121,17 @@ import Testing
     @Test("a query that names its keys reads the other entries only on request")
     func conditionsOnKeys() throws {
         for (query, expected) in [("popluation is null", 1), ("population is null", 0), ("note = 2", 0)] {
-            var options = QueryOptions()
-            options.looksForMistakes = true
-            let plan = QueryPlan(try QueryPipeline("find @key = \"0\" and \(query)"))
-            #expect(try plan.rows(of: cities, options: options).report.warnings == [])
-            options.looksBeyondKeys = true
-            #expect(try plan.rows(of: cities, options: options).report.warnings.count == expected, "\(query)")
+            let whole = "find @key = \"0\" and \(query)"
+            #expect(try warnings(whole) == [])
+            let all = try cities.answer(whole) {
+                $0.looksForMistakes = true
+                $0.looksBeyondKeys = true
+            }
+            #expect(all.report.warnings.count == expected, "\(query)")
         }
     }
 
     @Test("warnings are off by default") func warningsAreOptional() throws {
-        let report = try QueryPlan(QueryPipeline("sum popluation")).rows(of: cities).report
-        #expect(report.warnings == [])
+        #expect(try cities.answer("sum popluation").report.warnings == [])
     }
 }

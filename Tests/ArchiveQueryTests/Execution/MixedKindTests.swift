@@ -7,7 +7,7 @@ import Testing
 /// Values of several kinds in one property, in every stage.
 @Suite("Mixed kinds") struct MixedKindTests {
     private func report(_ query: String, of source: ListSource) throws -> QueryReport {
-        try QueryPlan(QueryPipeline(query)).rows(of: source).report
+        try source.answer(query).report
     }
 
     @Test("min and max aggregate numbers where there is one, whatever the order of the entries")
@@ -277,11 +277,8 @@ import Testing
             "select number(n) | count", "median number(n) by n + 0", "distinct g[]", "count by g[]",
             "sort g[] | limit 3", "select g[]",
         ] {
-            var results: [(rows: [QueryRow], report: QueryReport)] = []
-            for threads in [1, 4] {
-                var options = QueryOptions()
-                options.mostThreads = threads
-                results.append(try QueryPlan(QueryPipeline(query)).rows(of: things.archive, options: options))
+            let results = try [1, 4].map { threads in
+                try things.archive.answer(query) { $0.mostThreads = threads }
             }
             #expect(results[0].rows == results[1].rows, "\(query)")
             #expect(results[0].report.kindRemarks == results[1].report.kindRemarks, "\(query)")
@@ -293,12 +290,10 @@ import Testing
     @Test("rows in temporary files are counted once") func spilledRowsCountOnce() throws {
         let source = try ListSource(
             json: (0..<3000).map { #"{"n":\#($0 % 2 == 0 ? "\"x\"" : "\($0)"),"v":\#($0)}"# })
-        var options = QueryOptions()
-        options.memoryLimit = 1 << 16
         for (query, count) in [
             ("count by number(n), v", 1500), ("sort number(n)", 1500), ("distinct number(n), v", 1500),
         ] {
-            let report = try QueryPlan(QueryPipeline(query)).rows(of: source, options: options).report
+            let report = try source.answer(query) { $0.memoryLimit = 1 << 16 }.report
             #expect(report.temporary > 0)
             #expect(report.kindRemarks == ["number(n): no result for \(count) texts"], "\(query)")
         }

@@ -47,12 +47,11 @@ import Testing
         func answer(
             _ query: String, threads: Int, _ change: (inout QueryOptions) -> Void = { _ in }
         ) throws -> (rows: [QueryRow], report: QueryReport) {
-            var options = QueryOptions()
-            options.now = Timestamp(microseconds: 2_000_000_000_000_000)
-            options.mostThreads = threads
-            options.looksForMistakes = true
-            change(&options)
-            return try QueryPlan(QueryPipeline(query)).rows(of: archive, options: options)
+            try archive.answer(query, now: Timestamp(microseconds: 2_000_000_000_000_000)) {
+                $0.mostThreads = threads
+                $0.looksForMistakes = true
+                change(&$0)
+            }
         }
     }
 
@@ -253,7 +252,7 @@ import Testing
         // With the time limit to itself, the search of this text finishes, unless the machine is busy.
         let alone = try ListSource(json: ["{\"p\":\"\(slow)\"}"])
         #expect(
-            try holds(within: 1) { try QueryPlan(QueryPipeline(query)).rows(of: alone).report.givenUp == 0 })
+            try holds(within: 1) { try alone.answer(query).report.givenUp == 0 })
     }
 
     @Test("each stable entry is visited once while another thread writes") func scanBesideAWriter() throws {

@@ -131,14 +131,14 @@ import Testing
 
     @Test("a query reports progress and can be cancelled") func cancellation() throws {
         let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
-        var options = QueryOptions()
         var reports: [QueryProgress] = []
-        options.progress = {
-            reports.append($0)
-            return reports.count < 3
-        }
         #expect(throws: QueryError.cancelled) {
-            try QueryPlan(QueryPipeline("count")).rows(of: many, options: options)
+            try many.answer("count") {
+                $0.progress = {
+                    reports.append($0)
+                    return reports.count < 3
+                }
+            }
         }
         #expect(reports.map(\.visited) == [1000, 2000, 3000])
         #expect(reports.allSatisfy { $0.total == 5000 })
@@ -146,7 +146,7 @@ import Testing
 
     @Test("reading ends when no more rows are needed") func earlyEnd() throws {
         let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
-        #expect(try QueryPlan(QueryPipeline("find v > 10 | limit 5")).rows(of: many).report.visited == 16)
+        #expect(try many.answer("find v > 10 | limit 5").report.visited == 16)
         var seen = 0
         let report = try QueryPlan(QueryPipeline("")).run(over: many) { _ in
             seen += 1
@@ -187,18 +187,14 @@ import Testing
             (#"not (v > 2 and @key = "9")"#, ["0", "1", "2", "3", "4", "5", "6"], 0),
         ])
     func metadataFirst(condition: String, keys: [String], values: Int) throws {
-        let (rows, report) = try QueryPlan(QueryPipeline("find \(condition) | select @key")).rows(of: source)
+        let (rows, report) = try source.answer("find \(condition) | select @key")
         #expect(rows.map { $0.entry?.key } == keys && report.valuesRead == values)
         // The text "text" is the value of an entry that the key excludes, except where the key doesn't decide.
         #expect(report.kindRemarks.isEmpty == !condition.hasPrefix("v > 7"))
     }
 
     @Test("a report counts rows and time of each stage") func stageReports() throws {
-        var options = QueryOptions()
-        options.measuresStages = true
-        let report = try QueryPlan(QueryPipeline("find v > 1 | sort v | limit 2")).rows(
-            of: source, options: options
-        ).report
+        let report = try source.answer("find v > 1 | sort v | limit 2") { $0.measuresStages = true }.report
         #expect(report.stages.map(\.text) == ["find v > 1", "sort v", "limit 2"])
         #expect(report.stages.map(\.rowsIn) == [7, 4, 2])
         #expect(report.stages.map(\.rowsOut) == [4, 2, 2])

@@ -74,25 +74,10 @@ import Testing
         let (date, other) = (try entry("2026-01-01"), try entry("x"))
         #expect(try ListSource([date, other]).keys("find " + condition) == ["2026-01-01"])
         for entries in [[date], [date, other], [other]] {
-            let report = try QueryPlan(QueryPipeline("find " + condition)).rows(of: ListSource(entries))
-                .report
+            let report = try ListSource(entries).answer("find " + condition).report
             #expect(!report.isDoubtful, "\(report.warnings)")
             #expect(report.unevaluated == entries.count { $0.key == "x" })
         }
-    }
-
-    @Test(
-        "the text of a whole number is exact",
-        arguments: [
-            ("1e21", "1000000000000000000000"), ("-1e22", "-10000000000000000000000"),
-            ("1e23", "99999999999999991611392"), ("1.152921504606847e18", "1152921504606846976"),
-            ("1234567890123456789012.0", "1234567890123456789012"), ("-0.0", "0"), ("0.25", "0.25"),
-            ("1e300", "1.0e+300"),
-            ("12345678901234567890123456789012345", "12345678901234567890123456789012345"),
-        ])
-    func textsOfNumbers(number: String, text: String) throws {
-        let source = try ListSource(json: [#"{"n":\#(number)}"#])
-        #expect(try source.columns("select text(n)") == [["\"\(text)\""]])
     }
 
     @Test(
@@ -126,10 +111,8 @@ import Testing
     @Test("min and max leave out a text that is too long for the memory") func longExtremes() throws {
         let long = String(repeating: "x", count: 600_000)
         let source = try ListSource(json: [#"{"s":"b"}"#, "{\"s\":\"\(long)\"}", #"{"s":"a"}"#])
-        var options = QueryOptions()
-        options.memoryLimit = 1 << 20
         for (query, expected) in [("max s", "b"), ("min s", "a")] {
-            let (rows, _) = try QueryPlan(QueryPipeline(query)).rows(of: source, options: options)
+            let rows = try source.answer(query) { $0.memoryLimit = 1 << 20 }.rows
             #expect(rows.map(\.columns) == [[CBORValue.text(expected).encoded]], "\(query)")
         }
     }
@@ -148,8 +131,6 @@ import Testing
                 ? ListSource.Entry(key: key, value: Array(json.utf8), encoding: .json)
                 : ListSource.Entry(key: key, value: try JSONTranscoder.cbor(from: json))
         }
-        var options = QueryOptions()
-        options.memoryLimit = 1 << 20
         for (query, encoding, keys) in [
             ("find n > 0", "json", ["a", "d"]), ("find not n = 2 | sort n", "json", ["a", "d"]),
             ("sort n", "cbor", ["a", "b", "c", "d"]),
@@ -159,7 +140,7 @@ import Testing
                 try entry("c", 600_000, encoding),
                 try entry("d", 1, encoding),
             ])
-            let (rows, report) = try QueryPlan(QueryPipeline(query)).rows(of: source, options: options)
+            let (rows, report) = try source.answer(query) { $0.memoryLimit = 1 << 20 }
             #expect(rows.map { $0.entry?.key } == keys, "\(query)")
             #expect(rows.count { $0.value == nil } == keys.count - 2)
             #expect(report.unreadable == 2 && report.warnings.count == 1 && !report.isDoubtful)

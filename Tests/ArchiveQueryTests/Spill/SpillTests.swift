@@ -33,11 +33,10 @@ import Testing
     private func answer(
         _ query: String, memory: Int?, temporary: Int? = nil, of source: ListSource? = nil
     ) throws -> (rows: [QueryRow], report: QueryReport) {
-        var options = QueryOptions()
-        options.now = Timestamp(microseconds: 1_000_000_000)
-        if let memory { options.memoryLimit = memory }
-        if let temporary { options.temporaryLimit = temporary }
-        return try QueryPlan(QueryPipeline(query)).rows(of: source ?? many, options: options)
+        try (source ?? many).answer(query, now: Timestamp(microseconds: 1_000_000_000)) {
+            if let memory { $0.memoryLimit = memory }
+            if let temporary { $0.temporaryLimit = temporary }
+        }
     }
 
     @Test(arguments: [
@@ -93,11 +92,11 @@ import Testing
     }
 
     @Test("a query can be cancelled while it merges") func cancellation() throws {
-        var options = QueryOptions()
-        options.memoryLimit = 50_000
-        options.progress = { $0.visited < $0.total }
         #expect(throws: QueryError.cancelled) {
-            try QueryPlan(QueryPipeline("sort v")).rows(of: many, options: options)
+            try many.answer("sort v") {
+                $0.memoryLimit = 50_000
+                $0.progress = { $0.visited < $0.total }
+            }
         }
     }
 }

@@ -98,25 +98,32 @@ struct ListSource: QuerySource {
     }
 }
 
-extension ListSource {
-    func keys(
-        _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now(), location: String = #fileID
-    ) throws -> [String] {
-        try rows(query, zone, now).map { $0.entry?.key ?? "-" }
-    }
-
-    private func rows(_ query: String, _ zone: QueryTimeZone, _ now: Timestamp) throws -> [QueryRow] {
+extension QuerySource {
+    /// - Parameter change: changes the options.
+    func answer(
+        _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now(),
+        _ change: (inout QueryOptions) -> Void = { _ in }
+    ) throws -> (rows: [QueryRow], report: QueryReport) {
         var options = QueryOptions()
         options.timeZone = zone
         options.now = now
-        return try QueryPlan(QueryPipeline(query)).rows(of: self, options: options).rows
+        change(&options)
+        return try QueryPlan(QueryPipeline(query)).rows(of: self, options: options)
+    }
+
+    /// The keys of the rows; `-` for a row of no entry.
+    func keys(
+        _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now(),
+        _ change: (inout QueryOptions) -> Void = { _ in }
+    ) throws -> [String] {
+        try answer(query, zone: zone, now: now, change).rows.map { $0.entry?.key ?? "-" }
     }
 
     /// The columns of the rows, as JSON.
     func columns(
         _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now()
     ) throws -> [[String]] {
-        try rows(query, zone, now).map { row in
+        try answer(query, zone: zone, now: now).rows.map { row in
             try row.columns.map { try $0.map { try JSONPrinter.text(of: $0) } ?? "-" }
         }
     }

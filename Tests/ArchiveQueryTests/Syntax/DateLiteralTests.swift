@@ -106,46 +106,38 @@ import Testing
         #expect(try source.columns("sum p - 1970-01-01Z", zone: Self.zone) == [["70890912000000"]])
     }
 
+    /// The moments that a report has.
+    private func dates(_ query: String) throws -> [String] {
+        try ListSource([]).answer(query, zone: Self.zone, now: Self.now).report.dates
+    }
+
     @Test("reports each moment with its offset") func report() throws {
-        var options = QueryOptions()
-        options.now = Self.now
-        options.timeZone = Self.zone
-        let plan = QueryPlan(
-            try QueryPipeline(
-                "find @created > today - 3d and (a = 2026-03-02 or b in [now, 5]) | select today - a"))
-        let report = try plan.rows(of: ListSource([]), options: options).report
+        let dates = try dates(
+            "find @created > today - 3d and (a = 2026-03-02 or b in [now, 5]) | select today - a")
         #expect(
-            Set(report.dates) == [
+            Set(dates) == [
                 "today - 3d is 2026-02-28T00:00:00+02:00", "2026-03-02 is 2026-03-02T00:00:00+03:00",
                 "now is 2026-03-03T00:30:00.25+03:00", "today is 2026-03-03T00:00:00+03:00",
             ])
     }
 
     @Test("reports the moments of quoted dates that are compared with dates") func reportOfQuoted() throws {
-        var options = QueryOptions()
-        options.timeZone = Self.zone
-        let plan = QueryPlan(
-            try QueryPipeline(
-                #"find @created < "2026-01-31" and date(t) between "2026-02-01" and "2026-02-02""#
-                    + #" and @accessed in ["2026-02-03"] and name = "2026-02-04""#))
+        let dates = try dates(
+            #"find @created < "2026-01-31" and date(t) between "2026-02-01" and "2026-02-02""#
+                + #" and @accessed in ["2026-02-03"] and name = "2026-02-04""#)
         #expect(
-            Set(try plan.rows(of: ListSource([]), options: options).report.dates) == [
+            Set(dates) == [
                 "2026-01-31 is 2026-01-31T00:00:00+02:00", "2026-02-01 is 2026-02-01T00:00:00+02:00",
                 "2026-02-02 is 2026-02-02T00:00:00+02:00", "2026-02-03 is 2026-02-03T00:00:00+02:00",
             ])
     }
 
     @Test("reports the moments of calculated bounds") func reportOfBounds() throws {
-        var options = QueryOptions()
-        options.timeZone = Self.zone
-        let plan = QueryPlan(
-            try QueryPipeline("find a > 2026-01-31 + 86400 and b < (2026-01-31Z - 60) + 1 | select a + 5"))
-        let report = try plan.rows(of: ListSource([]), options: options).report
-        #expect(
-            report.dates.contains("2026-01-31 + 86400 is 2026-02-01T00:00:00+02:00"), "\(report.dates)")
-        #expect(
-            report.dates.contains { $0.hasSuffix(" is 2026-01-31T01:59:01+02:00") }, "\(report.dates)")
-        #expect(report.dates.count == 4, "\(report.dates)")
+        let dates = try dates(
+            "find a > 2026-01-31 + 86400 and b < (2026-01-31Z - 60) + 1 | select a + 5")
+        #expect(dates.contains("2026-01-31 + 86400 is 2026-02-01T00:00:00+02:00"), "\(dates)")
+        #expect(dates.contains { $0.hasSuffix(" is 2026-01-31T01:59:01+02:00") }, "\(dates)")
+        #expect(dates.count == 4, "\(dates)")
     }
 
     @Test("needs quotes for a property of such a name") func properties() throws {
