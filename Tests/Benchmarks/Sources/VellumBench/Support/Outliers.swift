@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 /// The slowest of many operations, with the kernel's counts of events during each: of the thread, of the archive's files and
 /// of their file system.
 struct Outliers {

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A program on a pseudo-terminal, with its output. For one thread; the program ends with the object.
 final class TerminalProgram {
     /// The sequence at the end of each synchronized frame.

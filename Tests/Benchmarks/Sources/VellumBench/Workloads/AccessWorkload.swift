@@ -64,9 +64,7 @@ struct AccessWorkload {
         _ workload: String, _ systems: [any KeyValueSystem], ids: (_ run: Int) -> [Int]
     ) throws -> [Measurement] {
         var results: [Measurement] = []
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("\(workload): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp(workload) {
             let batch = KeyBatch(ids(run))
             try results.time(
                 workload, ops: batch.count, bytes: batch.count * Plan.valueBytes, counts: run > 0, on: systems

@@ -61,9 +61,7 @@ struct AppendWorkload {
     /// The others are compared with the last system.
     private func measure(_ name: String, bar: Double, _ systems: [Timed]) throws -> [Measurement] {
         var results = systems.map { Measurement(name, $0.system) }
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("\(name.prefix(2)): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("\(name.prefix(2))") {
             for (place, system) in systems.enumerated() {
                 let time = try system.time(system.count)
                 guard run > 0 else { continue }

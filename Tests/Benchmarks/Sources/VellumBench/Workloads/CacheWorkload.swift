@@ -41,9 +41,7 @@ struct CacheWorkload {
         let titles = ["put", "get from memory", "get from disk"].map { "P18 \($0), \(what)" }
         let names = try systems(coding).map(\.name)
         var results = titles.map { title in names.map { Measurement(title, $0) } }
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("P18 \(what): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("P18 \(what)") {
             let order = values.shuffled()
             for (place, system) in try systems(coding).enumerated() {
                 var times: [Double?] = [

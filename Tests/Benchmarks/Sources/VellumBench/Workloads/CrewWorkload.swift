@@ -24,9 +24,7 @@ struct CrewWorkload {
         let fill = KeyBatch(plan.shuffledEntries(20, run: 0))
         for system in systems { try system.load(fill, plan.values, generation: 0) }
         var results: [Measurement] = []
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("P12: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("P12") {
             for count in CrewWorkload.threads {
                 let mixes = (0..<count).map { CrewWorkload.mix(plan, run: run, worker: $0, opsPerWorker) }
                 for system in systems {

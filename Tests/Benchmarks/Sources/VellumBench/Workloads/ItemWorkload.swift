@@ -22,9 +22,7 @@ struct ItemWorkload {
         var results = titles.enumerated().map { (place, title) in
             (place < 2 ? inMemory : onDisk).map { Measurement(title, $0) }
         }
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("Nest: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("Nest") {
             var random = plan.random(17, run: run)
             let order = random.draws(cities.count, below: cities.count).map { cities[$0] }
             let times = [

@@ -32,9 +32,7 @@ struct MemoryWorkload {
         let dictionary = Mutex(Dictionary(uniqueKeysWithValues: cities.map { ($0.primaryKey, $0) }))
 
         var results = MemoryWorkload.systems.map { Measurement(MemoryWorkload.name, $0) }
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("P8: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("P8") {
             var random = plan.random(8, run: run)
             let keys = random.draws(MemoryWorkload.opsPerRun, below: cities.count).map {
                 cities[$0].primaryKey

@@ -23,9 +23,7 @@ struct ObjectWorkload {
         ]
         var results = titles.map { title in ObjectWorkload.systems.map { Measurement(title, $0) } }
         var beside = Measurement(titles[0], "Papyrus, beside \(ObjectWorkload.streams) streams")
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("Papyrus: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("Papyrus") {
             let papyrus = try ["objects-papyrus", "object-papyrus"].map(plan.scratch.fresh)
             let grdb = try ["objects-grdb", "object-grdb"].map(plan.scratch.fresh)
             let times = [

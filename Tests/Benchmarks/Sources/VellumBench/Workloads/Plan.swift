@@ -78,5 +78,13 @@ struct Plan {
     /// Whether the filter starts with a workload's number.
     func asks(for number: String) -> Bool { filter?.lowercased().hasPrefix(number.lowercased()) ?? false }
 
+    /// The runs and, before them, run 0, which is a warm-up. Says which one begins.
+    func runsAfterWarmUp(_ workload: String) -> some Sequence<Int> {
+        (0...runs).lazy.map { run in
+            say("\(workload): " + (run == 0 ? "warming up" : "run \(run) of \(runs)"))
+            return run
+        }
+    }
+
     func say(_ text: String) { Narration.say(text) }
 }

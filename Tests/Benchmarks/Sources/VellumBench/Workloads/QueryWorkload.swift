@@ -93,8 +93,7 @@ struct QueryWorkload {
         var measured = ["Vellum", "Vellum, one thread"].map { Measurement(question.name, $0) }
         measured += CityTables.Form.allCases.map { Measurement(question.name, $0.name) }
         var answered: [String] = []
-        for run in 0...plan.runs {
-            plan.say("\(question.name): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp(question.name) {
             let (rows, bytes, time) = try answer(query, archive, threads: nil)
             let expected = question.isUnordered ? rows.sorted() : rows
             var times = [time]
@@ -180,9 +179,7 @@ struct QueryWorkload {
         var ours = Measurement(QueryWorkload.name, "Vellum")
         var peers = CityTables.Form.allCases.map { Measurement(QueryWorkload.name, $0.name) }
         peers.append(Measurement(QueryWorkload.name, LimitSystem.name))
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("P9: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("P9") {
             let (keys, bytes, time) = try ask(query, archive)
             if run > 0 { ours.add(nanoseconds: time, ops: plan.entries, bytes: bytes) }
             for (place, form) in CityTables.Form.allCases.enumerated() {

@@ -15,9 +15,7 @@ struct RecordWorkload {
         guard plan.wants(RecordWorkload.name) else { return [] }
         let cities = try City.all()
         var results = ["Vellum", "GRDB, save", "GRDB, insert"].map { Measurement(RecordWorkload.name, $0) }
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("P3: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("P3") {
             let batch = (0..<RecordWorkload.rounds).flatMap { round in
                 cities.map { $0.moved(by: round * 100_000_000) }
             }

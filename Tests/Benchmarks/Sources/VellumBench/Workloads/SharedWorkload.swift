@@ -118,8 +118,7 @@ struct SharedWorkload {
         let plain = try Waiting.result { try await PlainValkeyClient(port: port) }
         let bytes = try Waiting.result { try await plain.length(of: SharedWorkload.name(keys[0])) }
         let few = Array(keys.prefix(2000))
-        for run in 0...plan.runs {
-            plan.say("P19: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp("P19") {
             // Empty stores.
             let asynchronous = try archives(tier, "shared-asynchronous-\(run)")
             let blocking = try archives(tier, "shared-blocking-\(run)")

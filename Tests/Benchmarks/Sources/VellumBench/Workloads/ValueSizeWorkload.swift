@@ -24,9 +24,7 @@ struct ValueSizeWorkload {
             ValueSizeWorkload.totalBytes / valueBytes, ValueSizeWorkload.mostEntries, plan.entries)
         var results: [[Measurement]] = [[], []]
         var others: [String] = []
-        // Run 0 is a warm-up.
-        for run in 0...plan.runs {
-            plan.say("\(titles[0]): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+        for run in plan.runsAfterWarmUp(titles[0]) {
             let peers: [any KeyValueSystem] =
                 [try plan.lmdb("values", entries: count, valueBytes: valueBytes)]
                 + (try plan.rocksDB("values", entries: count, valueBytes: valueBytes))

@@ -53,9 +53,7 @@ struct YCSBWorkload {
             let name = YCSBWorkload.name(mix, isZipf)
             // With few operations, and with the systems that have an order of keys.
             var (results, more) = ([Measurement](), [Measurement]())
-            // Run 0 is a warm-up.
-            for run in 0...plan.runs {
-                plan.say("\(name): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            for run in plan.runsAfterWarmUp(name) {
                 var random = plan.random(24, run: run)
                 func time(
                     _ count: Int, _ systems: [any KeyValueSystem], _ results: inout [Measurement]
