@@ -33,6 +33,16 @@ struct ServerCommandTests {
                 ["--store", store ?? server.url] + arguments, environment: ["XDG_STATE_HOME": folder.path])
         }
 
+        /// Keeps only a key that isn't UTF-8, and one with the text that stands for it.
+        func storeBytesAndText() throws {
+            try client.command("FLUSHDB")
+            let script = #"""
+                redis.call('SET', 'caf\233', 'bytes')
+                redis.call('SET', "h'636166e9'", 'text')
+                """#
+            try client.command("EVAL", script, "0")
+        }
+
         func keys(_ arguments: String...) throws -> [String] {
             let result = try Vellum.run(["--store", server.url, "keys", "db0", "--json"] + arguments)
             return try result.lines.map { try #require(JSON.object($0)["key"] as? String) }
@@ -50,9 +60,7 @@ struct ServerCommandTests {
         #expect(try machine.keys("--order", "key") == ["page", "queue", "user:*", "user:1", "user:2"])
         #expect(try machine.keys("--order", "key", "--reverse", "--limit", "1") == ["user:2"])
         #expect(try machine.keys("--limit", "2").count == 2)
-        let none = try machine.run("keys", "db0", "--match", "nothing*")
-        #expect(none.status == 1)
-        #expect(none.errors.contains("no key that matches"))
+        try machine.run("keys", "db0", "--match", "nothing*").expect(1, errors: "no key that matches")
         let row = try JSON.object(
             try #require(machine.run("keys", "db0", "--match", "queue", "--json").lines.first))
         #expect(row["type"] as? String == "list")
@@ -67,9 +75,7 @@ struct ServerCommandTests {
         let meta = try JSON.object(try machine.run("get", "db0", "queue", "--json", "--meta").text)
         #expect((meta["meta"] as? [String: Any])?["type"] as? String == "list")
         #expect(meta["value"] as? [String] == ["one", "two"])
-        let none = try machine.run("get", "db0", "missing")
-        #expect(none.status == 1)
-        #expect(none.errors.contains("no key \"missing\" in db0"))
+        try machine.run("get", "db0", "missing").expect(1, errors: "no key \"missing\" in db0")
     }
 
     @Test("bytes of a collection differ from every text, in each format")
@@ -104,13 +110,10 @@ struct ServerCommandTests {
         let machine = try await Machine()
         let plan = try machine.run("rm", "db0", "--where", "@type = \"hash\"", "--dry-run")
         #expect(plan.text.contains("would delete 2 entries"))
-        let unasked = try machine.run("rm", "db0", "page")
-        #expect(unasked.status == 2)
+        try machine.run("rm", "db0", "page").expect(2)
         #expect(try machine.client.command("DBSIZE").number == 5)
-        let deleted = try machine.run("rm", "db0", "page", "missing", "--yes")
-        #expect(deleted.status == 0)
-        #expect(deleted.errors.contains("no key \"missing\""))
-        #expect(deleted.errors.contains("undo db0 1"))
+        try machine.run("rm", "db0", "page", "missing", "--yes").expect(
+            0, errors: "no key \"missing\"", "undo db0 1")
         #expect(try machine.client.command("EXISTS", "page").number == 0)
         let list = try JSON.array(machine.run("undo", "db0", "--list", "--json").output)
         #expect(list.map { $0["action"] as? String } == ["delete"])
@@ -135,15 +138,10 @@ struct ServerCommandTests {
             #expect(result.status == 2, "\(words)")
             #expect(result.errors.contains("is a server; only browse"), "\(words)")
         }
-        let elsewhere = try machine.run("rm", "db0", "k", "--yes", store: "valkey://192.0.2.1")
-        #expect(elsewhere.status == 2)
-        #expect(elsewhere.errors.contains("--write"))
-        let unreachable = try machine.run("ls", store: "valkey://127.0.0.1:1")
-        #expect(unreachable.status == 3)
-        #expect(unreachable.errors.contains("can't be reached"))
+        try machine.run("rm", "db0", "k", "--yes", store: "valkey://192.0.2.1").expect(2, errors: "--write")
+        try machine.run("ls", store: "valkey://127.0.0.1:1").expect(3, errors: "can't be reached")
         #expect(try machine.run("keys", "City").errors.contains("is not a database of a server"))
-        let secret = try machine.run("ls", store: "valkey://me:secret@127.0.0.1:nonsense")
-        #expect(secret.status == 2)
+        let secret = try machine.run("ls", store: "valkey://me:secret@127.0.0.1:nonsense").expect(2)
         #expect(!secret.errors.contains("secret"))
     }
 
@@ -151,8 +149,7 @@ struct ServerCommandTests {
     func queriesOfMetadata() async throws {
         let machine = try await Machine()
         try machine.client.command("CONFIG", "RESETSTAT")
-        let found = try machine.run("query", "db0", "find @type = \"hash\" | sort @key", "--json")
-        #expect(found.status == 0)
+        let found = try machine.run("query", "db0", "find @type = \"hash\" | sort @key", "--json").expect(0)
         #expect(found.lines.count == 2)
         let commands = try machine.client.command("INFO", "commandstats")
         if found.errors.contains("--touch") {
@@ -189,13 +186,11 @@ struct ServerCommandTests {
         let keys = ["user:1", "user:2", "queue", "page", "user:*", "events"]
         let before = try keys.map { try machine.client.command("DUMP", $0) }
         let file = machine.folder.path + "/all.ndjson"
-        let written = try machine.run("export", "db0", file, "--lossless", "--touch")
-        #expect(written.status == 0)
+        try machine.run("export", "db0", file, "--lossless", "--touch").expect(0)
         #expect(try machine.client.command("DBSIZE").number == 6)
         try machine.client.command("DEL", "user:1", "user:2", "queue", "user:*", "events")
         try machine.client.command("SET", "page", "another")
-        let first = try machine.run("import", "db0", file, "--lossless")
-        #expect(first.status == 0 && first.errors.contains("page"))
+        try machine.run("import", "db0", file, "--lossless").expect(0, errors: "page")
         #expect(try machine.client.command("GET", "page").text == "another")
         #expect(try machine.run("import", "db0", file, "--lossless", "--overwrite").status == 0)
         #expect(try keys.map { try machine.client.command("DUMP", $0) } == before)
@@ -207,15 +202,14 @@ struct ServerCommandTests {
     func plainExports() async throws {
         let machine = try await Machine()
         let file = machine.folder.path + "/some.ndjson"
-        let written = try machine.run(
-            "export", "db0", file, "--with-keys", "--touch", "--where", "@type in [\"hash\", \"string\"]")
-        #expect(written.status == 0)
+        try machine.run(
+            "export", "db0", file, "--with-keys", "--touch", "--where", "@type in [\"hash\", \"string\"]"
+        ).expect(0)
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 4)
         #expect(lines.contains(#"{"key":"user:1","value":{"name":"Ada","age":"36"}}"#))
-        let read = try machine.run(
-            "import", "db1", file, "--key", "key", "--value", "value", "--expires", "1h")
-        #expect(read.status == 0)
+        try machine.run("import", "db1", file, "--key", "key", "--value", "value", "--expires", "1h").expect(
+            0)
         try machine.client.command("SELECT", "1")
         #expect(try machine.client.command("GET", "user:1").text == #"{"name":"Ada","age":"36"}"#)
         #expect(try machine.client.command("GET", "page").text == "<p>hello</p>")
@@ -226,12 +220,7 @@ struct ServerCommandTests {
     @Test("keys that aren't UTF-8 are written as bytes, and read back", arguments: [true, false])
     func binaryKeys(isLossless: Bool) async throws {
         let machine = try await Machine()
-        try machine.client.command("FLUSHDB")
-        let script = #"""
-            redis.call('SET', 'caf\233', 'bytes')
-            redis.call('SET', "h'636166e9'", 'text')
-            """#
-        try machine.client.command("EVAL", script, "0")
+        try machine.storeBytesAndText()
         #expect(Set(try machine.keys()) == ["h'636166e9'", #"\h'636166e9'"#])
         #expect(try machine.run("get", "db0", "h'636166e9'", "--raw").text == "bytes")
         #expect(try machine.run("get", "db0", #"\h'636166e9'"#, "--raw").text == "text")
@@ -252,12 +241,7 @@ struct ServerCommandTests {
         arguments: ["ndjson", "csv", "tsv"])
     func binaryKeysInQueries(format: String) async throws {
         let machine = try await Machine()
-        try machine.client.command("FLUSHDB")
-        let script = #"""
-            redis.call('SET', 'caf\233', 'bytes')
-            redis.call('SET', "h'636166e9'", 'text')
-            """#
-        try machine.client.command("EVAL", script, "0")
+        try machine.storeBytesAndText()
         for (database, query) in [
             ("db1", "find @size > 0"), ("db2", "select @key as key, value"),
             ("db3", "group by @key as key | max value as value"),
@@ -285,9 +269,8 @@ struct ServerCommandTests {
             #"{"key":"c","value":["h'00'","h'01'"]}"#,
         ]
         try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
-        let read = try machine.run("import", "db1", file, "--key", "key", "--value", "value")
-        #expect(read.status == 0)
-        #expect(read.errors.contains("2 values have byte strings") && read.errors.contains("first \"b\""))
+        try machine.run("import", "db1", file, "--key", "key", "--value", "value").expect(
+            0, errors: "2 values have byte strings", "first \"b\"")
     }
 
     @Test("JSON of a server is exported and imported unchanged")
@@ -321,8 +304,7 @@ struct ServerCommandTests {
         let machine = try await Machine()
         let tunnel = try Interposer(to: machine.server.port)
         let url = "valkey://localhost:\(tunnel.port)"
-        let refused = try machine.run("rm", "db0", "page", "--yes", store: url)
-        #expect(refused.status == 2 && refused.errors.contains("--write"))
+        try machine.run("rm", "db0", "page", "--yes", store: url).expect(2, errors: "--write")
         #expect(try machine.client.command("EXISTS", "page").number == 1)
         #expect(try machine.run("rm", "db0", "page", "--yes", "--write", store: url).status == 0)
         #expect(try machine.run("undo", "db0", store: url).status == 2)

@@ -83,7 +83,6 @@ import Testing
             try Vellum.run(arguments).expect(2, errors: "in the folder of a store")
             #expect((try? Data(contentsOf: URL(fileURLWithPath: file))) == before)
         }
-        #expect(try store.done("export", "A", "/dev/stdout").text == "0\n1\n2\n")
     }
 
     @Test func writesToDevicesAndPipes() throws {
