@@ -42,12 +42,12 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 }
 
-final class GuardedReference<Value: Sendable>: Sendable {
+package final class GuardedReference<Value: Sendable>: Sendable {
     private let guarded: Guarded<Value>
 
-    init(_ value: Value) { guarded = Guarded(value) }
+    package init(_ value: Value) { guarded = Guarded(value) }
 
-    func withLock<Result: Sendable, Failure: Error>(
+    package func withLock<Result: Sendable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try guarded.withLock { (value) throws(Failure) in try body(&value) }

@@ -195,8 +195,8 @@ import Testing
     @Test("a reader learns of messages lost while it reads", arguments: [false, true])
     func concurrentReader(isEmptied: Bool) async throws {
         let archive = try open(folder)
-        let isOver = Guarded(false)
-        let written = Guarded(0)
+        let isOver = GuardedReference(false)
+        let written = GuardedReference(0)
         let observer = try folder.archive("Ring", mode: .readOnly)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
