@@ -455,6 +455,19 @@ struct ServerScreensTests {
         }
     }
 
+    @Test("a property's column states that a value isn't read where that counts as an access")
+    func withheldProperties() async throws {
+        let served = try await Served()
+        try served.ask("SET", "object", #"{"year":1852}"#)
+        try await Task.sleep(for: .milliseconds(2100))
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>pCyear<enter><esc>"))
+        let isRead = try served.connection.traits().keepsIdleTimes
+        let row = browser.frame.plainText.split(separator: "\n").first { $0.contains("object") }
+        #expect(row?.contains(isRead ? "1852" : "not read") == true, "\(browser.frame.plainText)")
+        #expect(try (served.ask("OBJECT", "IDLETIME", "object").number ?? 0) >= 2)
+    }
+
     @Test("R among likely victims stays at the first row")
     func refreshOfLikelyVictims() async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"])

@@ -3,7 +3,11 @@ import StoreInspection
 extension EntriesScreen {
     static func export(_ model: Model) -> RowExport? {
         model.entries.flatMap {
-            $0.marks.isEmpty ? nil : .entries($0.marks, hidden: $0.hiddenMarks, of: $0.archive)
+            $0.marks.isEmpty
+                ? nil
+                : .entries(
+                    $0.marks, hidden: $0.hiddenMarks, of: $0.archive,
+                    allowsAccesses: model.archives.allowsReadingAll)
         }
     }
 

@@ -117,7 +117,9 @@ enum EntriesScreen: ScreenParts {
         guard model.screen == .entries, let entries = model.entries, entries.count > 0,
             entries.group == nil || entries.group?.predicate != nil
         else { return nil }
-        let request = QueryRequest(archive: entries.archive, pipeline: pipeline(entries))
+        let request = QueryRequest(
+            archive: entries.archive, pipeline: pipeline(entries),
+            allowsAccesses: model.archives.allowsReadingAll)
         return RowExport(
             amount: Figures.count(total(entries, model), "entry", "entries"), noun: ("entry", "entries")
         ) { (context, path, replaces) throws(SourceError) in

@@ -143,6 +143,8 @@ struct SeenRows: Sendable, Hashable {
             }
             columns = min(SeenRows.widest, max(columns, width, whole + fraction))
         }
+
+        mutating func reserve(_ word: String) { columns = max(columns, word.utf8.count) }
     }
 
     private static let widest = 40
@@ -159,8 +161,11 @@ struct SeenRows: Sendable, Hashable {
 
     mutating func add(_ cells: [ValueCell], of properties: [QueryProperty]) {
         for (cell, property) in zip(cells, properties) {
-            guard case .value(let text, let isNumber) = cell else { continue }
-            values[property, default: Values()].add(text, isNumber)
+            switch cell {
+            case .value(let text, let isNumber): values[property, default: Values()].add(text, isNumber)
+            case .unreadable, .tooLong: values[property, default: Values()].reserve("unreadable")
+            case .absent: break
+            }
         }
     }
 }

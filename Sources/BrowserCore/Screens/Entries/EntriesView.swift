@@ -148,7 +148,8 @@ enum EntriesView {
         ) { row in
             guard let entries else { return Table.Row([]) }
             return EntriesView.row(
-                row, entries, shown.map { columns[$0].basis }, pattern, now: now, look: look)
+                row, entries, shown.map { columns[$0].basis }, pattern, now: now, look: look,
+                withheld: model.countsReads)
         }
     }
 
@@ -186,10 +187,12 @@ enum EntriesView {
             + old
     }
 
-    /// - Parameter columns: the shown columns' bases.
+    /// - Parameters:
+    ///   - columns: the shown columns' bases.
+    ///   - isWithheld: whether no values are read, because a server counts that as accesses.
     private static func row(
         _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], _ pattern: FilterPattern?,
-        now: Timestamp, look: Look
+        now: Timestamp, look: Look, withheld isWithheld: Bool
     ) -> Table.Row {
         guard let entry = entries.rows[row] else {
             if entries.read.problems[row] != nil {
@@ -212,7 +215,7 @@ enum EntriesView {
                         isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
             case .column(.key): keyCell(entry.key, pattern, look)
             case .column(let column): cell(column, entry, now: now)
-            case .property(let property): cell(property, row, entries, look: look)
+            case .property(let property): cell(property, row, entries, look: look, isWithheld)
             }
         }
         return Table.Row(cells, role: role, isMarked: isMarked)
@@ -245,7 +248,7 @@ enum EntriesView {
     }
 
     private static func cell(
-        _ property: QueryProperty, _ row: Int, _ entries: EntriesState, look: Look
+        _ property: QueryProperty, _ row: Int, _ entries: EntriesState, look: Look, _ isWithheld: Bool
     ) -> Table.Cell {
         guard let number = entries.read.properties.firstIndex(of: property) else {
             return Table.Cell(look.glyphs.ellipsis, role: .dim)
@@ -256,6 +259,7 @@ enum EntriesView {
         switch cells[number] {
         case .value(let text, _): return Table.Cell(text)
         case .absent: return Table.Cell("-", role: .dim)
+        case .unreadable where isWithheld: return Table.Cell("not read", role: .dim)
         case .unreadable: return Table.Cell("unreadable", role: .danger)
         case .tooLong: return Table.Cell("too long", role: .warning)
         }
