@@ -65,10 +65,9 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     public nonisolated(nonsending) func deleteAll(ofOwner owner: String? = nil) async throws -> Int {
         try EntryAttributes(owner: owner).validate()
         try await flush()
-        let answer = await withCheckedContinuation { continuation in
-            archives.space.deleteAll(ofOwner: owner) { continuation.resume(returning: $0) }
+        return try await BlockingExecutor.run(after: { archives.space.deleteAll(ofOwner: owner, $0) }) {
+            try archives.finishDeletion(ofOwner: owner, $0)
         }
-        return try await BlockingExecutor.run { try archives.finishDeletion(ofOwner: owner, answer) }
     }
 
     /// See ``RemoteArchives/expire(_:in:)``.
@@ -76,10 +75,9 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     public nonisolated(nonsending) func expire(_ key: String, in lifetime: Duration?) async throws -> Bool {
         try await flush()
         let ticket = archives.coverage.begin(key)
-        let answer = await withCheckedContinuation { continuation in
-            archives.space.expire(key, in: lifetime) { continuation.resume(returning: $0) }
+        return try await BlockingExecutor.run(after: { archives.space.expire(key, in: lifetime, $0) }) {
+            try archives.finishDeletion(of: key, ticket, $0)
         }
-        return try await BlockingExecutor.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
     /// See ``RemoteArchives/flush(within:)``.
@@ -94,6 +92,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
 
     /// See ``RemoteArchives/statistics()``.
     public nonisolated(nonsending) func statistics() async throws -> RemoteStatistics {
-        return try await archives.near.elsewhere { _ in try archives.statistics() }
+        try await archives.near.elsewhere { _ in try archives.statistics() }
     }
 }

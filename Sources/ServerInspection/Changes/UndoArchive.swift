@@ -155,11 +155,10 @@ struct UndoArchive {
         var id = (try records().map(\.id).max() ?? 0) &+ 1
         while true {
             let record = Record(id: id, kind: kind, token: token, run: run)
-            let put = try SourceError.translating { () throws(StorageError) in
+            let put = try SourceError.translating(
                 try archive.put(
                     UndoArchive.encoded(record), forKey: UndoArchive.key(id), ifSequence: nil,
-                    encoding: .cbor, attributes: UndoArchive.attributes(age: nil))
-            }
+                    encoding: .cbor, attributes: UndoArchive.attributes(age: nil)))
             if put != .changed { return record }
             id &+= 1
         }
@@ -178,11 +177,10 @@ struct UndoArchive {
 
     /// Starts the undo window of a complete action and its copies.
     func startUndoWindow(of record: Record, copies: Int) throws(SourceError) {
-        try SourceError.translating { () throws(StorageError) in
-            for number in 0..<copies {
-                _ = try archive.setLifetime(
-                    .seconds(UndoArchive.undoWindow), forKey: UndoArchive.key(number, of: record))
-            }
+        for number in 0..<copies {
+            let key = UndoArchive.key(number, of: record)
+            _ = try SourceError.translating(
+                try archive.setLifetime(.seconds(UndoArchive.undoWindow), forKey: key))
         }
         try update(record)
     }
@@ -201,16 +199,14 @@ struct UndoArchive {
     }
 
     func deleteCopies(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
-        try SourceError.translating { () throws(StorageError) in
-            for number in numbers { try archive.delete(UndoArchive.key(number, of: record)) }
+        for number in numbers {
+            _ = try SourceError.translating(try archive.delete(UndoArchive.key(number, of: record)))
         }
     }
 
     /// Deletes a record. Its remaining copies expire.
     func end(_ record: Record) throws(SourceError) {
-        try SourceError.translating { () throws(StorageError) in
-            _ = try archive.delete(UndoArchive.key(record.id))
-        }
+        _ = try SourceError.translating(try archive.delete(UndoArchive.key(record.id)))
     }
 
     /// Nil: absent, damaged or unreadable.

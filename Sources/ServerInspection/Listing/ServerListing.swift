@@ -2,11 +2,18 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// A scan that lists the keys of a database, and continues after a stop. Safe from any thread.
+/// A scan that lists the keys of a database, and continues after a stop. Its lists share the keys' metadata. Safe from any thread.
 package final class ListingScan: Sendable {
+    fileprivate struct Facts {
+        var recent: [Int: KeyFacts?] = [:]
+        var asked = Timestamp.now()
+        var learnt = LearntFacts()
+    }
+
     fileprivate let connection: ServerConnection
     fileprivate let database: Int
-    fileprivate let facts = SharedFacts()
+    /// By the keys' numbers.
+    fileprivate let facts = Guarded(Facts())
     private let state: Guarded<(scan: ServerScan, keys: KeyTable)>
 
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
@@ -25,55 +32,36 @@ package final class ListingScan: Sendable {
         }
     }
 
-    /// Requests the metadata of the keys from a number on.
-    fileprivate func learn(from first: Int) throws(SourceError) {
-        _ = try facts.learn(Array(first..<count), connection, database) { index in
-            state.withLock { Array($0.keys[index]) }
-        }
-    }
-}
-
-/// The metadata of a scan's keys, by their numbers. Shared by the lists of the scan. Safe from any thread.
-private final class SharedFacts: Sendable {
-    struct State {
-        var recent: [Int: KeyFacts?] = [:]
-        var asked = Timestamp.now()
-        var learnt = LearntFacts()
-    }
-
-    let state = Guarded(State())
-
     /// Requests the metadata of some keys. Returns false if it was stopped.
-    func learn(
-        _ keys: [Int], _ connection: ServerConnection, _ database: Int, _ name: (Int) -> [UInt8],
-        while goesOn: (Double) -> Bool = { _ in true }
+    fileprivate func learn(
+        _ keys: [Int], while goesOn: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Bool {
         var rest = keys[...]
         while !rest.isEmpty {
             guard goesOn(1 - Double(rest.count) / Double(keys.count)) else { return false }
             let block = rest.prefix(ServerListing.smallBlock * connection.stepFactor)
             rest = rest.dropFirst(block.count)
-            let found = try connection.paced(try connection.facts(of: block.map(name), in: database))
+            let names = state.withLock { state in block.map { Array(state.keys[$0]) } }
+            let found = try connection.paced(try connection.facts(of: names, in: database))
             let now = Timestamp.now()
-            state.withLock { state in
-                for (index, facts) in zip(block, found) { state.learnt.note(facts, at: index, now: now) }
+            facts.withLock { facts in
+                for (index, found) in zip(block, found) { facts.learnt.note(found, at: index, now: now) }
             }
         }
         return true
     }
 
-    func endRead() { state.withLock { $0.learnt.endRead(at: .now()) } }
+    fileprivate func endRead() { facts.withLock { $0.learnt.endRead(at: .now()) } }
 }
 
 /// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
 /// ``learnFigures(of:_:)``. Safe from any thread.
 package final class ServerListing: EntryListing {
-    private let connection: ServerConnection
-    private let database: Int
+    private let scan: ListingScan
+    private var connection: ServerConnection { scan.connection }
     private let keys: KeyTable
     package let isCut: Bool
     private let allowsAccesses: Bool
-    private let shared: SharedFacts
 
     /// Maximum number of keys, which take some 100 MB.
     package static let most = 2_000_000
@@ -108,40 +96,37 @@ package final class ServerListing: EntryListing {
             let isAdvanced =
                 isPaced
                 ? try connection.paced(try scan.advance(most: most)) : try scan.advance(most: most)
-            if isLearning { try scan.learn(from: count) }
+            if isLearning { _ = try scan.learn(Array(count..<scan.count)) }
             if !isAdvanced { break }
         }
-        if isLearning { scan.facts.endRead() }
+        if isLearning { scan.endRead() }
         self.init(found: scan)
         if isCut, count < most { return nil }
     }
 
     /// Lists the keys that a scan has found so far.
     package init(found scan: ListingScan) {
-        (connection, database) = (scan.connection, scan.database)
         let (keys, isAtEnd) = scan.found
-        (self.keys, isCut) = (keys, !isAtEnd)
-        (allowsAccesses, shared) = (false, scan.facts)
+        (self.scan, self.keys, isCut, allowsAccesses) = (scan, keys, !isAtEnd, false)
     }
 
     private init(allowingAccesses other: ServerListing) {
-        (connection, database, keys, isCut) = (other.connection, other.database, other.keys, other.isCut)
-        (allowsAccesses, shared) = (true, other.shared)
+        (scan, keys, isCut, allowsAccesses) = (other.scan, other.keys, other.isCut, true)
     }
 
     package func allowingAccesses() -> any EntryListing { ServerListing(allowingAccesses: self) }
 
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
-    package var valueBytes: UInt64 { shared.state.withLock { $0.learnt.total } }
-    package var knowsFigures: Bool { shared.state.withLock { $0.learnt.firstUnknown >= count } }
+    package var valueBytes: UInt64 { scan.facts.withLock { $0.learnt.total } }
+    package var knowsFigures: Bool { scan.facts.withLock { $0.learnt.firstUnknown >= count } }
 
     package func wasPresent(at index: Int) -> Bool? {
-        shared.state.withLock { $0.learnt.facts(at: index).map { !$0.type.isEmpty } }
+        scan.facts.withLock { $0.learnt.facts(at: index).map { !$0.type.isEmpty } }
     }
 
     private func known(at index: Int) -> KeyFacts? {
-        shared.state.withLock { $0.learnt.facts(at: index) ?? $0.recent[index] ?? nil }
+        scan.facts.withLock { $0.learnt.facts(at: index) ?? $0.recent[index] ?? nil }
     }
 
     package func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
@@ -157,7 +142,7 @@ package final class ServerListing: EntryListing {
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
         // Those of a row in view may be newer.
-        (shared.state.withLock { $0.recent[index] ?? nil } ?? known(at: index))
+        (scan.facts.withLock { $0.recent[index] ?? nil } ?? known(at: index))
             .flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }
 
@@ -182,12 +167,12 @@ package final class ServerListing: EntryListing {
             throw SourceError(reason)
         }
         return try connection.paced(
-            try connection.value(of: Array(keys[index]), type: facts.type, in: database)
+            try connection.value(of: Array(keys[index]), type: facts.type, in: scan.database)
         ).map { ($0.encoding, $0.bytes) }
     }
 
     package func prepare(_ indices: [Int]) throws(SourceError) {
-        shared.state.withLock { state in (state.recent, state.asked) = ([:], .now()) }
+        scan.facts.withLock { state in (state.recent, state.asked) = ([:], .now()) }
         for start in stride(from: 0, to: indices.count, by: ServerListing.block) {
             let block = Array(indices[start..<min(start + ServerListing.block, indices.count)])
             if indices.count < CollectedTargets.block {
@@ -200,7 +185,7 @@ package final class ServerListing: EntryListing {
 
     /// Returns cached facts, or requests those of the key and of the next keys.
     private func facts(at index: Int) throws(SourceError) -> KeyFacts? {
-        let known = shared.state.withLock { (state) -> KeyFacts?? in
+        let known = scan.facts.withLock { (state) -> KeyFacts?? in
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
@@ -212,12 +197,12 @@ package final class ServerListing: EntryListing {
         if let known { return known }
         let block = Array(index..<min(index + ServerListing.smallBlock, count))
         try connection.paced(try learn(block))
-        return shared.state.withLock { $0.recent[index] ?? nil }
+        return scan.facts.withLock { $0.recent[index] ?? nil }
     }
 
     private func learn(_ indices: [Int]) throws(SourceError) {
-        let found = try connection.facts(of: indices.map { Array(keys[$0]) }, in: database)
-        shared.state.withLock { state in
+        let found = try connection.facts(of: indices.map { Array(keys[$0]) }, in: scan.database)
+        scan.facts.withLock { state in
             if state.recent.count > ServerListing.mostRecent { state.recent = [:] }
             if state.recent.isEmpty { state.asked = .now() }
             for (index, facts) in zip(indices, found) { state.recent[index] = .some(facts) }
@@ -225,11 +210,11 @@ package final class ServerListing: EntryListing {
     }
 
     package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        let unknown = shared.state.withLock { state in
+        let unknown = scan.facts.withLock { state in
             (0..<entries.count).map { entries.index(atRow: $0) }.filter { !state.learnt.knows($0) }
         }
         guard !unknown.isEmpty else { return true }
-        defer { shared.endRead() }
-        return try shared.learn(unknown, connection, database, { Array(keys[$0]) }, while: goesOn)
+        defer { scan.endRead() }
+        return try scan.learn(unknown, while: goesOn)
     }
 }

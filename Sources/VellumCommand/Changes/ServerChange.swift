@@ -122,12 +122,13 @@ struct ServerChange {
         if !selection.keys.isEmpty {
             var seen: Set<ExactText> = []
             let keys = selection.keys.words.filter { seen.insert(ExactText($0)).inserted }
-            for (key, facts) in zip(keys, try database.facts(of: keys)) {
-                guard let facts else {
+            _ = try database.visit(keys.map(KeyName.bytes)) { key, facts in
+                if let facts {
+                    add(key, facts.memory, facts.used, to: &targets)
+                } else {
                     Narration.complain("no key \(TerminalSafe.quoted(key))")
-                    continue
                 }
-                add(key, facts.memory, facts.used, to: &targets)
+                return true
             }
             return targets
         }

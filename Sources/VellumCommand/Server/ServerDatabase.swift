@@ -49,15 +49,15 @@ struct ServerDatabase {
         _ body: (String, KeyFacts) throws -> Bool
     ) throws {
         let pattern = pattern.map { Array($0.utf8) }
+        func visitPresent(_ keys: some RandomAccessCollection<[UInt8]>) throws -> Bool {
+            try visit(keys) { key, facts in try facts.map { try body(key, $0) } ?? true }
+        }
         guard let order else {
             if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
             var seen = KeyTable()
             var scan = ServerScan(connection, database: number, matching: pattern)
             while !Interruption.isRequested, let new = try connection.paced(try scan.next(&seen)) {
-                for start in stride(from: 0, to: new.count, by: Self.block) {
-                    let keys = Array(new[start..<min(start + Self.block, new.count)])
-                    guard try visit(keys, body) else { return }
-                }
+                guard try visitPresent(new) else { return }
             }
             return
         }
@@ -67,12 +67,10 @@ struct ServerDatabase {
         }
         let wanted = EntryOrder(order)
         let places = (reverse ? wanted.reversed : wanted).positions(in: listing, now: .now())
-        for start in stride(from: 0, to: places.count, by: Self.block) {
-            let keys = try (start..<min(start + Self.block, places.count)).map { row in
-                KeyName.bytes(try listing.key(at: places.index(atRow: row)) ?? "")
-            }
-            guard try visit(keys, body) else { return }
+        let keys = (0..<places.count).lazy.map { row in
+            KeyName.bytes((try? listing.key(at: places.index(atRow: row))) ?? "")
         }
+        _ = try visitPresent(keys)
     }
 
     /// All keys; nil after an interruption.
@@ -95,20 +93,19 @@ struct ServerDatabase {
         return listing
     }
 
-    private func visit(_ keys: [[UInt8]], _ body: (String, KeyFacts) throws -> Bool) throws -> Bool {
-        for (key, facts) in zip(keys, try connection.facts(of: keys, in: number)) {
-            // The key was removed since the scan.
-            guard let facts else { continue }
-            guard try body(KeyName.text(key), facts) else { return false }
+    /// Calls `body` with keys and their facts, nil for an absent key, until it returns false. Returns whether it visited all.
+    func visit(
+        _ keys: some RandomAccessCollection<[UInt8]>, _ body: (String, KeyFacts?) throws -> Bool
+    ) throws -> Bool {
+        var rest = keys.dropFirst(0)
+        while !rest.isEmpty {
+            let block = Array(rest.prefix(Self.block))
+            rest = rest.dropFirst(Self.block)
+            for (key, facts) in zip(block, try connection.facts(of: block, in: number)) {
+                guard try body(KeyName.text(key), facts) else { return false }
+            }
         }
         return true
-    }
-
-    func facts(of keys: [String]) throws -> [KeyFacts?] {
-        try stride(from: 0, to: keys.count, by: Self.block).flatMap { start in
-            try connection.facts(
-                of: keys[start..<min(start + Self.block, keys.count)].map(KeyName.bytes), in: number)
-        }
     }
 
     // MARK: Values
