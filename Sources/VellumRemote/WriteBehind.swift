@@ -182,42 +182,37 @@ final class WriteBehind<Object: Archivable>: Sendable {
         }
         if write.remote != nil { figures.records.add(1, ordering: .relaxed) }
         coverage.change(by: ticket)
-        let (isLatest, sequence, keeper) = state.withLock { state in
-            state.failures = 0
-            let present = state.writes[ExactText(key)]
-            guard present?.number == write.number else {
-                return (false, nil as UInt64?, nil as (any AnyObject & Sendable)?)
-            }
-            return (true, present?.sequence, remove(key, &state))
-        }
-        defer { withExtendedLifetime(keeper) {} }
+        let removed = remove(key, write, isLost: false)
+        defer { withExtendedLifetime(removed) {} }
         // A newer write ends with the sequence of a newer copy.
-        let isTrusted = coverage.end(ticket, keptAs: isLatest ? sequence : nil)
-        if isLatest, !isTrusted { drop(key) }
+        let isTrusted = coverage.end(ticket, keptAs: removed?.sequence)
+        if removed != nil, !isTrusted { drop(key) }
         send()
     }
 
-    /// Returns the keeper if the queue is empty now, to be released without the lock.
-    private func remove(_ key: String, _ state: inout State) -> (any AnyObject & Sendable)? {
-        guard let write = state.writes.removeValue(forKey: ExactText(key)) else { return nil }
-        state.bytes -= write.bytes
-        guard state.writes.isEmpty else { return nil }
-        isEmpty.store(true, ordering: .releasing)
-        defer { state.keeper = nil }
-        return state.keeper
+    /// Removes a write and returns its near copy's sequence, and the keeper if the queue is empty now, to be released without the lock.
+    /// Nil: there is a newer write.
+    private func remove(
+        _ key: String, _ write: Write, isLost: Bool
+    ) -> (sequence: UInt64?, keeper: (any AnyObject & Sendable)?)? {
+        state.withLock { state in
+            if !isLost { state.failures = 0 }
+            guard let latest = state.writes[ExactText(key)], latest.number == write.number else { return nil }
+            state.writes[ExactText(key)] = nil
+            state.bytes -= latest.bytes
+            if isLost { state.lost += 1 }
+            guard state.writes.isEmpty else { return (latest.sequence, nil) }
+            isEmpty.store(true, ordering: .releasing)
+            defer { state.keeper = nil }
+            return (latest.sequence, state.keeper)
+        }
     }
 
     /// Discards a write that the tier refuses permanently.
     private func discard(_ key: String, _ write: Write, _ error: RemoteError) {
-        let (isLatest, keeper) = state.withLock { state in
-            guard state.writes[ExactText(key)]?.number == write.number else {
-                return (false, nil as (any AnyObject & Sendable)?)
-            }
-            state.lost += 1
-            return (true, remove(key, &state))
-        }
-        defer { withExtendedLifetime(keeper) {} }
-        guard isLatest else { return }
+        let removed = remove(key, write, isLost: true)
+        defer { withExtendedLifetime(removed) {} }
+        guard removed != nil else { return }
         near.log("store a queued change at \(tier)", key, error)
         drop(key)
     }

@@ -110,7 +110,7 @@ import Darwin
             }
         }
         let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
-        let listing = try #require(try ServerListing(connection, database: 0, isPaced: false))
+        let listing = try #require(try ServerListing(ListingScan(connection, database: 0), isPaced: false))
         #expect(try listing.learnFigures(of: .all(listing.count)) { _ in true })
         #expect(listing.figures(at: 0).size == UInt64(size))
         let groups = EntryGroups(listing, keys: nil, by: .owner, now: .now()) { (_) throws(Never) in }
@@ -127,7 +127,7 @@ import Darwin
         let server = try Liar { name in name == "SCAN" ? answer : name == "INFO" ? Self.bulk("") : nil }
         let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
         #expect(throws: SourceError.self) {
-            try ServerListing(connection, database: 0, isPaced: false)
+            try ServerListing(ListingScan(connection, database: 0), isPaced: false)
         }
         withExtendedLifetime(server) {}
     }
@@ -179,7 +179,9 @@ import Darwin
         let server = try Self.scanned(elements, replies: .max)
         let connection = ServerConnection(
             try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
-        #expect(throws: SourceError.self) { try ServerListing(connection, database: 0, isPaced: false) }
+        #expect(throws: SourceError.self) {
+            try ServerListing(ListingScan(connection, database: 0), isPaced: false)
+        }
         #expect(throws: SourceError.self) { try connection.value(of: [1], type: "hash", in: 0) }
         withExtendedLifetime(server) {}
     }
@@ -199,7 +201,7 @@ import Darwin
         let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
         #expect(throws: SourceError.self) {
             if command == "SCAN" {
-                _ = try ServerListing(connection, database: 0)
+                _ = try ServerListing(ListingScan(connection, database: 0))
             } else {
                 _ = try connection.value(of: [1], type: "hash", in: 0)
             }
@@ -213,7 +215,7 @@ import Darwin
         let server = try Self.scanned([], replies: 300)
         let connection = ServerConnection(
             try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
-        let listing = try ServerListing(connection, database: 0, isPaced: false)
+        let listing = try ServerListing(ListingScan(connection, database: 0), isPaced: false)
         #expect(listing?.count == 0 && listing?.isCut == false)
         withExtendedLifetime(server) {}
     }

@@ -72,19 +72,22 @@ struct ServerKeysTests {
     func listings() async throws {
         let served = try await Served()
         for number in 0..<3000 { try served.ask("SET", "key \(number)", "\(number)") }
-        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        let listing = try #require(
+            try ServerListing(ListingScan(served.connection, database: 0), isPaced: false))
         let keys = try Set((0..<listing.count).map { try listing.key(at: $0) ?? "" })
         #expect(listing.count == 3000)
         #expect(keys == Set((0..<3000).map { "key \($0)" }))
         #expect(!listing.isCut)
-        let part = try #require(try ServerListing(served.connection, database: 0, most: 500, isPaced: false))
+        let part = try #require(
+            try ServerListing(ListingScan(served.connection, database: 0), most: 500, isPaced: false))
         #expect(part.count == 500)
         #expect(part.isCut)
         let pattern = ServerScan.pattern(holding: "Y 29[9")
         #expect(String(decoding: pattern, as: UTF8.self) == "*[yY] 29\\[9*")
         let some = try #require(
             try ServerListing(
-                served.connection, database: 0, matching: ServerScan.pattern(holding: "KEY 299"),
+                ListingScan(
+                    served.connection, database: 0, matching: ServerScan.pattern(holding: "KEY 299")),
                 isPaced: false))
         #expect(some.count == 11)
     }
@@ -103,7 +106,8 @@ struct ServerKeysTests {
         let left = try #require(facts[1]?.expires).seconds(since: .now())
         #expect((900...1001).contains(left))
         #expect(facts[0]?.expires == nil)
-        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        let listing = try #require(
+            try ServerListing(ListingScan(served.connection, database: 0), isPaced: false))
         let first = try #require(listing.index(ofKey: "text"))
         #expect(try listing.learnFigures(of: .some([Int32(first)])) { _ in true })
         #expect(!listing.knowsFigures && Int(listing.figures(at: first).size) == facts[0]?.memory)
@@ -196,7 +200,8 @@ struct ServerKeysTests {
         try served.ask("SET", "other", "2")
         for pattern in [nil, ServerScan.pattern(holding: filter)] {
             let listing = try #require(
-                try ServerListing(served.connection, database: 0, matching: pattern, isPaced: false))
+                try ServerListing(
+                    ListingScan(served.connection, database: 0, matching: pattern), isPaced: false))
             #expect(listing.count == (pattern == nil ? 2 : 1))
             let text = try #require(FilterPattern(filter))
             let matches = listing.entries(matching: text, among: .all(listing.count)) { _ in }

@@ -299,7 +299,7 @@ struct ServerScreensTests {
         if pace == "polite" { try await Task.sleep(for: .seconds(2)) }
         let address = try ServerAddress(served.address.description + "?pace=" + pace)
         #expect(address.description == served.address.description)
-        let listing = try ServerListing(ServerConnection(address), database: 0)
+        let listing = try ServerListing(ListingScan(ServerConnection(address), database: 0))
         #expect(listing?.count == 5000)
         #expect(try calls("scan", served) < 60)
     }
@@ -308,7 +308,8 @@ struct ServerScreensTests {
     func sparseTargets() async throws {
         let served = try await Served()
         for number in 0..<2000 { try served.ask("SET", "key \(number)", "1") }
-        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        let listing = try #require(
+            try ServerListing(ListingScan(served.connection, database: 0), isPaced: false))
         let places = stride(from: 0, to: 2000, by: 20).map { $0 }
         let targets = try #require(CollectedTargets(listing, places) { _ in true }).targets
         #expect(try targets.map(\.key) == places.map { try listing.key(at: $0) })

@@ -160,8 +160,9 @@ package final class ServerSource: QueriedSource {
         try noteRun()
         let number = try database(archive)
         if !text.isEmpty {
+            let pattern = ServerScan.pattern(holding: text)
             return try ServerListing(
-                connection, database: number, matching: ServerScan.pattern(holding: text), while: goesOn)
+                ListingScan(connection, database: number, matching: pattern), while: goesOn)
         }
         let scan = state.withLock { state in
             let scan = state.scan(of: number) ?? ListingScan(connection, database: number)
@@ -170,7 +171,7 @@ package final class ServerSource: QueriedSource {
         }
         var end: Timestamp?
         defer { state.withLock { $0.scan = end.map { (number, scan, $0) } } }
-        let listing = try ServerListing(continuing: scan, learning: isLearning, while: goesOn)
+        let listing = try ServerListing(scan, learning: isLearning, while: goesOn)
         if listing == nil { end = .now() }
         return listing
     }
@@ -194,7 +195,8 @@ package final class ServerSource: QueriedSource {
         if let scan = state.withLock({ $0.scan(of: number) }), scan.count >= most {
             return ServerListing(found: scan)
         }
-        let listing = try ServerListing(connection, database: number, most: most, isPaced: false)
+        let listing = try ServerListing(
+            ListingScan(connection, database: number), most: most, isPaced: false)
         guard let listing else { throw SourceError("the scan was stopped") }
         return listing
     }

@@ -72,24 +72,15 @@ package final class ServerListing: EntryListing {
     /// Seconds for which cached facts are valid.
     private static let fresh = 1.0
 
-    /// Scans a database; nil: stopped.
+    /// Begins or continues a scan; nil: stopped.
     /// - Parameters:
     ///   - most: maximum number of keys.
     ///   - isPaced: whether the scan pauses for other clients.
+    ///   - isLearning: requests the metadata of the found keys after each step, so that lists of a part can be sorted.
     ///   - goesOn: gets the number of keys found so far, and returns whether to continue.
     package convenience init?(
-        _ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil,
-        most: Int = ServerListing.most, isPaced: Bool = true, while goesOn: (Int) -> Bool = { _ in true }
-    ) throws(SourceError) {
-        let scan = ListingScan(connection, database: database, matching: pattern)
-        try self.init(continuing: scan, most: most, isPaced: isPaced, while: goesOn)
-    }
-
-    /// Continues a scan; nil: stopped.
-    /// - Parameter isLearning: requests the metadata of the found keys after each step, so that lists of a part can be sorted.
-    package convenience init?(
-        continuing scan: ListingScan, most: Int = ServerListing.most, isPaced: Bool = true,
-        learning isLearning: Bool = false, while goesOn: (Int) -> Bool
+        _ scan: ListingScan, most: Int = ServerListing.most, isPaced: Bool = true,
+        learning isLearning: Bool = false, while goesOn: (Int) -> Bool = { _ in true }
     ) throws(SourceError) {
         let connection = scan.connection
         while case let count = scan.count, count < most, goesOn(count) {

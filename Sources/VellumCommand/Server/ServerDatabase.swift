@@ -75,9 +75,8 @@ struct ServerDatabase {
 
     /// All keys; nil after an interruption.
     private func list(matching pattern: [UInt8]?) throws -> ServerListing? {
-        let listing = try ServerListing(connection, database: number, matching: pattern) { _ in
-            !Interruption.isRequested
-        }
+        let scan = ListingScan(connection, database: number, matching: pattern)
+        let listing = try ServerListing(scan) { _ in !Interruption.isRequested }
         if listing?.isCut == true {
             throw CommandFailure(
                 "more than \(Figures.count(ServerListing.most)) keys are too many for this; use keys without --order, or query",
