@@ -29,7 +29,7 @@ package struct ListBuilder {
     }
 
     /// - Parameter isFirst: arranges the most recent entries, or those that a scan has found so far, to be shown while all are listed.
-    ///   Of an order by metadata, those whose metadata is known so far.
+    ///   An order by metadata has only entries whose metadata is known.
     /// - Returns: nil if it was stopped.
     package func arrange(
         _ request: ArrangementRequest, isFirst: Bool = false

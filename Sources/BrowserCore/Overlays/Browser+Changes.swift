@@ -191,7 +191,8 @@ extension Browser {
         _ archive: ArchiveAddress, offersUndo: Bool
     ) -> any Overlay {
         let done = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
-        let title = summary == nil ? change.refusal.beginningLarge : done
+        // A server's action without a known change may have changed keys.
+        let title = summary != nil ? done : offersUndo ? "Stopped" : change.refusal.beginningLarge
         let lines = [summary].compactMap { $0 } + remarks
         guard !leftAlone.isEmpty else { return MessageBox(title, lines, offersUndo: offersUndo) }
         var choice = Choice(

@@ -70,7 +70,10 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            let title = outcome.entries + outcome.damaged == 0 ? "Nothing was undone" : "Undone"
+            let isNothing = outcome.entries + outcome.damaged == 0
+            // A stopped undo states what is known.
+            let title =
+                !isNothing ? "Undone" : carried.stopped == nil ? "Nothing was undone" : "Undo stopped"
             model.overlay = MessageBox(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries + outcome.damaged > 0

@@ -64,7 +64,7 @@ extension ServerChanges {
         if let element {
             guard try asked([RESPCommand("TYPE") + key])[0] == .status(element.type) else { return nil }
             let before = try state(of: element, at: key)
-            guard before.isEqual(to: former) else { return nil }
+            guard before.bytes == former.map(element.normalized) else { return nil }
             let after = before.replacing(by: bytes)
             let commands = element.changing(key, from: former, to: bytes)
             let isReplaced = former != nil && bytes != nil

@@ -54,7 +54,7 @@ extension ServerChanges {
         }
         var restoration = Restoration(
             changes: self, undo: undo, record: record, numbers: try undo.numbers(of: record))
-        return try restoration.restoreAll(checkpoint)
+        return restoration.restoreAll(checkpoint)
     }
 }
 
@@ -86,11 +86,11 @@ private struct Restoration {
         if record.isOver { lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
     }
 
-    mutating func restoreAll(_ checkpoint: (Double) -> Bool) throws(SourceError) -> Carried<UndoOutcome> {
+    mutating func restoreAll(_ checkpoint: (Double) -> Bool) -> Carried<UndoOutcome> {
         var place = 0
         while place < numbers.count, stopped == nil {
-            let copies = try copies(from: &place)
             do throws(SourceError) {
+                let copies = try copies(from: &place)
                 try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for restored ones")
                 try restore(copies)
             } catch {
@@ -110,8 +110,12 @@ private struct Restoration {
         }
         outcome.isComplete = place == numbers.count && stopped == nil && refused.isEmpty
         if outcome.isComplete, unrecorded == nil {
-            try undo.deleteCopies(numbers, of: record)
-            try undo.end(record)
+            do throws(SourceError) {
+                try undo.deleteCopies(numbers, of: record)
+                try undo.end(record)
+            } catch {
+                unrecorded = error.description
+            }
         }
         return Carried(outcome, stopped: words)
     }
@@ -167,8 +171,11 @@ private struct Restoration {
                 if try restoreOnce(copies) { continue }
             } catch {
                 // After a lost reply, another attempt finds the keys that were restored. PING opens a new connection.
-                let isLost =
-                    (try? connection.ask(RESPCommand("PING"))) != nil && connection.linkNumber != link
+                guard (try? connection.ask(RESPCommand("PING"))) != nil else {
+                    throw SourceError(
+                        "\(error); it is unknown whether the last \(copies.count) keys are restored")
+                }
+                let isLost = connection.linkNumber != link
                 guard isLost || ServerConnection.concernsKeys(error.refusal) else { throw error }
                 if copies.count == 1, !isLost || !lost.insert(first.number).inserted {
                     refuse(first.copy, error.description)

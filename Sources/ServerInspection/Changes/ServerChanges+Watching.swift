@@ -104,7 +104,7 @@ extension ServerChanges {
         return results
     }
 
-    /// What a transaction has done, by its reply or, without one, by what is read afterwards.
+    /// The effect of a transaction, by its reply or, without one, by the state that is read afterwards.
     enum Execution<State> {
         case confirmed([RESPValue])
         /// The server reported that another client changed a watched key. It may have executed the transaction even so.

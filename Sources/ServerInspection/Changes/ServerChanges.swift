@@ -232,16 +232,14 @@ package struct ServerChanges {
                 } else {
                     work.leave(keys[0], failure.description)
                 }
-            case .failed(let failure, let changed?):
-                if changed.isEmpty, failure.refusal != nil {
+            case .failed(let failure, let changed):
+                if changed?.isEmpty == true, failure.refusal != nil {
                     try work.undo.deleteCopies(numbers, of: work.record)
                     throw failure
                 }
                 work.number += copies.count
-                for copy in changed { work.note(copy) }
-                throw failure
-            case .failed(let failure, nil):
-                work.number += copies.count
+                for copy in changed ?? [] { work.note(copy) }
+                if changed != nil { throw failure }
                 throw SourceError(
                     "\(failure); it is unknown whether the last \(copies.count) keys are changed")
             }

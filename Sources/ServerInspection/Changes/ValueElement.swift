@@ -17,9 +17,6 @@ package enum ValueElement: Sendable, Hashable {
     /// What values of each type consist of.
     package static let nouns = ["hash": "field", "list": "element", "set": "member", "zset": "member"]
 
-    /// What can be edited in values of each type.
-    static let names = ["hash": "field", "list": "list element", "zset": "member's score"]
-
     /// An element that can be replaced; nil: none.
     /// - Parameters:
     ///   - name: the element's name in the tree of the value, as ``KeyName`` spells it.
@@ -58,11 +55,16 @@ package enum ValueElement: Sendable, Hashable {
     /// Whether bytes are a value that the element can have.
     package func accepts(_ bytes: [UInt8]) -> Bool {
         guard case .score = self else { return true }
-        return ValueElement.score(bytes).map { !$0.isNaN } ?? false
+        return Double(String(decoding: bytes, as: UTF8.self)).map { !$0.isNaN } ?? false
     }
 
-    fileprivate static func score(_ bytes: [UInt8]) -> Double? {
-        Double(String(decoding: bytes, as: UTF8.self))
+    /// A value with the one spelling of each score.
+    func normalized(_ bytes: [UInt8]) -> [UInt8] {
+        guard case .score = self, let score = Double(String(decoding: bytes, as: UTF8.self)) else {
+            return bytes
+        }
+        let isWhole = score == score.rounded() && abs(score) < 1e15
+        return Array((isWhole ? "\(Int64(score))" : "\(score)").utf8)
     }
 
     /// The commands that store a value in place of another one.
@@ -114,10 +116,8 @@ struct ElementState: Sendable {
         switch (element, answers[0]) {
         case (.index, _), (.end, _): values = (answers[0].elements ?? []).map { $0.blob ?? [] }
         case (.member, _): values = answers[0].number == 1 ? [[]] : []
-        case (_, .double(let score)):
-            let isWhole = score == score.rounded() && abs(score) < 1e15
-            values = [Array((isWhole ? "\(Int64(score))" : "\(score)").utf8)]
-        default: values = answers[0].blob.map { [$0] } ?? []
+        case (_, .double(let score)): values = [element.normalized(Array("\(score)".utf8))]
+        default: values = answers[0].blob.map { [element.normalized($0)] } ?? []
         }
         count = answers.count > 1 ? Int(clamping: answers[1].number ?? 0) : values.count
     }
@@ -135,30 +135,17 @@ struct ElementState: Sendable {
     /// The state after the element's value was replaced; nil: none.
     func replacing(by bytes: [UInt8]?) -> ElementState {
         var state = self
-        let new = bytes.map { [$0] } ?? []
+        let new = bytes.map { [element.normalized($0)] } ?? []
         let former = self.bytes == nil ? 0 : 1
-        if case .end = element { state.values = new } else { state.values[place..<place + former] = new[...] }
+        if case .end = element { state.values = [] }
+        state.values.replaceSubrange(place..<place + former, with: new)
         state.count += new.count - former
         return state
     }
 
     /// Whether an element is as it is in another state, whose list may have further values beside it.
     func isSame(in other: ElementState) -> Bool {
-        count == other.count && other.values.starts(with: values, by: isSame)
-    }
-
-    /// Whether the element has a value; nil: whether it is absent.
-    func isEqual(to value: [UInt8]?) -> Bool {
-        guard let bytes, let value else { return bytes == value }
-        return isSame(bytes, value)
-    }
-
-    private func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-        if case .score = element {
-            ValueElement.score(one) == ValueElement.score(other)
-        } else {
-            one == other
-        }
+        count == other.count && other.values.starts(with: values)
     }
 }
 
@@ -180,7 +167,8 @@ extension ServerConnection {
 
     /// Why values of a type can't be edited whole, and what can be edited instead.
     package static func objectionToEditing(type: String) -> SourceError {
-        let other = ValueElement.names[type].map { "select a \($0) on the value screen to edit it" }
+        let names = ["hash": "field", "list": "list element", "zset": "member's score"]
+        let other = names[type].map { "select a \($0) on the value screen to edit it" }
         return SourceError("Only strings can be edited whole; \(other ?? "the type is \(type)").")
     }
 }
