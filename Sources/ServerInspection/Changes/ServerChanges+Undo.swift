@@ -171,7 +171,8 @@ private struct Restoration {
                 if try restoreOnce(copies) { continue }
             } catch {
                 // After a lost reply, another attempt finds the keys that were restored. PING opens a new connection.
-                guard (try? connection.ask(RESPCommand("PING"))) != nil else {
+                let isReached = (try? connection.ask(RESPCommand("PING"))) != nil
+                guard isReached || error.refusal != nil else {
                     throw SourceError(
                         "\(error); it is unknown whether the last \(copies.count) keys are restored")
                 }

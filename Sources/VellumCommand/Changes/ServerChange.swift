@@ -49,7 +49,7 @@ struct ServerChange {
             meeting: try stillMeant(), readsAccesses: try readsAccesses())
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
-        Narration.say(plan.action.summary(of: outcome))
+        if outcome.entries > 0 || outcome.action == nil { Narration.say(plan.action.summary(of: outcome)) }
         if let action = outcome.action {
             let command = ShellWord.vellum(
                 "undo", [selection.archive, "\(action.id)"],
