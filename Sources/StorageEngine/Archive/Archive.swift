@@ -365,7 +365,7 @@ public final class Archive: Sendable, FollowedArchive {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
         try ArchiveOpening.changeConfiguration(through: engine) { $0.durability = durability }
-        // Changes that were acknowledged before.
+        // Changes that were acknowledged at the former level.
         if durability != .process { try engine.synchronize(upTo: engine.index.head) }
         try engine.finishChange()
     }

@@ -26,7 +26,7 @@ final class IndexMemory: @unchecked Sendable {
 
     private var base: UnsafeMutableRawPointer { bytes.base }
 
-    /// Maps the used part of an open file in this folder, according to its header.
+    /// Maps the used part of an open file in this folder, according to its header. With `staysOpen`, keeps the descriptor.
     init(
         _ opened: FileDescriptor, in folder: FileDescriptor, writable: Bool, staysOpen: Bool = true
     ) throws(StorageError) {

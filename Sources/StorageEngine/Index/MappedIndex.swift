@@ -38,7 +38,7 @@ extension ChangingIndex {
 }
 
 extension MappedIndex {
-    /// Maps the file. Valid as long as the engine owns it.
+    /// The memory into which the file is mapped.
     var storage: IndexMemory { memory.memory }
 
     var path: String { storage.path }

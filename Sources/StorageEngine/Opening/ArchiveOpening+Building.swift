@@ -68,7 +68,7 @@ extension ArchiveOpening {
     /// Number of checks for space that observers are about to free.
     private static let spaceChecks = 12
 
-    /// Builds in memory, which records all that the old index is evidence for in the log, except a loss. Then builds the file in
+    /// Builds the index in memory first, which appends to the log what only the old index knows, except a loss. Then builds the file in
     /// the space of the old index or, in a limited archive, of evicted entries; if that isn't enough, the index stays in memory.
     /// Throws `refusal` for an empty archive. OnDiskFormat, "A full disk".
     private func buildIndexOnFullDisk(

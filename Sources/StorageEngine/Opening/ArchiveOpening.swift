@@ -129,7 +129,7 @@ struct ArchiveOpening {
                     "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
                     + "close the archive in those processes")
         }
-        // A crashed process's index that is unsound may be contradicted by a damaged log, of which it knows more.
+        // Without a mark, the index of a crashed process was refused: it may know entries that a damaged log has lost.
         let evidence = try PriorIndexEvidence(
             folder, descriptor, mark: mark, withRows: mark == MarkStanding.none)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)

@@ -10,7 +10,7 @@ struct PriorIndexEvidence {
     /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
     private var gaps: [UInt32] = []
     private var messages = 0
-    /// By segment, the last offset that an entry names. Known if the checksum over the index is right.
+    /// By segment, the last offset that an entry names. Known if the clean mark is right.
     private var lastNamed: [UInt32: Int] = [:]
     private let isTrustworthy: Bool
     /// The hash of its tags, which depends on the index.
@@ -22,7 +22,7 @@ struct PriorIndexEvidence {
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
     private let isForRepair: Bool
-    /// With all rows: the entries of the index, if it is of this boot; sorted.
+    /// The entries of the index, if they were read and it is of this boot; sorted by location.
     private var rows: [Row]?
     /// Whether the rows contain all changes of the log.
     private var isComplete = false
@@ -52,8 +52,8 @@ struct PriorIndexEvidence {
         var lacking: [(location: Location, deadline: Int64)] = []
     }
 
-    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `withRows`: reads and sorts the entries, which a
-    /// repair and an interrupted one always need.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `withRows`: reads the entries, as always for a
+    /// repair, and after one that was interrupted.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         withRows: Bool = false, forRepair: Bool = false
@@ -104,7 +104,11 @@ struct PriorIndexEvidence {
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         isComplete = index.lockOwner == 0
-        rows = (1..<index.usedEntries + 1).compactMap { number in
+        rows = PriorIndexEvidence.rows(of: index)
+    }
+
+    private static func rows(of index: IndexView) -> [Row] {
+        (1..<index.usedEntries + 1).compactMap { number in
             guard let slot = index.entry(number), slot.location != .none else { return nil }
             let mark = index.marks[number]
             let isRestored = mark.isSet && index.undo[mark.place].isRestored
@@ -131,8 +135,8 @@ struct PriorIndexEvidence {
         try? index.cleanMark.set()
     }
 
-    /// Whether a rebuilt index must agree with this one: after a repair, and with the rows of a log that has damage or a loss but has
-    /// not grown since.
+    /// Whether a rebuilt index must agree with this one: after a repair that found damage or was interrupted; else, for a log with damage
+    /// or a loss, in a repair, or if the log hasn't grown behind this index.
     func outranks(_ index: ChangingIndex) -> Bool {
         if isReplaced || isDamaged { return true }
         guard index.loss != nil || index.damagedPlaces > 0 else { return false }

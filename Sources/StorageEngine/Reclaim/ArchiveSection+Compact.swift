@@ -45,7 +45,7 @@ extension ArchiveSection {
         releaseSpareChunks()
     }
 
-    /// Removes the oldest segment if it is dead, and no undo needs it; `false`: not removed.
+    /// Removes the oldest segment if it is dead and, unless `evenForUndo`, no undo needs it. Returns whether it was removed.
     func dropDeadSegment(evenForUndo: Bool = false) -> Bool {
         let oldest = index.oldestSegment
         guard SpaceBudget(engine).isOldestDead,
@@ -56,7 +56,7 @@ extension ArchiveSection {
         return index.oldestSegment > oldest
     }
 
-    /// Also drops segments that an undo needs.
+    /// Drops the oldest segments while they are dead, also those that an undo needs.
     func dropDeadSegments() { while dropDeadSegment(evenForUndo: true) {} }
 
     /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if there are too many. Takes

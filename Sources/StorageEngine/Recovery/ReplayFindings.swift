@@ -1,7 +1,7 @@
 /// Damage that a rebuild of the index has found.
 struct ReplayFindings {
     var damaged = 0
-    /// The offsets at which older segments have no more frames, by segment.
+    /// By segment, except the newest: the offset where its frames end, if only zeros follow.
     var ends: [UInt32: Int] = [:]
     /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
     private var atEnd: [Location] = []

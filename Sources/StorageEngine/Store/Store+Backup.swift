@@ -26,12 +26,12 @@ public struct BackupReport: Sendable, Hashable {
 
     /// The copies, in the order in which they were made.
     public var archives: [ArchiveCopy] = []
-    /// One line for each entry, and each place of a log archive, that failed its checksum and is not in the backup, but at most 20
-    /// for an archive, and one that counts the others; and one for each archive whose log is damaged or known to be cut off, so
-    /// that it may have lost entries before.
+    /// One line for each entry, and each place of a log archive, that failed its checksum and is not in the backup. After 20 lines
+    /// for an archive, one counts its others. Also one line for each archive whose log is damaged or known to be cut off, so that it
+    /// may have lost entries before.
     public var damaged: [String] = []
 
-    /// Most damaged entries and places of an archive that are named.
+    /// Maximum number of damaged entries or places of an archive that are named.
     package static let mostDamaged = 20
 }
 

@@ -118,8 +118,8 @@ extension EntryMarks where Right == Changing {
         index.table.setLocation(number, slot, slot.location)
     }
 
-    /// Called when the entry's key was stored again: an undo must not restore the entry. With `false` it may again.
-    func markOverwritten(_ number: UInt32, _ slot: ChangingSlot, _ isOverwritten: Bool = true) {
+    /// Called when the entry's key was stored again: an undo must not restore the entry. `as: false` revokes this.
+    func markOverwritten(_ number: UInt32, _ slot: ChangingSlot, as isOverwritten: Bool = true) {
         var mark = self[number]
         guard mark.isSet, mark.isOverwritten != isOverwritten else { return }
         mark.isOverwritten = isOverwritten

@@ -139,7 +139,7 @@ extension ChangingUndoLine {
         cp_relaxed_store32(sums + 48, process)
     }
 
-    /// With `ofMarks` only the sums over marks: for a line that no mark names, they are damaged.
+    /// With `ofMarks`, only the sums over marks, which must be zero if no mark names the line.
     func clearSums(ofMarks: Bool = false) {
         for offset in stride(from: 0, to: ofMarks ? 32 : IndexLayout.undoSumBytes, by: 8) {
             cp_relaxed_store64(sums + offset, 0)

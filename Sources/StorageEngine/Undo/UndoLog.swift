@@ -216,7 +216,7 @@ struct UndoLog: ArchiveOperation {
             else { continue }
             // No other entry of its key may be restored as well.
             _ = engine.withFrame(at: slot.location) { section.markOverwritten($0.key, tag: slot.tag) }
-            index.marks.markOverwritten(number, slot, false)
+            index.marks.markOverwritten(number, slot, as: false)
         }
     }
 

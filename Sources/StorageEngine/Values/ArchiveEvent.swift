@@ -23,7 +23,7 @@ public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
     /// The limits of the archive changed; the event concerns no entry.
     case resize = 11
 
-    /// Whether it gives an entry an expiry time, or none.
+    /// Whether the event sets or removes the expiry time of its entry.
     var setsExpiry: Bool { [.record, .update, .deadline].contains(self) }
 }
 
