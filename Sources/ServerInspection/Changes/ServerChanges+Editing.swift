@@ -2,7 +2,7 @@ import StoreInspection
 import ValkeyWire
 
 extension ServerChanges {
-    /// A change of a watched value that is equal to the former one.
+    /// The transaction that changes a watched value, and how to see whether it did.
     private struct Edit {
         var commands: [RESPCommand]
         /// Whether the results show that the value was stored; false: the watched key has expired.
@@ -54,7 +54,7 @@ extension ServerChanges {
         }
     }
 
-    /// Watches the key; nil: the present value isn't the former one.
+    /// Watches the key and prepares the change; nil: the present value isn't the former one.
     private func edit(
         _ key: [UInt8], _ element: ValueElement?, from former: [UInt8]?, to bytes: [UInt8]?, in run: String?
     ) throws(SourceError) -> Edit? {
@@ -72,7 +72,7 @@ extension ServerChanges {
                 isReplaced || $0[commands.count - 1].number != 0
             } isStored: { () throws(SourceError) in
                 let now = try state(of: element, at: key)
-                return after.isSame(in: now) ? true : before.isSame(in: now) ? false : nil
+                return after.isContained(in: now) ? true : before.isContained(in: now) ? false : nil
             }
             if case .field(let name) = element, isReplaced,
                 let deadline = try deadline(ofField: name, at: key)

@@ -26,23 +26,17 @@ extension ServerChanges {
         [RESPCommand("UNWATCH"), RESPCommand("WATCH") + keys]
     }
 
-    /// Returns the answers to commands.
     /// - Parameter first: commands sent before, such as `WATCH`.
-    func ask(
-        _ commands: [RESPCommand] = [], behind first: [RESPCommand]
-    ) throws(SourceError) -> ArraySlice<RESPValue> {
-        let answers = try connection.ask(first + commands, in: database)
-        try connection.accept(answers, to: first + commands)
+    func deadlines(of keys: [[UInt8]], behind first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
+        let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
+        let commands = first + [time] + keys.map(traits.expiry) + [time]
+        let start = ContinuousClock.now
+        let answers = try connection.ask(commands, in: database)
+        try connection.accept(answers, to: commands)
         guard answers.prefix(first.count).allSatisfy({ $0 == .status("OK") }) else {
             throw connection.invalidAnswer(to: "WATCH")
         }
-        return answers.dropFirst(first.count)
-    }
-
-    func deadlines(of keys: [[UInt8]], behind first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
-        let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
-        let start = ContinuousClock.now
-        let times = try ask([time] + keys.map(traits.expiry) + [time], behind: first)
+        let times = answers.dropFirst(first.count)
         // Times that differ by more than the request took are false, or the clock was set between them.
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds,
             (-1000...1000 + Int64((ContinuousClock.now - start) / .milliseconds(1))).contains(end - now)

@@ -143,8 +143,8 @@ struct ElementState: Sendable {
         return state
     }
 
-    /// Whether an element is as it is in another state, whose list may have further values beside it.
-    func isSame(in other: ElementState) -> Bool {
+    /// Whether another state has the same values at the same places, perhaps followed by values of the list that this one lacks.
+    func isContained(in other: ElementState) -> Bool {
         count == other.count && other.values.starts(with: values)
     }
 }

@@ -43,7 +43,7 @@ package struct LearntFacts: Sendable {
 
     package mutating func endRead(at now: Timestamp) { if ends.count <= UInt16.max { ends.append(now) } }
 
-    /// Whether facts are valid, as those of a read are until it ends.
+    /// Whether facts are valid: until ten seconds after the end of the read that added them.
     package func isFresh(_ index: Int, at now: Timestamp) -> Bool {
         guard knows(index), let row = rows[index] else { return false }
         return Int(row.read) >= ends.count || now.seconds(since: ends[Int(row.read)]) < LearntFacts.fresh
