@@ -3,7 +3,7 @@ import StorageEngine
 
 /// Converts a value of any encoding into one CBOR item, valid until the next call. Not thread-safe.
 final class DocumentReader {
-    private let room = CopiedBytes()
+    private let converted = CopiedBytes()
     private(set) var transcoded = 0
     /// Bytes of memory that a conversion may take.
     private let mostBytes: Int
@@ -20,7 +20,7 @@ final class DocumentReader {
         transcoded += 1
         var writer: CBORWriter? = CBORWriter(capacity: value.count + 9)
         _ = try ValueRecognizer.recognize(value, encoding, mostConverted: .max, into: &writer)
-        room.keep(writer?.bytes ?? [])
-        return room.bytes
+        converted.keep(writer?.bytes ?? [])
+        return converted.bytes
     }
 }

@@ -100,7 +100,7 @@ private struct Composing {
         result.append(scalar)
     }
 
-    /// A mark of the same class blocks the following ones (D115).
+    /// Sorts the marks, and composes them with the base. One that isn't composed blocks later ones of its class (D115).
     mutating func endRun() {
         run.sort { $0.order < $1.order }
         var last: UInt8 = 0
@@ -118,7 +118,7 @@ private struct Composing {
     }
 }
 
-/// Characters that others compose, except syllables of Hangul, which needn't be decomposed (Unicode Standard, 3.12).
+/// Characters that consist of others. Syllables of Hangul are computed, and needn't be decomposed (Unicode Standard, 3.12).
 private enum Composites {
     /// Contain all characters with canonical decompositions (UnicodeData.txt, field 5).
     private static let blocks: [ClosedRange<UInt32>] = [

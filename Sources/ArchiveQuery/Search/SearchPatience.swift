@@ -10,7 +10,7 @@ enum ThreadTime {
     }
 }
 
-/// The limit for all regular expressions of a query: one second of processor time and a microsecond a byte, then another second
+/// The time limit for all regular expressions of a query or a filter: one second of processor time and a microsecond a byte, then another second
 /// for texts that match or fail at once. ``TextPattern/patience`` limits a single text.
 package final class SearchPatience: Sendable {
     /// The basic time, and the further time for quick searches.
@@ -60,7 +60,7 @@ package final class SearchPatience: Sendable {
 }
 
 extension TextPattern {
-    /// Like ``matches(_:)`` within a query's time limit; nil for texts that exceed it, which are counted.
+    /// Like ``matches(_:)``, within a limit for many texts; nil for texts that exceed it, which are counted.
     package func matches(_ text: String, within patience: SearchPatience) -> Bool? {
         guard let allowed = patience.begin(bytes: text.utf8.count) else { return nil }
         let start = ThreadTime.now()

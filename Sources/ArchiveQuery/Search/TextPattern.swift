@@ -29,8 +29,8 @@ package final class TextPattern: Sendable {
 
     package var isValid: Bool { expression != nil }
 
-    /// Why a pattern is no regular expression, by Swift's parser, because Foundation gives no reason. Nil if that accepts it, or
-    /// lacks a construct of Foundation's, or if there are more than 50 brackets: it recurs for each, which a small stack limits.
+    /// Why Swift's parser rejects a pattern; Foundation gives no reason. Nil if the parser accepts it or lacks one of its constructs,
+    /// and for more than 50 brackets: the parser recurses for each, and the stack may be small.
     package static func problem(of pattern: String) -> String? {
         guard pattern.utf8.count(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "(") }) <= 50 else {
             return nil

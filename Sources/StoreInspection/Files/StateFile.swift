@@ -101,6 +101,6 @@ package struct StateFolder: Sendable {
             .map { StateFolder(path: $0) }
     }
 
-    /// Of the store with the undo records of servers.
+    /// The folder of the store that holds the undo records of servers.
     package var undoFolder: String { path + "/undo" }
 }

@@ -5,7 +5,7 @@ import Synchronization
 package struct FilterPattern: Sendable {
     package let text: String
     package let isInverse: Bool
-    /// The error in an invalid regular expression, of which only the text itself matches.
+    /// Why the text is an invalid regular expression, which matches only itself; nil: it is valid, or no expression.
     package let problem: String?
     private let plain: SearchText
     private let expression: TextPattern?
@@ -25,7 +25,7 @@ package struct FilterPattern: Sendable {
         let expression = text.contains { "\\^$.|?*+()[]{}".contains($0) } ? TextPattern("(?i)" + text) : nil
         self.expression = expression?.isValid == true ? expression : nil
         problem =
-            expression?.isValid == false ? TextPattern.problem(of: text) ?? "not a regular expression" : nil
+            expression?.isValid == false ? TextPattern.problem(of: text) ?? "invalid syntax" : nil
     }
 
     /// Whether the text is also a regular expression.

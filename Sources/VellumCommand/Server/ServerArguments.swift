@@ -15,7 +15,7 @@ extension StoreArguments {
 }
 
 extension ServerAddress {
-    /// Folder of the store with the undo records of servers; nil without a home folder.
+    /// ``StateFolder/undoFolder``; nil without a home folder.
     static var undoFolder: String? {
         StateFolder.standard(environment: ProcessInfo.processInfo.environment)?.undoFolder
     }
