@@ -339,7 +339,7 @@ struct Job: Sendable, Hashable {
     var aim = Aim.rows
     var workspace = 0
 
-    /// Where it leads. Other work replaces only work for rows; keys about rows wait for a dialog.
+    /// What its result opens or changes. Other work replaces only a job for rows; keys about rows wait for a dialog.
     enum Aim: Sendable, Hashable { case rows, dialog, store }
 
     /// `deleting 34,048 of 100,000, esc stops`

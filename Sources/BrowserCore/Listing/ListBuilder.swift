@@ -16,7 +16,7 @@ package struct ListBuilder {
     ) {
         self.source = source
         self.clock = clock
-        // The parts of the work have separate shares.
+        // Each part of the work begins at zero, but the reported share only grows.
         var most = 0.0
         self.progress = { share in
             most = max(most, share)
@@ -28,8 +28,8 @@ package struct ListBuilder {
         if !progress(share) { throw Stopped() }
     }
 
-    /// - Parameter isFirst: arranges the most recent entries, or those that a scan has found so far, to be shown while all are listed.
-    ///   An order by metadata has only entries whose metadata is known.
+    /// - Parameter isFirst: arranges a part, to be shown while all are listed: the most recent entries, or those that a scan has found
+    ///   so far. If metadata is needed, the part has only entries whose metadata is known.
     /// - Returns: nil if it was stopped.
     package func arrange(
         _ request: ArrangementRequest, isFirst: Bool = false
@@ -146,17 +146,7 @@ package struct ListBuilder {
             sorted = base.sorted
         } else {
             let part = work
-            if lacksFigures, !isPart {
-                // Keys are filtered first, because a server is asked for the metadata of each.
-                let all = Positions.all(listing.count)
-                let wanted = try pattern.map { pattern in
-                    try listing.entries(matching: pattern, among: all, checkpoint: part.tell).found
-                }
-                let isKnown = try listing.learnFigures(of: wanted.map(Positions.some) ?? all) {
-                    progress(0.9 * $0)
-                }
-                if !isKnown { throw Stopped() }
-            }
+            if lacksFigures, !isPart { try learnFigures(of: listing, pattern, part) }
             var sorter = EntrySorter(listing: read(listing, request), now: clock()) { share throws(Stopped) in
                 try part.tell(share)
             }
@@ -198,6 +188,16 @@ package struct ListBuilder {
             gone: max(0, listing.count - sorted.count - (base?.deleted ?? 0)), deleted: base?.deleted ?? 0,
             victims: base?.victims ?? victims(listing, limit: limit),
             made: made, isPart: isPart)
+    }
+
+    /// Requests metadata from a server. Filters the keys first, because the server is asked for each.
+    private func learnFigures(of listing: any EntryListing, _ pattern: FilterPattern?, _ part: Work) throws {
+        let all = Positions.all(listing.count)
+        let wanted = try pattern.map { pattern in
+            try listing.entries(matching: pattern, among: all, checkpoint: part.tell).found
+        }
+        let isKnown = try listing.learnFigures(of: wanted.map(Positions.some) ?? all) { progress(0.9 * $0) }
+        if !isKnown { throw Stopped() }
     }
 
     private struct Work {

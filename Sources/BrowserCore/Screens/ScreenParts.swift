@@ -314,6 +314,11 @@ struct ChosenEntries: Sendable {
     var omission: String?
     /// Marked keys that no longer exist.
     private(set) var gone: [String] = []
+    /// Collects the targets off the drawing thread; returns nil if stopped.
+    var complete: (@Sendable (ChosenEntries, QuestionContext) throws(SourceError) -> ChosenEntries?)?
+    /// Whether that may take long, so that it runs as work that can be stopped.
+    var isSlow = false
+
     /// The number of targets that the filter hides, in words; nil: none.
     var hiding: String? {
         let count = hidden.isEmpty ? 0 : targets.count { hidden.contains(ExactText($0.key)) }
@@ -321,12 +326,8 @@ struct ChosenEntries: Sendable {
         let all = count == 1 ? "It is" : "All are"
         return "\(count == targets.count ? all : Figures.count(count, "is", "are")) hidden by the filter."
     }
-    /// Why there are no targets, as the end of a sentence.
+    /// Why there are no targets, with a space before it.
     var reason: String { omission.map { " \($0)" } ?? absence }
-    /// Collects the targets off the drawing thread; returns nil if stopped.
-    var complete: (@Sendable (ChosenEntries, QuestionContext) throws(SourceError) -> ChosenEntries?)?
-    /// Whether collecting them may take long.
-    var isSlow = false
 
     func taking(_ found: CollectedTargets) -> ChosenEntries {
         var chosen = self

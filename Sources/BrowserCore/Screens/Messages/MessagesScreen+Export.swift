@@ -58,8 +58,7 @@ extension MessagesScreen {
             guard !lines.isEmpty else { break }
             // Patterns match the beginning that the list reads.
             for line in lines {
-                let matches = pattern.map { $0.matches(line.cut.searched, within: patience) }
-                guard matches != .some(false), matches != .some(nil) else { continue }
+                if let pattern, pattern.matches(line.cut.searched, within: patience) != true { continue }
                 try body(line)
                 count += 1
             }
