@@ -5,7 +5,7 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             Without --repair, changes nothing. Exit code 1 if anything is wrong; 3 if an archive could not be read for a \
             reason other than damage, such as a limit of this process or a permission. Such an archive may be damaged or \
-            not; the others are still checked. Of each archive, at most 20 damaged places are named; --json lists 100. It prints \
+            not; the others are still checked. At most 20 damaged places of an archive are named, with --json 100. --json prints \
             one object: clean, entries, damaged, salvaged, problems of the store itself, and archives, an array of the same by \
             archive with read, valueBytes, problems and remarks.
 
