@@ -292,6 +292,8 @@ extension Browser {
             + "\(keyName(model, .clear)) clears the filter."
     }
 
+    static func untestedText(_ count: Int) -> String { "\(Figures.count(count)) not tested (too slow)" }
+
     static func unreadText(_ count: Int) -> String {
         count == 0 ? "" : ", but \(Figures.count(count, "entry", "entries")) could not be read"
     }

@@ -302,7 +302,7 @@ enum EntriesView {
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
         var rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
         let untested = arrangement.unread.untested
-        if untested > 0 { rest += ", \(Figures.count(untested)) not tested (too slow)" }
+        if untested > 0 { rest += ", \(Browser.untestedText(untested))" }
         return "\(Figures.count(arrangement.count)) of \(all)\(rest)\(bytes)"
     }
 

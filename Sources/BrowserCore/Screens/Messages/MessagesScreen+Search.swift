@@ -162,7 +162,7 @@ extension MessagesScreen {
         let search = log[purpose]
         if search.end == nil { return search.isStopped ? "stopped" : "searching" }
         let found = search.numbers.count + search.dropped
-        let untested = search.untested > 0 ? ", \(Figures.count(search.untested)) not tested (too slow)" : ""
+        let untested = search.untested > 0 ? ", \(Browser.untestedText(search.untested))" : ""
         guard found > 0 else { return "no match" + untested }
         let kept = search.dropped > 0 ? ", the latest \(Figures.count(search.numbers.count)) kept" : ""
         let index = search.count(before: log.cursor)

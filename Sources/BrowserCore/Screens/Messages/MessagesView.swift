@@ -75,8 +75,7 @@ enum MessagesView {
         if isFiltered {
             left.append(Span("  filter \"\(log.filter.text)\"", look[.accent]))
             if log.filter.untested > 0 {
-                let count = Figures.count(log.filter.untested)
-                warnings.append(Span("\(count) not tested (too slow)", look[.warning]))
+                warnings.append(Span(Browser.untestedText(log.filter.untested), look[.warning]))
             }
             if log.filter.dropped > 0 {
                 warnings.append(
