@@ -56,6 +56,18 @@ struct GroupTests {
         #expect(places == places.sorted())
     }
 
+    /// Regression: the groups were those of all entries.
+    @Test("groups of filtered entries, or of a group's entries, are of these alone")
+    func groupsShownEntries() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>/1<enter>z")
+        #expect(line(browser, "user:")?.contains(" 2 ") == true, "\(browser.text)")
+        #expect(line(browser, "img:")?.contains(" 1 ") == true && line(browser, "(other keys)") == nil)
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.model.screen == .entries && browser.text.contains("3 of 9 entries"), "\(browser.text)")
+        browser.press(try Key.script("<esc>W@size > 100<enter>z"))
+        #expect(line(browser, "user:") == nil && browser.text.contains("where @size > 100"), "\(browser.text)")
+    }
+
     @Test("filters the groups of a level by their names")
     func filtersGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz/US")

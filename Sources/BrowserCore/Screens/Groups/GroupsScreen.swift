@@ -120,11 +120,17 @@ enum GroupsScreen: ScreenParts {
         guard model.sample(archive)?.kind != .log else {
             return model.reply("Logs can't be grouped: messages have no keys.")
         }
-        let isOfEntries = model.screen == .entries
-        model.groups = GroupsState(
-            archive: archive, before: isOfEntries ? model.entries : nil, outer: outer(model))
-        model.screen = .groups
+        openGroups(of: archive, &model)
         return load(&model)
+    }
+
+    /// Opens groups of the shown entries or, from other screens, of all.
+    private static func openGroups(of archive: ArchiveAddress, _ model: inout Model) {
+        let entries = model.screen == .entries ? model.entries : nil
+        model.groups = GroupsState(
+            archive: archive, scope: entries.map(GroupsState.Scope.init) ?? GroupsState.Scope(),
+            before: entries, outer: outer(model))
+        model.screen = .groups
     }
 
     /// The groups that the shown entries were opened from.
@@ -145,11 +151,7 @@ enum GroupsScreen: ScreenParts {
         }
         return Browser.readingValues(&model, for: "Counting", isNeeded: grouping.readsValues) { model in
             if model.screen == .entries, let entries = model.entries {
-                let scope = GroupsState.Scope(
-                    filter: entries.filter, condition: entries.condition, group: entries.group)
-                model.groups = GroupsState(
-                    archive: entries.archive, scope: scope, before: entries, outer: outer(model))
-                model.screen = .groups
+                openGroups(of: entries.archive, &model)
             }
             var level = GroupsState.Level()
             level.wanted = grouping

@@ -19,6 +19,12 @@ struct GroupsState: Sendable {
         var condition: EntryCondition?
         var group: GroupMembership?
 
+        init() {}
+
+        init(_ entries: EntriesState) {
+            (filter, condition, group) = (entries.filter, entries.condition, entries.group)
+        }
+
         var isAll: Bool { filter.isEmpty && condition == nil && group == nil }
 
         /// `of Jakarta  where population > 1000`; nil for all entries.
