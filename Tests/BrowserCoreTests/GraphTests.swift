@@ -204,6 +204,21 @@ struct GraphTests {
         #expect(column("entries", browser) == entries, "the warning moves columns")
     }
 
+    @Test("the mark of an archive that is too small ends in the second minute without records")
+    func tooSmallEnds() throws {
+        var browser = try Fixture.browser(source, columns: 80, rows: 40, clock: clock)
+        clock.advance(1)
+        for number in 0..<40 {
+            evict("key \(number)", bytes: 500)
+            source.happen(.record, "key \(number)", archive: "City", at: clock.now)
+        }
+        for (seconds, isMarked) in [(1.0, true), (60, true), (60, false)] {
+            clock.advance(seconds, refreshing: &browser)
+            browser.refresh()
+            #expect(try row("City", browser).contains(" ! ") == isMarked, "\(browser.text)")
+        }
+    }
+
     @Test("L proposes the limit that would have kept the evicted keys that were recorded again")
     func neededLimitIsProposed() throws {
         let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })

@@ -111,7 +111,7 @@ extension ArchivesScreen {
         case .resizeArchive:
             prompt.label = "Limits of \(name): "
             var wanted = sample
-            if let needed = model.shownEvents.returns(in: sample.name).neededLimit(of: sample) {
+            if let needed = model.returns(in: sample.name).neededLimit(of: sample) {
                 wanted.diskLimit = needed
                 prompt.note = "  the estimated minimum; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
             }

@@ -124,7 +124,7 @@ enum ArchivesView {
                 archive: archive, server: figures.server,
                 history: model.archives.shownHistories[ExactText(archive.name)],
                 warnings: model.warnings(of: archive),
-                uncertainty: model.shownEvents.returns(in: archive.name).uncertainty(in: archive),
+                uncertainty: model.returns(in: archive.name).uncertainty(in: archive),
                 now: model.shownNow
             )
             .draw(into: &frame, in: layout.pane, look: look)
@@ -178,6 +178,8 @@ enum ArchivesView {
 }
 
 extension Model {
+    func returns(in archive: String) -> EvictedReturns { shownEvents.returns(in: archive, at: shownNow) }
+
     /// Why an archive is marked with `!`, the most important first.
     func warnings(of archive: ArchiveSample) -> [(name: String, words: String, role: Role)] {
         let alarms = archives.alarms.filter {
@@ -189,7 +191,7 @@ extension Model {
         return [
             archive.isDamaged ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
             alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
-            shownEvents.returns(in: archive.name).reason(of: archive).map { ("too small", $0, .warning) },
+            returns(in: archive.name).reason(of: archive).map { ("too small", $0, .warning) },
         ].compactMap { $0 }
     }
 }

@@ -112,7 +112,12 @@ struct EventLog: Sendable {
 
     var hasDrop: Bool { records.contains { $0.event.removal == .dropped } }
 
-    func returns(in archive: String) -> EvictedReturns { returns[ExactText(archive)] ?? EvictedReturns() }
+    /// Records of evicted keys in the minute of `now` and the one before.
+    func returns(in archive: String, at now: Timestamp) -> EvictedReturns {
+        var found = returns[ExactText(archive)] ?? EvictedReturns()
+        found.advance(to: now)
+        return found
+    }
 
     func count(of archive: String?) -> Int {
         guard let archive = archive.map(ExactText.init) else { return records.count }
@@ -252,15 +257,19 @@ struct EvictedReturns: Sendable {
     }
 
     private mutating func noteRecord(_ event: ArchiveEvent) {
-        let now = GraphColumn.index(of: event.time, step: 60)
-        if now != minute {
-            before = now == minute + 1 ? present : Counts()
-            (present, minute) = (Counts(), now)
-        }
+        advance(to: event.time)
         present.records += 1
         guard let old = remove(event.keyHash), event.time.seconds(since: old.time) < 600 else { return }
         present.returns += 1
         present.excess = max(present.excess, sizes.sum(after: old.place))
+    }
+
+    /// Starts the counts of another minute. Events may be a little older than those before.
+    fileprivate mutating func advance(to moment: Timestamp) {
+        let now = GraphColumn.index(of: moment, step: 60)
+        guard now != minute, now != minute - 1 else { return }
+        before = now == minute + 1 ? present : Counts()
+        (present, minute) = (Counts(), now)
     }
 
     private mutating func remove(_ key: UInt32) -> (time: Timestamp, place: Int)? {
