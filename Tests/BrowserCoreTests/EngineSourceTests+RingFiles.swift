@@ -78,6 +78,59 @@ extension EngineSourceTests {
         #expect(Set(listed.dropFirst().map(\.path)) == Set(paths.map(StorePath.whole)))
     }
 
+    /// Regression: only its number reached a ring file, and it couldn't be closed.
+    @Test("a ring file opened beside stores is listed until it is closed")
+    func listsOpenRingFile() throws {
+        try fill(folder.path + "/one").0.close()
+        let ring = try ring("ring")
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path,
+                now: Timestamp.now()),
+            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
+        browser.press(try Key.script("O\(ring)<enter>hG"))
+        let row = try #require(browser.lines.first { $0.contains("ring  ") }, "\(browser.text)")
+        let cells = row.split(separator: " ").map(String.init)
+        #expect(cells.starts(with: ["1", "ring", "1", "1"]) && row.hasSuffix("/ring"), "\(row)")
+        try browser.press("f", shows: "a ring file can't be a favourite")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.model.store == StorePath.whole(ring), "\(browser.text)")
+        browser.press(try Key.script("hGX"))
+        #expect(browser.model.said == "Closed ring." && !browser.text.contains("ring  "), "\(browser.text)")
+    }
+
+    /// Regression: the closing released the source that was opened after it.
+    @Test("a ring file stays open if it was opened again before its closing is performed")
+    func opensBeforeClosing() throws {
+        let ring = try ring("ring")
+        let performer = EffectPerformer(
+            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
+        var model = Model(
+            size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path,
+            now: Timestamp.now())
+        var held: [Effect] = []
+        func settle(_ effects: [Effect], holds: Bool = true) {
+            var queue = effects
+            while !queue.isEmpty {
+                let effect = queue.removeFirst()
+                if holds, effect.description.hasPrefix("close ") {
+                    held.append(effect)
+                    continue
+                }
+                performer.perform(effect, isStopped: { false }) { queue += Browser.update(&model, $0) }
+            }
+        }
+        settle(Browser.start(&model))
+        for key in try Key.script("O\(ring)<enter>hGXO\(ring)<enter>") {
+            settle(Browser.update(&model, .input(.key(key))))
+        }
+        #expect(held.count == 1 && model.store == StorePath.whole(ring))
+        settle(held, holds: false)
+        settle(Browser.update(&model, .input(.key(.character("R")))))
+        let text = Browser.frame(model).plainText
+        #expect(!text.contains("UNREACHABLE") && text.contains("1 appended"), "\(text)")
+    }
+
     @Test("a text file isn't reported as a ring file of another version")
     func textIsNoRingFile() throws {
         let path = folder.path + "/text"

@@ -25,6 +25,31 @@ extension ServerScreensTests {
         #expect(try clients() == before - 1)
     }
 
+    /// Regression: until the server had answered, no query or sort of a store began.
+    @Test("opening a server that doesn't answer delays no work on stores")
+    func silentServerDelaysNothing() async throws {
+        let (listener, port) = try Loopback.listen()
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer {
+            close(listener)
+            discard(folder)
+        }
+        try Store.open(at: folder + "/one", mode: .readWrite, createIfMissing: true).close()
+        var model = Model(
+            size: Size(columns: 100, rows: 30), look: Look(theme: Theme(.dark, depth: .mono)),
+            folder: folder, now: .now())
+        let (answers, continuation) = AsyncStream.makeStream(of: Message.self)
+        let runner = EffectRunner(source: EngineSource(folder: folder), clock: { .now() }) { message in
+            if case .answer = message { continuation.yield(message) }
+        }
+        for key in try Key.script("Ovalkey://127.0.0.1:\(port)<enter>O\(folder)/one<enter>") {
+            for effect in Browser.update(&model, .input(.key(key))) { runner.run(effect) }
+        }
+        let first = try #require(await answers.first { _ in true })
+        _ = Browser.update(&model, first)
+        #expect(model.store == folder + "/one", "\(model.said ?? "")")
+    }
+
     @Test(
         "servers are open side by side, keep their marks, get no requests while hidden, and are closed alone")
     func serversSideBySide() async throws {

@@ -67,19 +67,26 @@ extension Effect {
             })
     }
 
-    /// The same for an open store, unless it has one already.
-    func of(_ workspace: Int, _ store: String?) -> Effect {
-        guard case .question(var question) = self, question.workspace == 0 else { return self }
-        (question.workspace, question.store) = (workspace, store)
+    private func with(_ change: (inout Question) -> Void) -> Effect {
+        guard case .question(var question) = self else { return self }
+        change(&question)
         return .question(question)
     }
 
-    /// The same effect, on the queue of effects that pause.
-    var waiting: Effect {
-        guard case .question(var question) = self else { return self }
-        question.waits = true
-        return .question(question)
+    /// The same for an open store, unless it has one already.
+    func of(_ workspace: Int, _ store: String?) -> Effect {
+        with { question in
+            guard question.workspace == 0 else { return }
+            question.workspace = workspace
+            question.store = question.store ?? store
+        }
     }
+
+    /// The same effect, on the queues of another store: a server may not answer.
+    func on(_ store: String) -> Effect { with { $0.store = store } }
+
+    /// The same effect, on the queue of effects that pause.
+    var waiting: Effect { with { $0.waits = true } }
 
     package var ticket: Int? { if case .question(let question) = self { question.ticket } else { nil } }
 }

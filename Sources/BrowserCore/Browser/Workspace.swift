@@ -44,6 +44,14 @@ struct Workspace: Sendable {
         (model.touched, model.heldSince, model.undoWatch) = (nil, nil, undoWatch)
     }
 
+    /// The store with its last figures, for the list of stores.
+    fileprivate var summary: StoreSummary {
+        var summary = StoreSummary(name: StorePath.name(store), path: store, problem: archives.problem)
+        if let figures = archives.figures { summary.add(figures) }
+        summary.isElsewhere = true
+        return summary
+    }
+
     fileprivate var ringing: [String] { archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" } }
 
     /// Whether it is a server without an alarm, which gets no requests while another store is shown.
@@ -101,6 +109,13 @@ extension Model {
     var openStores: [(place: Int, store: String)] {
         let shown = store.map { [(place: place, store: $0)] } ?? []
         return (kept.map { ($0.place, $0.store) } + shown).sorted { $0.place < $1.place }
+    }
+
+    /// A list of stores with the open ones that it lacks.
+    func withOpenStores(_ listed: [StoreSummary]) -> [StoreSummary] {
+        let paths = Set(listed.map { ExactText($0.path) })
+        let others = kept.filter { !paths.contains(ExactText($0.store)) }
+        return listed + others.sorted { $0.place < $1.place }.map(\.summary)
     }
 
     func number(ofStore path: String) -> Int? {

@@ -129,16 +129,7 @@ package final class EngineSource: StoreSource {
         var summary = StoreSummary(name: name, path: path)
         do throws(SourceError) {
             guard try SourceError.translating(Store.isStore(at: path)) else { return nil }
-            let figures = try figures(store: path)
-            summary.archives = figures.archives.count
-            summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
-            for archive in figures.archives where archive.problem == nil {
-                summary.diskBytes &+= archive.diskBytes
-                summary.activity.hits &+= archive.hits
-                summary.activity.misses &+= archive.misses
-                summary.activity.records &+= archive.records
-                summary.activity.deletes &+= archive.deletes
-            }
+            summary.add(try figures(store: path))
         } catch {
             summary.problem = error.description
         }

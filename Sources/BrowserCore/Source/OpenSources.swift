@@ -5,9 +5,15 @@ import StoreInspection
 /// The source that the browser was started with, and those of servers and ring files opened beside it. Safe from any thread.
 package final class OpenSources: Sendable {
     private let first: any StoreSource
-    private let others = Guarded<[String: any StoreSource]>([:])
+    private let others = Guarded<[ExactText: Other]>([:])
     /// The source of stores; nil: `first`, in tests.
     private let engine: EngineSource?
+
+    /// A source, and how often it was opened without being closed: a store may be opened again before its closing is performed.
+    private struct Other {
+        let source: any StoreSource
+        var count = 0
+    }
 
     package init(_ first: any StoreSource) {
         self.first = first
@@ -18,11 +24,13 @@ package final class OpenSources: Sendable {
 
     /// - Parameter store: nil: the list of stores.
     func source(of store: String?) -> any StoreSource {
-        guard let store, store != first.folder else { return first }
-        return others.withLock { $0[store] } ?? engine ?? first
+        guard let store, !isFirst(store) else { return first }
+        return others.withLock { $0[ExactText(store)]?.source } ?? engine ?? first
     }
 
-    /// Opens a store, ring file or server. Returns the path under which it is open.
+    private func isFirst(_ store: String) -> Bool { ExactText(store) == ExactText(first.folder) }
+
+    /// Opens a store, ring file or server. Returns the path under which it is open, to be closed once.
     func open(_ path: String, password: String?) throws(SourceError) -> String {
         let opened: any StoreSource
         do {
@@ -40,14 +48,18 @@ package final class OpenSources: Sendable {
                 return path
             }
         } catch { throw SourceError("\(error)") }
-        let folder = opened.folder
-        if folder != first.folder { others.withLock { $0[folder] = $0[folder] ?? opened } }
-        return folder
+        if !isFirst(opened.folder) {
+            others.withLock { $0[ExactText(opened.folder), default: Other(source: opened)].count += 1 }
+        }
+        return opened.folder
     }
 
-    /// Releases servers, which closes their connections, and ring files.
-    func close(_ paths: [String]) {
-        others.withLock { for path in paths { $0[path] = nil } }
-        if paths.contains(first.folder) { (first as? ServerSource)?.disconnect() }
+    /// Releases a server, which closes its connection, or a ring file when each ``open(_:password:)`` was followed by a closing.
+    func close(_ path: String) {
+        others.withLock { others in
+            others[ExactText(path)]?.count -= 1
+            if others[ExactText(path)]?.count == 0 { others[ExactText(path)] = nil }
+        }
+        if isFirst(path) { (first as? ServerSource)?.disconnect() }
     }
 }

@@ -80,10 +80,7 @@ package final class ServerSource: QueriedSource {
         let name = StorePath.name(address.description)
         var summary = StoreSummary(name: name, path: address.description)
         do throws(SourceError) {
-            let figures = try figures(store: address.description)
-            summary.archives = figures.archives.count
-            summary.entries = figures.whole?.entries ?? 0
-            summary.memoryBytes = figures.whole?.memoryBytes
+            summary.add(try figures(store: address.description))
         } catch {
             summary.problem = error.description
         }

@@ -41,6 +41,19 @@ package struct StoreSummary: Sendable, Hashable {
         self.diskBytes = diskBytes
         self.problem = problem
     }
+
+    mutating func add(_ figures: StoreFigures) {
+        archives = figures.archives.count
+        entries = figures.archives.reduce(0) { $0 &+ $1.entries }
+        memoryBytes = figures.whole?.memoryBytes
+        for archive in figures.archives where archive.problem == nil {
+            diskBytes &+= archive.diskBytes
+            activity.hits &+= archive.hits
+            activity.misses &+= archive.misses
+            activity.records &+= archive.records
+            activity.deletes &+= archive.deletes
+        }
+    }
 }
 
 package struct StoreFigures: Sendable, Hashable {

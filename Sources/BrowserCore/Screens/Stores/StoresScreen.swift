@@ -67,10 +67,11 @@ enum StoresScreen: ScreenParts {
         model.stores.loaded = model.now
         switch result {
         case .success(let (list, moment)):
-            model.stores.note(list.stores, at: moment)
+            let stores = model.withOpenStores(list.stores)
+            model.stores.note(stores, at: moment)
             let path = model.stores.left ?? model.stores.selected?.path
             model.stores.left = nil
-            (model.stores.stores, model.stores.unremembered) = (list.stores, list.unremembered)
+            (model.stores.stores, model.stores.unremembered) = (stores, list.unremembered)
             model.stores.problem = nil
             hold(&model, to: path)
         case .failure(let error): model.stores.problem = error.description
@@ -100,24 +101,20 @@ enum StoresScreen: ScreenParts {
         return show(store.path, &model)
     }
 
-    private static func show(_ path: String, _ model: inout Model) -> [Effect] {
+    /// - Parameter isOpened: whether a source was opened for it, which is closed if it was open already.
+    private static func show(_ path: String, _ model: inout Model, isOpened: Bool = false) -> [Effect] {
         let before = model.openStores.map(\.store)
+        let isKnown = isOpened && model.number(ofStore: path) != nil && path != model.folder
         if let closed = model.showStore(path) {
             model.say("Closed \(closed): at most \(Workspace.most) stores are open at once.", seconds: 6)
         }
-        return Browser.refreshUnlessPaused(&model) + [remember(path)] + close(before, model)
+        let closed = before.filter { model.number(ofStore: $0) == nil } + (isKnown ? [path] : [])
+        return Browser.refreshUnlessPaused(&model) + [remember(path)] + closed.map(close)
     }
 
-    /// Closes the connections of stores that aren't open any more.
-    private static func close(_ before: [String], _ model: Model) -> [Effect] {
-        let closed = before.filter { model.number(ofStore: $0) == nil }
-        return closed.isEmpty
-            ? []
-            : .ask("close \(closed[0])") {
-                $0.sources.close(closed)
-            } then: { _, _ in
-                []
-            }
+    /// Closes the connection of a store that isn't open any more.
+    private static func close(_ store: String) -> Effect {
+        .ask("close \(store)") { $0.sources.close(store) } then: { _, _ in [] }.on(store)
     }
 
     static func askOther(_ model: inout Model) {
@@ -135,16 +132,18 @@ enum StoresScreen: ScreenParts {
         let password = model.surroundings.serverPassword
         let title = "opening \(StorePath.name(path))"
         let ticket = model.begin(title, aim: .store)
-        return .ask(title, ticket: ticket) { (context) throws(SourceError) in
+        let effect = Effect.ask(title, ticket: ticket) { (context) throws(SourceError) in
             try context.sources.open(path, password: password)
         } then: { model, result in
-            guard model.ends(ticket) else { return [] }
+            let isWanted = model.ends(ticket)
             switch result {
-            case .failure(let error): model.say("Not opened: \(error.description)", role: .error)
-            case .success(let path): return show(path, &model)
+            case .failure(let error):
+                if isWanted { model.say("Not opened: \(error.description)", role: .error) }
+                return []
+            case .success(let path): return isWanted ? show(path, &model, isOpened: true) : [close(path)]
             }
-            return []
         }
+        return [isServer ? effect.on(path) : effect]
     }
 
     static func remember(_ path: String) -> Effect {
@@ -161,9 +160,11 @@ enum StoresScreen: ScreenParts {
         case .favourite: return toggleFavourite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }
+            let isOpen = model.number(ofStore: store.path) != nil
             let notice = model.closeStore(store)
             model.say(notice, seconds: 4)
-            return close([store.path], model)
+            let isClosed = isOpen && model.number(ofStore: store.path) == nil
+            return isClosed ? [close(store.path)] + load(&model) : []
         default: break
         }
         return []
@@ -173,7 +174,7 @@ enum StoresScreen: ScreenParts {
         guard let store = model.stores.selected else { return [] }
         let isFavourite = !store.isFavourite
         return .ask("keep store \(store.path)") { (context) throws(SourceError) in
-            try context.source.setFavourite(isFavourite, store: store.path)
+            try context.sources.source(of: store.path).setFavourite(isFavourite, store: store.path)
         } then: { model, result in
             if case .failure(let error) = result {
                 return model.reply("Not saved: \(error.description)", role: .error)
