@@ -42,6 +42,25 @@ struct WorkspaceTests {
         #expect(browser.model.said?.hasPrefix("Not opened: ") == true, "\(browser.text)")
     }
 
+    @Test(
+        "tab completes the path of a store, and shows the names that fit",
+        arguments: [("al", "/alpha-"), ("alpha-1", "/alpha-1/"), (".h", "/.hidden"), ("z", "/z"), ("", "/")])
+    func completesPaths(typed: String, completed: String) throws {
+        let folder = try EngineSourceTests.Folder()
+        for name in ["alpha-1", "alpha-2"] {
+            let path = folder.path + "/" + name
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        for name in [".hidden", "beta"] {
+            #expect(FileManager.default.createFile(atPath: folder.path + "/" + name, contents: nil))
+        }
+        let browser = try Fixture.browser(
+            Fixture.source(), columns: 200, keys: "O\(folder.path)/\(typed)<tab>")
+        #expect(browser.text.contains("open: \(folder.path)\(completed)"), "\(browser.text)")
+        #expect(browser.text.contains("alpha-1/  alpha-2/") == ["al", ""].contains(typed))
+        #expect(!browser.text.contains(".hidden") || typed == ".h")
+    }
+
     @Test("a remembered server is listed without being read")
     func serverIsListed() throws {
         let folder = EngineSourceTests.Folder()

@@ -96,6 +96,7 @@ extension Browser {
             // The rows can be looked through while the filter is open.
             guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
             return move(&model, action.id)
+        case .tab where prompt.isOfPath: return completePath(prompt.field.text, model)
         case .tab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: false)
         case .backTab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: true)
         // Held down to empty it, it would leave the prompt, and then one screen after the other.

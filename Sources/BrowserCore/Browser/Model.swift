@@ -391,6 +391,14 @@ struct Prompt: Sendable {
         return note ?? (isOfScreen ? model.parts.promptNote(model) : "")
     }
 
+    /// Whether its text is the path of a file or folder.
+    var isOfPath: Bool {
+        switch purpose {
+        case .store, .write, .export: true
+        default: false
+        }
+    }
+
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true

@@ -96,7 +96,7 @@ extension Browser {
         }
         var prompt = Prompt(
             label: "write \(export.amount) to: ", field: TextField(fileName(archive.name, ending: "ndjson")),
-            keys: [("enter", "Write"), ("esc", "Cancel")], purpose: .export, note: "  \(export.formats)")
+            keys: [("enter", "Write"), ("tab", "Complete"), ("esc", "Cancel")], purpose: .export, note: "  \(export.formats)")
         // The first character typed replaces it.
         prompt.field.isSuggestion = true
         model.prompt = prompt

@@ -114,7 +114,7 @@ extension Browser {
         var prompt = Prompt(
             label: "write to: ",
             field: TextField(fileName(entry.key, ending: isDocument(model) ? "json" : "")),
-            keys: [("enter", "Write"), ("esc", "Cancel")])
+            keys: [("enter", "Write"), ("tab", "Complete"), ("esc", "Cancel")])
         prompt.field.isSuggestion = true
         prompt.purpose = .write(entry)
         model.prompt = prompt

@@ -121,7 +121,7 @@ enum StoresScreen: ScreenParts {
         model.prompt = Prompt(
             label: "open: ",
             field: TextField(placeholder: "a store's folder, a ring file, or valkey://host:port"),
-            keys: [("enter", "Open"), ("esc", "Cancel")], purpose: .store)
+            keys: [("enter", "Open"), ("tab", "Complete"), ("esc", "Cancel")], purpose: .store)
     }
 
     /// Opens a store, ring file or server beside the open ones.

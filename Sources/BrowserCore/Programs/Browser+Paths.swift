@@ -1,0 +1,37 @@
+import Foundation
+import ServerInspection
+import StoreInspection
+import TerminalKit
+
+extension Browser {
+    /// Completes the path in a prompt up to the first character in which the fitting names differ, and shows these names.
+    static func completePath(_ typed: String, _ model: Model) -> [Effect] {
+        guard !ServerAddress.isURL(typed) else { return [] }
+        let beginning = typed.lastIndex(of: "/").map { typed[...$0] } ?? ""
+        let folder = filePath(beginning.isEmpty ? "." : String(beginning), model)
+        let name = typed.dropFirst(beginning.count)
+        return .ask("complete the path \(typed)") { _ in
+            names(in: folder, beginningWith: String(name))
+        } then: { model, result in
+            guard let prompt = model.prompt, prompt.isOfPath, prompt.field.text == typed,
+                case .success(let names) = result
+            else { return [] }
+            guard let first = names.first else {
+                model.prompt?.said = "no such file"
+                return []
+            }
+            let common = names.reduce(first) { $0.commonPrefix(with: $1, options: .literal) }
+            model.prompt?.field.isSuggestion = false
+            model.prompt?.field.text = String(beginning) + common
+            if names.count > 1 { model.prompt?.said = names.prefix(20).joined(separator: "  ") }
+            return []
+        }
+    }
+
+    /// The names in a folder, folders with a slash; hidden ones only if the beginning has a dot.
+    private static func names(in folder: String, beginningWith beginning: String) -> [String] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return all.filter { $0.hasPrefix(beginning) && ($0.first != "." || beginning.first == ".") }.sorted()
+            .map { FileKind(of: "\(folder)/\($0)") == .folder ? $0 + "/" : $0 }
+    }
+}
