@@ -9,39 +9,29 @@ struct Workspace: Sendable {
     let place: Int
     let store: String
     let left: Timestamp
-    private let screen: Screen
-    private let archives: ArchivesState
-    private let entries: EntriesState?
-    private let groups: GroupsState?
-    private let value: ValueState?
-    private let query: QueryState?
-    private let log: LogState?
-    private let monitor: MonitorState?
-    private let events: EventLog
-    private let cost: StoreCost
-    private let pausedSince: Timestamp?
-    fileprivate let overlay: (any Overlay)?
-    private let prompt: Prompt?
-    private let undoWatch: UndoWatch?
+    /// The model when the store was left, without the other stores.
+    private let saved: Model
 
     static let most = 9
 
     fileprivate init?(of model: Model) {
         guard let store = model.store else { return nil }
-        (id, place, left) = (model.workspace, model.place, model.now)
-        (self.store, screen) = (store, model.screen)
-        (archives, entries, groups, value) = (model.archives, model.entries, model.groups, model.value)
-        (query, log, monitor, events) = (model.query, model.log, model.monitor, model.events)
-        (cost, pausedSince, overlay, prompt) = (model.cost, model.pausedSince, model.overlay, model.prompt)
-        undoWatch = model.undoWatch
+        (id, place, self.store, left) = (model.workspace, model.place, store, model.now)
+        var saved = model
+        saved.kept = []
+        self.saved = saved
     }
 
+    private var archives: ArchivesState { saved.archives }
+    fileprivate var overlay: (any Overlay)? { saved.overlay }
+
     fileprivate func show(in model: inout Model) {
-        (model.workspace, model.place, model.store, model.screen) = (id, place, store, screen)
-        (model.archives, model.entries, model.groups, model.value) = (archives, entries, groups, value)
-        (model.query, model.log, model.monitor, model.events) = (query, log, monitor, events)
-        (model.cost, model.pausedSince, model.overlay, model.prompt) = (cost, pausedSince, overlay, prompt)
-        (model.touched, model.heldSince, model.undoWatch) = (nil, nil, undoWatch)
+        (model.workspace, model.place, model.store, model.screen) = (id, place, store, saved.screen)
+        (model.archives, model.entries, model.groups) = (saved.archives, saved.entries, saved.groups)
+        (model.value, model.query, model.log) = (saved.value, saved.query, saved.log)
+        (model.monitor, model.events, model.cost) = (saved.monitor, saved.events, saved.cost)
+        (model.pausedSince, model.overlay, model.prompt) = (saved.pausedSince, saved.overlay, saved.prompt)
+        (model.touched, model.heldSince, model.undoWatch) = (nil, nil, saved.undoWatch)
     }
 
     /// The store with its last figures, for the list of stores.
@@ -59,8 +49,8 @@ struct Workspace: Sendable {
 
     /// Whether closing it would lose alarms, marks or an open dialog.
     fileprivate var isNeeded: Bool {
-        !archives.alarms.isEmpty || overlay != nil || entries?.marks.isEmpty == false
-            || query?.marks.isEmpty == false
+        !archives.alarms.isEmpty || overlay != nil || saved.entries?.marks.isEmpty == false
+            || saved.query?.marks.isEmpty == false
     }
 }
 
