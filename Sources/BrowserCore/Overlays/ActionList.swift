@@ -42,8 +42,7 @@ struct ActionList: SearchedOverlay {
 
     func press(_ model: inout Model, _ key: Key) -> [Effect] {
         var list = self
-        let page = page(model)
-        var step = 0
+        var step = step(key, model) ?? 0
         switch (key.code, key.modifiers) {
         case (.escape, _):
             model.overlay = nil
@@ -54,10 +53,7 @@ struct ActionList: SearchedOverlay {
             model.overlay = nil
             guard case .action(let action)? = row else { return [] }
             return Browser.perform(&model, action.id)
-        case (.up, _), (.character("p"), .control): step = -1
-        case (.down, _), (.character("n"), .control): step = 1
-        case (.pageUp, _): step = -page
-        case (.pageDown, _): step = page
+        case _ where step != 0: break
         case (.home, _): step = -list.selected
         case (.end, _): step = .max / 2
         default:
@@ -179,8 +175,7 @@ struct ActionList: SearchedOverlay {
         if room >= 16 {
             spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
             let help = model.objection(to: action.id) ?? action.help
-            spans.append(
-                Span(look.cut(help, to: room), look[.dim]))
+            spans.append(Span(look.cut(help, to: room), look[.dim]))
         } else {
             spans.append(Span(action.title))
         }

@@ -138,7 +138,6 @@ struct ColumnChoice: ListOverlay {
         let typed = TerminalText.sanitized(field.text)
         let result = found != nil ? "" : isOfProperties ? "; enter adds it" : "; no match"
         let title = typed.isEmpty ? self.title : "Columns: \(typed)\(result)"
-        OverlayView.drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
         let properties = items.filter { $0.property != nil }.map(\.title)
         let rows = items.map { item in
             let title = EntriesView.Column.heading(
@@ -149,8 +148,8 @@ struct ColumnChoice: ListOverlay {
                     Span(TerminalText.sanitized(title)),
                 ], trailing: item.note)
         }
-        List(rows, selected: selected, first: first, role: .dialog)
-            .draw(into: &frame, in: places.list, look: look)
+        OverlayView.drawList(
+            rows, selected: selected, first: first, in: places, title: title, into: &frame, look)
     }
 }
 

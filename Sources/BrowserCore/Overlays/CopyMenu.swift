@@ -41,7 +41,6 @@ struct CopyMenu: ListOverlay {
         let look = model.look
         frame.cursor = nil
         let places = OverlayPlaces.listBox(columns: 76, rows: items.count, model)
-        OverlayView.drawBox(places.box, around: places.list, title: " Copy ", into: &frame, look)
         let widest = items.map { TextWidth.width(of: $0.name) }.max() ?? 0
         let rows = items.map { item in
             let room = places.list.columns - widest - 6
@@ -52,8 +51,8 @@ struct CopyMenu: ListOverlay {
             }
             return List.Item(spans)
         }
-        List(rows, selected: selected, first: first, role: .dialog)
-            .draw(into: &frame, in: places.list, look: look)
+        OverlayView.drawList(
+            rows, selected: selected, first: first, in: places, title: "Copy", into: &frame, look)
     }
 }
 

@@ -57,8 +57,7 @@ extension ListOverlay {
     /// Shows the list with the selected row in view.
     func show(_ model: inout Model) -> [Effect] {
         var list = self
-        list.first = Table.firstRow(
-            showing: selected, of: rowCount(model), in: page(model), from: first)
+        list.first = Table.firstRow(showing: selected, of: rowCount(model), in: page(model), from: first)
         model.overlay = list
         return []
     }
@@ -81,6 +80,17 @@ protocol SearchedOverlay: ListOverlay {
 
 extension SearchedOverlay {
     var typing: TextField? { field }
+
+    /// The rows that a key moves by; nil for other keys. The keys of the other lists are text here.
+    func step(_ key: Key, _ model: Model) -> Int? {
+        switch (key.code, key.modifiers) {
+        case (.up, _), (.character("p"), .control): -1
+        case (.down, _), (.character("n"), .control): 1
+        case (.pageUp, _): -page(model)
+        case (.pageDown, _): page(model)
+        default: nil
+        }
+    }
 
     func paste(_ model: inout Model, _ text: String) {
         var list = self

@@ -34,6 +34,19 @@ enum OverlayView {
             .draw(into: &frame, in: Rect(model.size).split(bottom: 1).bottom, look: model.look)
     }
 
+    /// Draws a list in its box; `nothing` replaces an empty one.
+    static func drawList(
+        _ items: [List.Item], selected: Int?, first: Int, in places: (box: Rect, list: Rect), title: String,
+        nothing: String = "", into frame: inout Frame, _ look: Look
+    ) {
+        drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
+        List(items, selected: selected, first: first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+        guard items.isEmpty else { return }
+        frame.write(
+            nothing, at: places.list.origin, style: look[.dim].over(look[.dialog]), within: places.list)
+    }
+
     /// Draws the box of a list; small screens have no border.
     static func drawBox(_ box: Rect, around list: Rect, title: String, into frame: inout Frame, _ look: Look)
     {

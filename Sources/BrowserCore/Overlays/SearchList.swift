@@ -71,11 +71,9 @@ struct SearchList: SearchedOverlay {
         case (.character("x"), .control):
             guard let removed = list.removed, found.indices.contains(list.selected) else { return [] }
             return removed(&model, found[list.selected])
-        case (.up, _), (.character("p"), .control): list.selected -= 1
         // The key that opened the list moves on, as in shells.
-        case (.down, _), (.character("n"), .control), (.character("r"), .control),
-            (.character("o"), .control):
-            list.selected += 1
+        case (.character("r"), .control), (.character("o"), .control): list.selected += 1
+        case _ where step(key, model) != nil: list.selected += step(key, model) ?? 0
         default: if list.field.handle(key) { (list.selected, list.first) = (0, 0) }
         }
         list.selected = max(0, min(list.selected, list.found.count - 1))
@@ -91,7 +89,6 @@ struct SearchList: SearchedOverlay {
     func draw(_ model: Model, into frame: inout Frame) {
         let look = model.look
         let places = places(model)
-        OverlayView.drawBox(places.box, around: places.list, title: " \(title) ", into: &frame, look)
         let found = found
         // One column is for the scroll bar.
         let room = max(0, places.list.columns - 1)
@@ -107,13 +104,9 @@ struct SearchList: SearchedOverlay {
             return List.Item(
                 [Span(origin, look[.dim]), Span(text)], trailing: TerminalText.sanitized(item.note))
         }
-        List(rows, selected: found.isEmpty ? nil : selected, first: first, role: .dialog)
-            .draw(into: &frame, in: places.list, look: look)
-        if found.isEmpty {
-            frame.write(
-                nothing, at: places.list.origin, style: look[.dim].over(look[.dialog]),
-                within: places.list)
-        }
+        OverlayView.drawList(
+            rows, selected: found.isEmpty ? nil : selected, first: first, in: (places.box, places.list),
+            title: title, nothing: nothing, into: &frame, look)
         field.draw(into: &frame, in: places.field, look: look)
     }
 }
