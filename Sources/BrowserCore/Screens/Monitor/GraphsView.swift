@@ -50,9 +50,7 @@ enum GraphsView {
 
     static func times(_ model: Model, _ monitor: MonitorState) -> Times {
         let width = columns(monitor, in: model.layout.list).width
-        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
-        let end = end(
-            archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }, model.shownNow)
+        let end = end(Metric.subjects(model, monitor).histories, model.shownNow)
         return Times(width - TimeGraph.scaleColumns, seconds: monitor.span, until: end)
     }
 
@@ -79,9 +77,7 @@ enum GraphsView {
         let shown =
             monitor.isZoomed ? [monitor.metric] : Array(metrics[(firstRow * across)...].prefix(down * across))
         let times = times(model, monitor)
-        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
-        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
-        let columns = times.columns(of: histories)
+        let columns = times.columns(of: Metric.subjects(model, monitor).histories)
         for (index, metric) in shown.enumerated() {
             let (row, column) = (index / across, index % across)
             let top = rect.row + rect.rows * row / down
@@ -96,7 +92,7 @@ enum GraphsView {
         _ metric: Metric, _ model: Model, _ monitor: MonitorState, _ columns: [GraphColumn?], _ times: Times
     ) -> TimeGraph {
         let look = model.look
-        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
+        let archives = Metric.subjects(model, monitor).archives
         let limit = metric.limit(of: archives)
         let alarm = model.archives.alarms.first { $0.watches(metric, of: monitor.filter.archive) }
         let isSelected = metric == monitor.metric
@@ -143,9 +139,8 @@ enum GraphsView {
     /// The selected graph in words, and an identity without its changing figures; nil if no graph is shown.
     static func words(_ model: Model) -> (identity: String, words: String)? {
         guard let monitor = model.monitor, monitor.part == .graphs else { return nil }
-        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
+        let (archives, histories) = Metric.subjects(model, monitor)
         let times = times(model, monitor)
-        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         var value = monitor.metric.now(of: archives, model.archives.shownHistories)
         let moment = words(times, monitor).cursor
         if let cursor = cursor(monitor, times) {

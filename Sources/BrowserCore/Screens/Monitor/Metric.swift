@@ -92,6 +92,14 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return sum.flatMap(value)
     }
 
+    /// The archives of the graphs, and their histories.
+    static func subjects(
+        _ model: Model, _ monitor: MonitorState
+    ) -> (archives: [ArchiveSample], histories: [ArchiveHistory]) {
+        let archives = archives(of: monitor.filter.archive, in: model.archives.counted)
+        return (archives, archives.compactMap { model.archives.shownHistories[ExactText($0.name)] })
+    }
+
     /// The readable archives of that name or, without one, all but logs.
     static func archives(of name: String?, in all: [ArchiveSample]) -> [ArchiveSample] {
         all.filter { sample in
@@ -138,8 +146,7 @@ struct Alarm: Sendable, Hashable {
             default: Double(number.hasSuffix("/s") ? number.dropLast(2) : number[...])
             }
         guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
-            throw SourceError(
-                "\(rest.trimmingSpaces()) is not a bound; write \(Alarm.example(metric))")
+            throw SourceError("\(rest.trimmingSpaces()) is not a bound; write \(Alarm.example(metric))")
         }
         guard !isBelow || value > 0, isBelow || metric != .hitRatio || value < 1 else {
             throw SourceError("it is never \(isBelow ? "below" : "above") \(number)")
