@@ -63,9 +63,11 @@ struct GroupTests {
         #expect(line(browser, "user:")?.contains(" 2 ") == true, "\(browser.text)")
         #expect(line(browser, "img:")?.contains(" 1 ") == true && line(browser, "(other keys)") == nil)
         browser.press(try Key.script("<esc>"))
-        #expect(browser.model.screen == .entries && browser.text.contains("3 of 9 entries"), "\(browser.text)")
+        #expect(
+            browser.model.screen == .entries && browser.text.contains("3 of 9 entries"), "\(browser.text)")
         browser.press(try Key.script("<esc>W@size > 100<enter>z"))
-        #expect(line(browser, "user:") == nil && browser.text.contains("where @size > 100"), "\(browser.text)")
+        #expect(
+            line(browser, "user:") == nil && browser.text.contains("where @size > 100"), "\(browser.text)")
     }
 
     @Test("filters the groups of a level by their names")

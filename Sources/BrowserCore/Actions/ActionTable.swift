@@ -143,8 +143,7 @@ package enum ActionTable {
         action(
             .export, "Export", "Write the rows to a file.", ["w"], [.groups, .query, .messages, .monitor],
             .footer),
-        action(
-            .askEvery, "Auto-refresh", "Refresh every 1, 5 or 30 s, or never.", ["a"], [.query], .footer),
+        action(.askEvery, "Auto-refresh", "Refresh every 1, 5 or 30 s, or never.", ["a"], [.query], .footer),
     ]
 
     private static let watching: [BrowserAction] = [
@@ -242,15 +241,13 @@ package enum ActionTable {
         action(
             .copy, "Copy", "Copy parts of the row or marked rows.", ["y"],
             [.archives, .entries, .value, .query, .messages, .monitor]),
-        action(
-            .pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue.union([.messages])),
+        action(.pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue.union([.messages])),
         action(.pipe, "Pipe", "Pipe the value to a command.", ["|"], withValue.union([.messages])),
         action(
             .write, "Write", "Write the value, or the shown or marked entries.", ["w"], [.entries, .value]),
         action(.editValue, "Edit value", "Edit the value in $EDITOR.", ["e"], withValue, .destructive),
         action(.newEntry, "New entry", "Add an entry with $EDITOR.", ["n"], [.entries], .destructive),
-        action(
-            .addElement, "Add element", "Add a field, element or member.", ["I"], [.value], .destructive),
+        action(.addElement, "Add element", "Add a field, element or member.", ["I"], [.value], .destructive),
     ]
 
     private static let general: [BrowserAction] = [
@@ -262,8 +259,7 @@ package enum ActionTable {
         action(.palette, "Actions", "Search the actions by name.", [":", .control("p")], all),
         action(.help, "Help", "Search all keys; enter runs one.", ["?", Key(.function(1))], all, .footer),
         action(.hints, "Hints", "Show or hide the hint line.", ["H"], all),
-        action(
-            .mouse, "Mouse", "Turn mouse capture on or off.", [.control("t"), Key(.function(2))], all),
+        action(.mouse, "Mouse", "Turn mouse capture on or off.", [.control("t"), Key(.function(2))], all),
         action(
             .quit, "Quit", "Go back, or quit; ctrl+c always quits.", ["q", .control("c")], all,
             .footer),

@@ -67,6 +67,18 @@ extension Effect {
             })
     }
 
+    /// The same with an update that has no further effects.
+    static func ask<Found: Sendable>(
+        _ description: String, ticket: Int? = nil,
+        _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,
+        done: @escaping @Sendable (inout Model, Result<Found, SourceError>) -> Void = { _, _ in }
+    ) -> Effect {
+        .ask(description, ticket: ticket, read) { model, result in
+            done(&model, result)
+            return []
+        }
+    }
+
     private func with(_ change: (inout Question) -> Void) -> Effect {
         guard case .question(var question) = self else { return self }
         change(&question)
@@ -97,6 +109,12 @@ extension [Effect] {
         _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,
         then: @escaping @Sendable (inout Model, Result<Found, SourceError>) -> [Effect]
     ) -> [Effect] { [Effect.ask(description, ticket: ticket, read, then: then)] }
+
+    static func ask<Found: Sendable>(
+        _ description: String, ticket: Int? = nil,
+        _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,
+        done: @escaping @Sendable (inout Model, Result<Found, SourceError>) -> Void
+    ) -> [Effect] { [Effect.ask(description, ticket: ticket, read, done: done)] }
 }
 
 extension Effect: CustomStringConvertible {

@@ -45,14 +45,9 @@ extension Browser {
         let key = keyName(model, .hints)
         return .ask(isShown ? "show hints from now on" : "hide hints for good") { (_) throws(SourceError) in
             isShown ? try file.remove() : try file.write(Data("hidden\n".utf8))
-        } then: { model, result in
-            switch result {
-            case .success:
-                if !isShown { model.say("Hints are hidden. \(key) shows them again.") }
-            case .failure(let error):
-                model.say("For this session only: \(error.description)", role: .warning, seconds: 10)
-            }
-            return []
+        } done: { model, result in
+            let isKept = model.take(result, "For this session only: ", role: .warning, seconds: 10) != nil
+            if isKept, !isShown { model.say("Hints are hidden. \(key) shows them again.") }
         }
     }
 }

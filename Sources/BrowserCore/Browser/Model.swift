@@ -130,6 +130,13 @@ package struct Model: Sendable {
         return ticket
     }
 
+    /// Starts a change that can't be stopped. Returns its ticket.
+    mutating func beginChange(_ title: String) -> Int {
+        let ticket = ticket()
+        begin(Job(ticket: ticket, title: title, since: now, isStoppable: false, isChange: true))
+        return ticket
+    }
+
     mutating func begin(_ new: Job) {
         var new = new
         new.workspace = workspace
@@ -191,6 +198,19 @@ package struct Model: Sendable {
     mutating func reply(_ text: String, role: Role = .text, seconds: Double = 6) -> [Effect] {
         say(text, role: role, seconds: seconds)
         return []
+    }
+
+    /// The value of a result; nil with a notice of its error.
+    /// - Parameter start: words before the error.
+    mutating func take<Value>(
+        _ result: Result<Value, SourceError>, _ start: String = "", role: Role = .error, seconds: Double = 6
+    ) -> Value? {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            say(start + error.description, role: role, seconds: seconds)
+            return nil
+        }
     }
 
     static let awaited = " ignored: still loading; esc cancels."

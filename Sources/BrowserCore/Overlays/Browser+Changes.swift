@@ -52,27 +52,19 @@ extension Browser {
         return .ask("collect the chosen of \(archive.name)", ticket: chosen.isSlow ? ticket : nil) {
             (context) throws(SourceError) in
             try complete(chosen, context)
-        } then: { model, result in
-            guard model.ends(ticket) else { return [] }
-            switch result {
-            case .failure(let error): model.say(error.description, role: .error)
-            case .success(nil): break
-            case .success(let chosen?):
-                model.unmark(chosen.gone, of: archive)
-                if !chosen.gone.isEmpty { model.entries?.goneMarks = 0 }
-                // A key since then may have led to another screen.
-                guard model.archiveInView == archive, model.screen == screen, model.overlay == nil,
-                    model.prompt == nil
-                else { return [] }
-                body(&model, chosen)
-            }
-            return []
+        } done: { model, result in
+            guard model.ends(ticket), case let chosen?? = model.take(result) else { return }
+            model.unmark(chosen.gone, of: archive)
+            if !chosen.gone.isEmpty { model.entries?.goneMarks = 0 }
+            // A key since then may have led to another screen.
+            guard model.archiveInView == archive, model.screen == screen, model.overlay == nil,
+                model.prompt == nil
+            else { return }
+            body(&model, chosen)
         }
     }
 
-    static func collectIdle(
-        _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
-    ) -> [Effect] {
+    static func collectIdle(_ model: inout Model, _ idle: Duration, in archive: ArchiveAddress) -> [Effect] {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
         var chosen = ChosenEntries(
             archive: archive, targets: [], absence: " None is idle over \(DurationText.text(idle)).")
@@ -213,17 +205,14 @@ extension Browser {
                 if let entry = try context.source.entry(key, in: archive) { targets.append(entry.target) }
             }
             return targets
-        } then: { model, result in
-            guard model.overlay == nil, model.prompt == nil, model.archiveInView == archive else { return [] }
-            switch result {
-            case .failure(let error): model.say(error.description, role: .error)
-            case .success(let targets) where targets.isEmpty: model.say("The entries no longer exist.")
-            case .success(let targets):
-                // They were used since, so they are no longer idle.
-                let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
-                model.overlay = Plan(again, of: ChosenEntries(archive: archive, targets: targets))
-            }
-            return []
+        } done: { model, result in
+            guard model.overlay == nil, model.prompt == nil, model.archiveInView == archive,
+                let targets = model.take(result)
+            else { return }
+            guard !targets.isEmpty else { return model.say("The entries no longer exist.") }
+            // They were used since, so they are no longer idle.
+            let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
+            model.overlay = Plan(again, of: ChosenEntries(archive: archive, targets: targets))
         }
     }
 }

@@ -9,21 +9,19 @@ extension Browser {
             let history = try context.source.history(of: key, in: archive)
             return (history, try context.source.absence(of: key, in: archive))
         } then: { model, result in
-            guard model.overlay == nil, model.prompt == nil, model.store == archive.store else { return [] }
-            switch result {
-            case .success((let known, let absence)):
-                let history = model.events.completing(known, of: key, in: archive.name)
-                if absence == .removed, !history.endsWithRemoval {
-                    return searchLog(&model, for: key, in: archive, history)
-                }
-                var rest: [String] = []
-                if case .expired(let time) = absence {
-                    let ago = Figures.ago(time, now: model.shownNow)
-                    rest = ["", "Expired at \(Figures.date(time)) (\(ago)), and has not been removed yet."]
-                }
-                showHistory(&model, of: key, in: archive.name, history, rest)
-            case .failure(let error): model.say(error.description, role: .error)
+            guard model.overlay == nil, model.prompt == nil, model.store == archive.store,
+                let (known, absence) = model.take(result)
+            else { return [] }
+            let history = model.events.completing(known, of: key, in: archive.name)
+            if absence == .removed, !history.endsWithRemoval {
+                return searchLog(&model, for: key, in: archive, history)
             }
+            var rest: [String] = []
+            if case .expired(let time) = absence {
+                let ago = Figures.ago(time, now: model.shownNow)
+                rest = ["", "Expired at \(Figures.date(time)) (\(ago)), and has not been removed yet."]
+            }
+            showHistory(&model, of: key, in: archive.name, history, rest)
             return []
         }
     }
@@ -35,14 +33,11 @@ extension Browser {
         return .ask("search log for \(archive.name)/\(key)", ticket: ticket) {
             (context) throws(SourceError) in
             try context.source.logHistory(of: key, in: archive, progress: context.progress)
-        } then: { model, result in
-            guard model.ends(ticket), model.overlay == nil, model.prompt == nil, model.store == archive.store
-            else { return [] }
-            switch result {
-            case .success(let log): showHistory(&model, of: key, in: archive.name, history, [""] + log.lines)
-            case .failure(let error): model.say(error.description, role: .error)
-            }
-            return []
+        } done: { model, result in
+            guard model.ends(ticket), model.overlay == nil, model.prompt == nil,
+                model.store == archive.store, let log = model.take(result)
+            else { return }
+            showHistory(&model, of: key, in: archive.name, history, [""] + log.lines)
         }
     }
 

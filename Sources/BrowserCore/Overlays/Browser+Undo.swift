@@ -15,22 +15,20 @@ extension Browser {
         return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
-        } then: { model, result in
-            guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else { return [] }
-            switch result {
-            case .failure(let error): model.say(error.description, role: .error)
-            case .success(let actions) where choosing && !actions.isEmpty:
+        } done: { model, result in
+            guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView,
+                let actions = model.take(result)
+            else { return }
+            if choosing, !actions.isEmpty {
                 model.overlay = UndoList(archive: archive, actions: actions)
-            case .success(let actions):
-                if let latest = actions.first {
-                    model.overlay = Plan(undoing: latest, archive: archive)
-                } else if model.events.hasDrop {
-                    model.say("Nothing to undo in \(archive.name). \(lostArchive)")
-                } else {
-                    model.say(UndoOutcome.nothing(in: archive.name).asSentence)
-                }
+            } else if let latest = actions.first {
+                model.overlay = Plan(undoing: latest, archive: archive)
+            } else {
+                model.say(
+                    model.events.hasDrop
+                        ? "Nothing to undo in \(archive.name). \(lostArchive)"
+                        : UndoOutcome.nothing(in: archive.name).asSentence)
             }
-            return []
         }
     }
 
@@ -77,8 +75,7 @@ extension Browser {
             model.overlay = MessageBox(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries + outcome.damaged > 0
-        return EntriesScreen.keepListing(
-            changedBy: outcome.entries, by: action, of: archive, &model)
+        return EntriesScreen.keepListing(changedBy: outcome.entries, by: action, of: archive, &model)
             ?? refresh(&model, isForced: true)
     }
 }
@@ -104,11 +101,10 @@ extension Browser {
         let (archive, id) = (watch.archive, watch.own.id)
         return .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
             try context.source.reversible(in: archive)
-        } then: { model, result in
-            guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
+        } done: { model, result in
+            guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return }
             model.undoWatch?.isPending = false
             if case .success(let actions) = result { show(&model, actions) }
-            return []
         }
     }
 

@@ -164,8 +164,7 @@ struct Plan: ButtonOverlay {
 
     private func grace(_ change: PlannedAction, _ model: Model) -> String {
         if model.isOfServer {
-            return
-                "\(Browser.keyName(model, .undo)) undoes it for ten minutes, on this machine only."
+            return "\(Browser.keyName(model, .undo)) undoes it for ten minutes, on this machine only."
         }
         let sample = model.sample(archive).flatMap { $0.undoBudget.values == .max ? nil : $0 }
         let room = sample.flatMap {
@@ -177,8 +176,7 @@ struct Plan: ButtonOverlay {
         guard let sample, let rates = model.archives.histories[ExactText(archive.name)]?.now,
             let seconds = rates.seconds(toWrite: room, in: sample.status), seconds < 600
         else { return start }
-        return
-            "\(start) At the current write rate, about \(Figures.interval(seconds))."
+        return "\(start) At the current write rate, about \(Figures.interval(seconds))."
     }
 
     /// `5 entries of group user:`
@@ -192,16 +190,13 @@ struct Plan: ButtonOverlay {
             model.screen == .query
             ? model.query?.answer?.report.unevaluated : model.entries?.arrangement?.unread.undecided
         guard let count, count > 0 else { return nil }
-        return
-            "The condition could not be evaluated for \(Figures.count(count, "entry", "entries"))."
+        return "The condition could not be evaluated for \(Figures.count(count, "entry", "entries"))."
     }
 
     private func preview(_ model: Model) -> [String] {
         let count = targets.count
         let scope = idle == nil ? "in" : "all idle entries of"
-        var body = [
-            "\(Figures.amount(count, bytes: bytes)), \(scope) \(TitleView.name(of: archive, model))"
-        ]
+        var body = ["\(Figures.amount(count, bytes: bytes)), \(scope) \(TitleView.name(of: archive, model))"]
         body += remarks
         if idle == nil, let undecided = undecided(model) { body.append(undecided) }
         let shown = max(1, min(8, model.size.rows - 9))

@@ -64,8 +64,7 @@ struct UndoList: ListOverlay {
 
     func spoken(_ model: Model) -> SpokenOverlay {
         let action = actions.indices.contains(selected) ? actions[selected] : nil
-        var spoken = SpokenOverlay(
-            ["Undo in \(archive.name)"], action.map { UndoText.summary($0, model) })
+        var spoken = SpokenOverlay(["Undo in \(archive.name)"], action.map { UndoText.summary($0, model) })
         spoken.chosen = "\(selected)"
         return spoken
     }

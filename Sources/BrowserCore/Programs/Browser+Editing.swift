@@ -52,9 +52,8 @@ extension Browser {
                 let complaint = TerminalProgram.complaint("The editor", editor, ended)
                 return .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
                     try draft.result()
-                } then: { model, result in
+                } done: { model, result in
                     edited(&model, draft, result, complaint.map(TerminalText.sanitized))
-                    return []
                 }
             })
     }
@@ -97,10 +96,7 @@ extension Browser {
     static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
         model.overlay = nil
         guard !model.isReadOnly else { return [] }
-        let ticket = model.ticket()
-        var job = Job(ticket: ticket, title: "storing", since: model.now)
-        (job.isStoppable, job.isChange) = (false, true)
-        model.begin(job)
+        let ticket = model.beginChange("storing")
         let (edit, entry) = (plan.edit, plan.draft.entry)
         return .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
             (context) throws(SourceError) in

@@ -96,7 +96,8 @@ extension Browser {
         }
         var prompt = Prompt(
             label: "write \(export.amount) to: ", field: TextField(fileName(archive.name, ending: "ndjson")),
-            keys: [("enter", "Write"), ("tab", "Complete"), ("esc", "Cancel")], purpose: .export, note: "  \(export.formats)")
+            keys: [("enter", "Write"), ("tab", "Complete"), ("esc", "Cancel")], purpose: .export,
+            note: "  \(export.formats)")
         // The first character typed replaces it.
         prompt.field.isSuggestion = true
         model.prompt = prompt
@@ -112,7 +113,7 @@ extension Browser {
         return .ask("write \(export.amount) of \(archive.name) to \(path)", ticket: ticket) {
             (context) throws(SourceError) in
             try export.write(context, target, replaces)
-        } then: { model, result in
+        } done: { model, result in
             model.ends(ticket)
             switch result {
             case .success(nil): break
@@ -130,7 +131,6 @@ extension Browser {
             case .failure(let error):
                 model.overlay = MessageBox("Nothing was written", [error.description])
             }
-            return []
         }
     }
 

@@ -67,10 +67,7 @@ extension Browser {
                 "\(condition) No undo.",
             ], button: verb
         ) { model in
-            let ticket = model.ticket()
-            var job = Job(ticket: ticket, title: "storing", since: model.now)
-            (job.isStoppable, job.isChange) = (false, true)
-            model.begin(job)
+            let ticket = model.beginChange("storing")
             return .ask("\(verb) \(name) of \(entry)", ticket: ticket) { (context) throws(SourceError) in
                 try context.source.change(element, of: entry, from: former, to: bytes)
             } then: { model, result in

@@ -12,19 +12,18 @@ extension Browser {
         let name = typed.dropFirst(beginning.count)
         return .ask("complete the path \(typed)") { _ in
             names(in: folder, beginningWith: String(name))
-        } then: { model, result in
+        } done: { model, result in
             guard let prompt = model.prompt, prompt.isOfPath, prompt.field.text == typed,
                 case .success(let names) = result
-            else { return [] }
+            else { return }
             guard let first = names.first else {
                 model.prompt?.said = "no such file"
-                return []
+                return
             }
             let common = names.reduce(first) { $0.commonPrefix(with: $1, options: .literal) }
             model.prompt?.field.isSuggestion = false
             model.prompt?.field.text = String(beginning) + common
             if names.count > 1 { model.prompt?.said = names.prefix(20).joined(separator: "  ") }
-            return []
         }
     }
 

@@ -156,19 +156,16 @@ extension Browser {
         let ticket = model.begin("writing \(path)")
         return .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
             try writtenFile(of: entry, at: target, replaces: replaces, context)
-        } then: { model, result in
+        } done: { model, result in
             model.ends(ticket)
             switch result {
             case .success(.stopped): break
             case .success(.isThere): model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
-                model.say(
-                    "Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10
-                )
+                model.say("Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10)
             case .failure(let error): model.overlay = MessageBox("Nothing was written", [error.description])
             }
-            return []
         }
     }
 

@@ -40,8 +40,7 @@ package final class EffectRunner: Sendable {
         let ticket = question.ticket
         let isQuick = ticket == nil && !question.waits
         queue(isQuick ? "quick" : question.waits ? "waiting" : "long", of: question.store).async { [self] in
-            performer.perform(
-                effect, isStopped: { !isQuick && self.isStopped(ticket) }, send: deliver)
+            performer.perform(effect, isStopped: { !isQuick && self.isStopped(ticket) }, send: deliver)
             if let ticket { stopped.withLock { _ = $0.remove(ticket) } }
         }
     }

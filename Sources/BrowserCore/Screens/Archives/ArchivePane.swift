@@ -133,8 +133,7 @@ struct ArchivePane {
             graph.facts = [Span("bars: \(metric.statistic(times.step))", look[.dim])]
             graph.draw(
                 into: &frame,
-                in: Rect(
-                    column: rect.column + column, row: rect.row + top, columns: width, rows: end - top),
+                in: Rect(column: rect.column + column, row: rect.row + top, columns: width, rows: end - top),
                 look: look)
         }
     }

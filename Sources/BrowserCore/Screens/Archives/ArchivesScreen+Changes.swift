@@ -167,17 +167,11 @@ extension ArchivesScreen {
             if sample.kind == .log { return Evictions(ofLog: sample, excess) }
             return Evictions(
                 try context.source.listing(in: archive), excess, at: context.clock(), context.progress)
-        } then: { model, result in
+        } done: { model, result in
             guard model.ends(ticket), model.overlay == nil, model.prompt == nil,
-                model.archiveInView == archive
-            else { return [] }
-            switch result {
-            case .failure(let error): model.say(error.description, role: .error)
-            case .success(nil): break
-            case .success(let evictions?):
-                model.overlay = Plan(change, of: sample, at: archive, evicting: evictions)
-            }
-            return []
+                model.archiveInView == archive, case let evictions?? = model.take(result)
+            else { return }
+            model.overlay = Plan(change, of: sample, at: archive, evicting: evictions)
         }
     }
 

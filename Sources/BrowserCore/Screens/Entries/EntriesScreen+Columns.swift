@@ -42,17 +42,11 @@ extension EntriesScreen {
             // An unchanged choice isn't written.
             var known =
                 try context.source.columns(of: archive)
-                ?? ChosenColumns(
-                    archive: archive.name, properties: [], hidden: [])
+                ?? ChosenColumns(archive: archive.name, properties: [], hidden: [])
             known.store = archive.store
             if known != chosen { try context.source.keep(chosen) }
-        } then: { model, result in
-            if case .failure(let error) = result {
-                model.say(
-                    "Columns are kept for this session only: \(error.description)", role: .warning,
-                    seconds: 10)
-            }
-            return []
+        } done: { model, result in
+            _ = model.take(result, "Columns are kept for this session only: ", role: .warning, seconds: 10)
         }
     }
 

@@ -24,18 +24,14 @@ extension EntriesScreen {
         let archive = entries.archive
         return .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
             try context.source.properties(in: archive)
-        } then: { model, result in
-            guard model.entries?.archive == archive else { return [] }
-            switch result {
-            case .success(let sample):
-                model.entries?.sample = sample
-                if case .condition? = model.prompt?.purpose {
-                    model.prompt?.field.placeholder = example(sample)
-                }
-            case .failure(let error): model.say(error.description, role: .warning)
+        } done: { model, result in
+            guard model.entries?.archive == archive, let sample = model.take(result, role: .warning)
+            else { return }
+            model.entries?.sample = sample
+            if case .condition? = model.prompt?.purpose {
+                model.prompt?.field.placeholder = example(sample)
             }
             sampleCame(&model)
-            return []
         }
     }
 

@@ -29,15 +29,14 @@ extension EntriesScreen {
         return .ask("collect all rows", ticket: ticket) { context in
             // Off the drawing thread: there may be a million.
             arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
-        } then: { model, result in
+        } done: { model, result in
             model.ends(ticket)
-            guard model.entries?.marking == ticket else { return [] }
+            guard model.entries?.marking == ticket else { return }
             model.entries?.marking = nil
             model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
-            guard case .success(let (marks, omission)?) = result else { return [] }
+            guard case .success(let (marks, omission)?) = result else { return }
             model.entries?.marks.formUnion(marks)
             if let omission { model.say(omission, role: .warning) }
-            return []
         }
     }
 }

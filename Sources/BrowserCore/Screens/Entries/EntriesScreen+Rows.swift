@@ -11,9 +11,7 @@ extension EntriesScreen {
                 label: "filter: ",
                 field: TextField(
                     entries.filter, placeholder: "part of a key or regular expression; !part: all others"),
-                keys: [
-                    ("enter", "Keep"), ("tab", "Condition"), ("esc", "Clear"), ("up/down", "Move"),
-                ])
+                keys: [("enter", "Keep"), ("tab", "Condition"), ("esc", "Clear"), ("up/down", "Move")])
         case .condition: return writeCondition(&model)
         case .frequency: return chooseFrequency(&model)
         case .sort: return sort(&model, by: EntriesView.bases(model).next(after: entries.order.basis))
@@ -166,8 +164,7 @@ extension EntriesScreen {
         // The cursor stays with a key that it was moved to.
         if model.entries?.isMoved != true || model.entries?.cursor == 0 { toTop(&model) }
         model.entries?.isMoved = false
-        return rearrange(
-            &model, takingListing: model.pausedSince == nil && isOutdated(model), isForced: true)
+        return rearrange(&model, takingListing: model.pausedSince == nil && isOutdated(model), isForced: true)
     }
 
     static func promptNote(_ model: Model) -> String { "  " + EntriesView.countText(model) }
@@ -254,8 +251,7 @@ extension EntriesScreen {
     }
 
     private static func request(_ entries: EntriesState, _ model: Model) -> ArrangementRequest {
-        var request = ArrangementRequest(
-            in: entries.archive, order: entries.order, filter: entries.filter)
+        var request = ArrangementRequest(in: entries.archive, order: entries.order, filter: entries.filter)
         request.group = entries.group
         request.condition = entries.condition
         request.isOfMetadata = entries.condition != nil && entries.victims?.condition == entries.condition
@@ -277,15 +273,14 @@ extension EntriesScreen {
         else { return [] }
         return .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
             try ListBuilder(source: context.source, clock: context.clock).arrange(request, isFirst: true)
-        } then: { model, result in
+        } done: { model, result in
             // The request reports errors.
             guard var entries = model.entries, entries.ticket == ticket,
                 case .success(let arranged?) = result, arranged.arrangement.count > 0 || !entries.growsList
-            else { return [] }
+            else { return }
             take(arranged.remembered, in: &entries, &model)
             show(arranged, in: &entries, now: model.now)
             model.entries = entries
-            return []
         }
     }
 
@@ -325,8 +320,7 @@ extension EntriesScreen {
             {
                 // A key among the first rows was selected during the request.
                 model.entries = entries
-                return rearrange(
-                    &model, takingListing: false, isForced: false, base: arranged.arrangement)
+                return rearrange(&model, takingListing: false, isForced: false, base: arranged.arrangement)
             }
             show(arranged, in: &entries, now: model.now)
             model.entries = entries
@@ -422,16 +416,16 @@ extension EntriesScreen {
         let isAgain = entries.read.holds(range, properties)
         return .ask("\(isAgain ? "refresh" : "load") rows \(range)") { context in
             PresentRows(of: arrangement, in: range, showing: properties, now: context.clock(), seen: seen)
-        } then: { model, result in
+        } done: { model, result in
             guard var entries = model.entries, entries.rowsTicket == ticket,
                 case .success(let present) = result
-            else { return [] }
+            else { return }
             entries.rowsTicket = nil
             if isAgain, !present.rows.problems.isEmpty {
                 // An unreachable server's last rows stay.
                 entries.read.made = present.rows.made
                 model.entries = entries
-                return []
+                return
             }
             entries.arrangement = present.arrangement
             // The cursor stays with its key or moves to the next row.
@@ -443,7 +437,6 @@ extension EntriesScreen {
                 entries.replaceRows(present.rows)
             }
             model.entries = entries
-            return []
         }
     }
 
@@ -512,12 +505,11 @@ extension EntriesScreen {
         let (key, archive) = (entry.key, entries.archive)
         return .ask("load value \(archive.name)/\(key) for preview") { (context) throws(SourceError) in
             if allowsUse { context.source.allowUse(of: nil, in: archive) }
-            return try ValueLoad.load(
-                key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
-        } then: { model, result in
+            return try ValueLoad.load(key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
+        } done: { model, result in
             guard model.entries?.archive == archive,
                 model.entries?.preview.key.map(ExactText.init) == ExactText(key)
-            else { return [] }
+            else { return }
             model.entries?.preview.isPending = false
             switch result {
             case .success(let load):
@@ -531,11 +523,10 @@ extension EntriesScreen {
             case .failure(let error):
                 model.entries?.preview.failed = model.now
                 // The last value stays, with its age.
-                if model.entries?.preview.since == nil { return [] }
+                if model.entries?.preview.since == nil { return }
                 model.entries?.preview.load = nil
                 model.entries?.preview.problem = error.description
             }
-            return []
         }
     }
 }

@@ -175,8 +175,7 @@ enum EntriesScreen: ScreenParts {
         if entries.isVictim(row: entries.cursor) {
             spans.append(Span("  evicted next", look[.dying]))
         }
-        return .line(
-            spans, right: Figures.position(entries.cursor, of: total(entries, model)))
+        return .line(spans, right: Figures.position(entries.cursor, of: total(entries, model)))
     }
 
     /// The number of rows, with those that aren't listed yet.

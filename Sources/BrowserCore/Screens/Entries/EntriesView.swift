@@ -211,8 +211,7 @@ enum EntriesView {
             case nil, .scan:
                 isMarked && !isGhost
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
-                    : Table.Cell(
-                        isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+                    : Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
             case .column(.key): keyCell(entry.key, pattern, look)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look, isWithheld)
@@ -380,8 +379,7 @@ enum EntriesView {
             // They free 1% of the limit or, if that is less than an average entry, one entry.
             let average = arrangement.listing.valueBytes / UInt64(max(1, arrangement.listing.count))
             let next = (summary?.diskLimit ?? 0) / 100 > average ? "next 1%" : "next"
-            right.append(
-                Span("\(look.glyphs.descending) \(next) to be evicted: \(count) ", look[.dying]))
+            right.append(Span("\(look.glyphs.descending) \(next) to be evicted: \(count) ", look[.dying]))
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: rect, look: look)

@@ -35,7 +35,7 @@ extension MessagesScreen {
             noun: ("message", "messages"), formats: ".ndjson, .json, .csv, .tsv; others as text"
         ) { (context, path, replaces) throws(SourceError) in
             let patience = SearchPatience()
-            var report = try write(context, path, replaces) { body throws(SourceError) in
+            var report = try write(path, replaces) { body throws(SourceError) in
                 try read(available, of: log, pattern, patience, context, body)
             }
             report?.givenUp = patience.givenUp
@@ -69,7 +69,7 @@ extension MessagesScreen {
 
     /// Writes rows with columns or, if the file name has no known extension, the messages as lines of text.
     private static func write(
-        _ context: QuestionContext, _ path: String, _ replaces: Bool,
+        _ path: String, _ replaces: Bool,
         _ read: @escaping ((LogLine) throws(SourceError) -> Void) throws(SourceError) -> Int?
     ) throws(SourceError) -> QueryReport? {
         guard FileFormat(fileName: path) == nil, !path.lowercased().hasSuffix(".json") else {

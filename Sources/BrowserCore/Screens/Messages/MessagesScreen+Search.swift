@@ -121,10 +121,10 @@ extension MessagesScreen {
                 next += lines.count
             }
             return found
-        } then: { (model, result: Result<LogSearch.Found?, SourceError>) in
+        } done: { (model, result: Result<LogSearch.Found?, SourceError>) in
             guard let now = model.log, now.archive == archive, now[purpose].text == text,
                 now[purpose].isPending, now[purpose].ticket == ticket
-            else { return [] }
+            else { return }
             model.log?[purpose].isPending = false
             model.log?[purpose].ticket = nil
             if let ticket { model.ends(ticket) }
@@ -138,7 +138,6 @@ extension MessagesScreen {
                 model.log?[purpose].add(([], 0), upTo: range.upperBound)
                 model.log?.readProblem = error.description
             }
-            return []
         }
     }
 
@@ -147,8 +146,7 @@ extension MessagesScreen {
     static func findNext(_ model: inout Model, toNewer: Bool) {
         guard let log = model.log else { return }
         guard log.find.isActive else {
-            return model.say(
-                "No search yet; \(Browser.keyName(model, .search)) starts one.", seconds: 3)
+            return model.say("No search yet; \(Browser.keyName(model, .search)) starts one.", seconds: 3)
         }
         let count = log.find.numbers.count
         guard count > 0 else { return }
@@ -167,8 +165,7 @@ extension MessagesScreen {
         let kept = search.dropped > 0 ? ", the latest \(Figures.count(search.numbers.count)) kept" : ""
         let index = search.count(before: log.cursor)
         let isThere =
-            purpose == .find && search.numbers.indices.contains(index)
-            && search.numbers[index] == log.cursor
+            purpose == .find && search.numbers.indices.contains(index) && search.numbers[index] == log.cursor
         let place = isThere ? "\(Figures.count(index + 1 + search.dropped)) of " : ""
         let wrapped = isThere && search.hasWrapped ? ", wrapped" : ""
         return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)\(wrapped)\(untested)"

@@ -162,14 +162,11 @@ enum MessagesScreen: ScreenParts {
             try context.source.messages(
                 count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
             ).first
-        } then: { model, result in
-            guard model.log?.archive == archive, model.overlay == nil else { return [] }
-            switch result {
-            case .success(let line?): body(line, &model)
-            case .success(nil): model.say("The message was removed.", role: .warning)
-            case .failure(let error): model.say(error.description, role: .error)
-            }
-            return []
+        } done: { model, result in
+            guard model.log?.archive == archive, model.overlay == nil, let found = model.take(result)
+            else { return }
+            guard let line = found else { return model.say("The message was removed.", role: .warning) }
+            body(line, &model)
         }
     }
 
@@ -233,13 +230,12 @@ enum MessagesScreen: ScreenParts {
         return .ask("load messages \(range) of \(archive.name)") { (context) throws(SourceError) in
             try context.source.messages(
                 count: range.count, behind: end - 1 - range.lowerBound, nextEvent: nextEvent, in: archive)
-        } then: { model, result in
-            guard model.log?.archive == archive else { return [] }
+        } done: { model, result in
+            guard model.log?.archive == archive else { return }
             model.log?.isPending = false
             // A failed request isn't repeated until another range is needed.
             model.log?.show((try? result.get()) ?? [], from: range.lowerBound, asked: range)
             model.log?.readProblem = if case .failure(let error) = result { error.description } else { nil }
-            return []
         }
     }
 
@@ -247,10 +243,7 @@ enum MessagesScreen: ScreenParts {
 
     private static func planClearing(_ model: inout Model) {
         guard let archive = model.log?.archive, let sample = model.sample(archive) else { return }
-        guard sample.entries > 0 else {
-            model.say("No messages to delete.")
-            return
-        }
+        guard sample.entries > 0 else { return model.say("No messages to delete.") }
         model.overlay = Plan(.clear, of: sample, at: archive)
     }
 }

@@ -10,8 +10,7 @@ package struct ArchiveHistory: Sendable {
         var status: ArchiveStatus
 
         func rates(since start: Sample) -> ArchiveRates {
-            ArchiveRates(
-                from: start.status, to: status, seconds: max(0.001, time.seconds(since: start.time)))
+            ArchiveRates(from: start.status, to: status, seconds: max(0.001, time.seconds(since: start.time)))
         }
     }
 

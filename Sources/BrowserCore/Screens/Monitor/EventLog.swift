@@ -284,8 +284,7 @@ struct EvictedReturns: Sendable {
 
     /// Whether the archive is full, and at least ten and a tenth of its recorded keys had been evicted before.
     func isTooSmall(_ archive: ArchiveSample) -> Bool {
-        returns >= 10 && returns * 10 >= records
-            && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
+        returns >= 10 && returns * 10 >= records && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
     /// The least disk limit that would have kept the keys, as far as the events show it. Nil if the archive isn't too small.

@@ -31,8 +31,7 @@ enum MonitorScreen: ScreenParts {
                 "watch", archive, options: ["--from-start"],
                 remark: isPart ? "Prints all events; the filter has no command." : nil)
         case .processes:
-            return .init(
-                "stats", archive, remark: "Also prints counters and sizes of the archives.")
+            return .init("stats", archive, remark: "Also prints counters and sizes of the archives.")
         case .graphs:
             return .init(
                 "stats", archive, options: ["--watch"],

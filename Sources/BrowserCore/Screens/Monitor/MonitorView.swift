@@ -104,8 +104,7 @@ enum MonitorView {
                 $0.archive.map(ExactText.init) != monitor.filter.archive.map(ExactText.init)
             }
             right += others.map { alarm in
-                Span(
-                    " \(alarm.subject(model)) \(alarm.words) ", look[alarm.isRinging ? .badge : .dim])
+                Span(" \(alarm.subject(model)) \(alarm.words) ", look[alarm.isRinging ? .badge : .dim])
             }
         case .processes where model.isOfServer, .events where model.isOfServer:
             let (count, filter) = (ServerTables.count(monitor), monitor.filter.text)
@@ -132,8 +131,7 @@ enum MonitorView {
             // On narrow screens the last facts are left out.
             if let kind = filter.kind { facts.append(Span("kind \(kind.label)", look[.accent])) }
             if !filter.text.isEmpty { facts.append(Span("filter \"\(filter.text)\"", look[.accent])) }
-            facts.append(
-                Span(isPart ? "\(Figures.count(monitor.count(model.shownEvents))) of \(all)" : all))
+            facts.append(Span(isPart ? "\(Figures.count(monitor.count(model.shownEvents))) of \(all)" : all))
             if let archive = filter.archive { facts.append(Span("of \(archive)", look[.accent])) }
             facts += model.shownEvents.missing(of: filter.archive, look)
             if monitor.follows { right.append(Span(" newest ", look[.good])) }

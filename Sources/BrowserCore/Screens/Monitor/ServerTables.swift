@@ -149,7 +149,7 @@ enum ServerTables {
         model.monitor?.isActivityPending = true
         return .ask("load clients and slow log") { (context) throws(SourceError) in
             try context.source.serverActivity()
-        } then: { model, result in
+        } done: { model, result in
             model.monitor?.isActivityPending = false
             model.monitor?.activityRead = model.now
             switch result {
@@ -160,7 +160,6 @@ enum ServerTables {
                 if isFirst, monitor.part == .events { model.monitor?.processRow = .max }
             case .failure(let error): model.monitor?.activityProblem = error.description
             }
-            return []
         }
     }
 }

@@ -39,12 +39,11 @@ extension QueryScreen {
     private static func loadProperties(of archive: ArchiveAddress) -> Effect {
         .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
             try context.source.properties(in: archive)
-        } then: { model, result in
-            guard model.query?.archive == archive, case .success(let sample) = result else { return [] }
+        } done: { model, result in
+            guard model.query?.archive == archive, case .success(let sample) = result else { return }
             model.query?.sample = sample
             model.query?.field.placeholder = QueryState.example(sample)
             retyped(&model)
-            return []
         }
     }
 
@@ -323,8 +322,7 @@ extension QueryScreen {
                 try kept(path, replaces)
             }
         }
-        let request = QueryRequest(
-            archive: query.archive, pipeline: pipeline, allowsAccesses: allowsAccesses)
+        let request = QueryRequest(archive: query.archive, pipeline: pipeline, allowsAccesses: allowsAccesses)
         var export = RowExport(amount: "all rows") { (context, path, replaces) throws(SourceError) in
             try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
         }
@@ -335,10 +333,7 @@ extension QueryScreen {
     // MARK: Explain
 
     private static func explain(_ model: inout Model) {
-        guard let answer = model.query?.answer else {
-            model.say("No result to explain.")
-            return
-        }
+        guard let answer = model.query?.answer else { return model.say("No result to explain.") }
         let picture = answer.explanation.picture(
             model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
         model.overlay = MessageBox("Query plan and timing", picture.map(\.keepingIndent))
@@ -346,8 +341,7 @@ extension QueryScreen {
 
     private static func showSwift(_ model: inout Model) {
         guard let query = model.query, let pipeline = query.pipeline else {
-            model.say("The query has a mistake.", role: .warning)
-            return
+            return model.say("The query has a mistake.", role: .warning)
         }
         let lines: [String]
         do {

@@ -7,28 +7,19 @@ extension QueryScreen {
         model.knowsEarlierQueries = true
         return .ask("load earlier queries") { (context) throws(SourceError) in
             try context.source.pastQueries()
-        } then: { model, result in
-            switch result {
-            case .success(let earlier):
-                let since = model.queryHistory
-                model.queryHistory = earlier
-                for past in since { model.queryHistory.remember(past) }
-            case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
-            }
-            return []
+        } done: { model, result in
+            guard let earlier = model.take(result, role: .warning, seconds: 10) else { return }
+            let since = model.queryHistory
+            model.queryHistory = earlier
+            for past in since { model.queryHistory.remember(past) }
         }
     }
 
     static func keep(_ past: PastQuery) -> Effect {
         .ask("keep the query \(past.text)") { (context) throws(SourceError) in
             try context.source.keep(past)
-        } then: { model, result in
-            if case .failure(let error) = result {
-                model.say(
-                    "Kept in the history for this session only: \(error.description)", role: .warning,
-                    seconds: 10)
-            }
-            return []
+        } done: { model, result in
+            _ = model.take(result, "Kept in the history for this session only: ", role: .warning, seconds: 10)
         }
     }
 

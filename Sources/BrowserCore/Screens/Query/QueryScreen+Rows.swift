@@ -53,17 +53,16 @@ extension QueryScreen {
         return .ask("mark \(targets.count) of the result", ticket: ticket) { _ in
             // Off the drawing thread: there may be a million.
             Marks(targets)
-        } then: { model, result in
+        } done: { model, result in
             model.ends(ticket)
-            guard model.query?.marking == ticket else { return [] }
+            guard model.query?.marking == ticket else { return }
             model.query?.marking = nil
             model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
             guard case .success(let marks) = result, model.query?.answered == query.answered else {
-                return []
+                return
             }
             model.query?.marks = marks
             if !isFiltered { model.say(markedAll(answer), seconds: 10) }
-            return []
         }
     }
 
@@ -93,8 +92,7 @@ extension QueryScreen {
 
     static func reverse(_ model: inout Model) {
         guard let order = model.query?.view.order else {
-            model.say("Rows are in the query's order; \(Browser.keyName(model, .sort)) sorts them.")
-            return
+            return model.say("Rows are in the query's order; \(Browser.keyName(model, .sort)) sorts them.")
         }
         sort(&model, by: QueryRows.Order(column: order.column, isDescending: !order.isDescending))
     }
@@ -150,12 +148,11 @@ extension QueryScreen {
                 if entry?.sequence != target.sequence { changes[row] = entry == nil ? .gone : .changed }
             }
             return changes
-        } then: { model, result in
-            guard model.query?.archive == archive else { return [] }
+        } done: { model, result in
+            guard model.query?.archive == archive else { return }
             model.query?.view.isChecking = false
-            guard model.query?.askedAt == asked, case .success(let changes) = result else { return [] }
+            guard model.query?.askedAt == asked, case .success(let changes) = result else { return }
             model.query?.view.changes = changes
-            return []
         }
     }
 }

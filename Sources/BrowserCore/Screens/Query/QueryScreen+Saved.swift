@@ -9,11 +9,9 @@ extension QueryScreen {
         .ask("load saved queries") { (context) throws(SourceError) in
             try context.source.savedQueries()
         } then: { model, result in
-            switch result {
-            case .success(let saved):
+            if let saved = model.take(result, role: .warning, seconds: 10) {
                 model.savedQueries = saved
                 for query in model.unkeptQueries { model.savedQueries.save(query) }
-            case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
             }
             return then(&model)
         }
@@ -63,22 +61,15 @@ extension QueryScreen {
         model.unkeptQueries.remove(query.name, of: query.archive)
         return .ask("save the query \(query.name)") { (context) throws(SourceError) in
             try context.source.save(query)
-        } then: { model, result in
-            switch result {
-            case .success:
-                do throws(QuerySyntaxError) {
-                    _ = try QueryPipeline(query.text)
-                    model.say("Saved as \(query.name).", role: .good, seconds: 3)
-                } catch {
-                    model.say("Saved as \(query.name) with its mistake: \(error)", role: .warning)
-                }
-            case .failure(let error):
-                model.unkeptQueries.save(query)
-                model.say(
-                    "Saved for this session only: \(error.description)", role: .warning,
-                    seconds: 10)
+        } done: { model, result in
+            guard model.take(result, "Saved for this session only: ", role: .warning, seconds: 10) != nil
+            else { return model.unkeptQueries.save(query) }
+            do throws(QuerySyntaxError) {
+                _ = try QueryPipeline(query.text)
+                model.say("Saved as \(query.name).", role: .good, seconds: 3)
+            } catch {
+                model.say("Saved as \(query.name) with its mistake: \(error)", role: .warning)
             }
-            return []
         }
     }
 
@@ -154,14 +145,10 @@ extension QueryScreen {
         if model.savedQueries.isEmpty { model.overlay = nil } else { showSaved(&model) }
         return .ask("forget the query \(query.name)") { (context) throws(SourceError) in
             try context.source.forget(query)
-        } then: { model, result in
-            if case .failure(let error) = result {
-                model.say(
-                    "Not deleted from the file: \(error.description)", role: .warning, seconds: 10)
-            } else {
+        } done: { model, result in
+            if model.take(result, "Not deleted from the file: ", role: .warning, seconds: 10) != nil {
                 model.say("Deleted \(query.name).", seconds: 3)
             }
-            return []
         }
     }
 }

@@ -114,7 +114,9 @@ enum StoresScreen: ScreenParts {
 
     /// Closes the connection of a store that isn't open any more.
     private static func close(_ store: String) -> Effect {
-        .ask("close \(store)") { $0.sources.close(store) } then: { _, _ in [] }.on(store)
+        .ask("close \(store)") {
+            $0.sources.close(store)
+        }.on(store)
     }
 
     static func askOther(_ model: inout Model) {
@@ -135,13 +137,8 @@ enum StoresScreen: ScreenParts {
         let effect = Effect.ask(title, ticket: ticket) { (context) throws(SourceError) in
             try context.sources.open(path, password: password)
         } then: { model, result in
-            let isWanted = model.ends(ticket)
-            switch result {
-            case .failure(let error):
-                if isWanted { model.say("Not opened: \(error.description)", role: .error) }
-                return []
-            case .success(let path): return isWanted ? show(path, &model, isOpened: true) : [close(path)]
-            }
+            guard model.ends(ticket) else { return (try? result.get()).map { [close($0)] } ?? [] }
+            return model.take(result, "Not opened: ").map { show($0, &model, isOpened: true) } ?? []
         }
         return [isServer ? effect.on(path) : effect]
     }
@@ -149,8 +146,6 @@ enum StoresScreen: ScreenParts {
     static func remember(_ path: String) -> Effect {
         .ask("remember store \(path)") { (context) throws(SourceError) in
             try context.source.noteOpened(store: path, at: context.clock())
-        } then: { _, _ in
-            []
         }
     }
 
@@ -176,9 +171,7 @@ enum StoresScreen: ScreenParts {
         return .ask("keep store \(store.path)") { (context) throws(SourceError) in
             try context.sources.source(of: store.path).setFavourite(isFavourite, store: store.path)
         } then: { model, result in
-            if case .failure(let error) = result {
-                return model.reply("Not saved: \(error.description)", role: .error)
-            }
+            guard model.take(result, "Not saved: ") != nil else { return [] }
             model.say(
                 isFavourite
                     ? "\(store.name) is a favourite: it is listed first."

@@ -140,8 +140,7 @@ extension ValueScreen {
         switch value.mode {
         case .tree:
             value.cursor = max(0, min(value.cursor, value.rowCount - 1))
-            value.top = Table.firstRow(
-                showing: value.cursor, of: value.rowCount, in: page, from: value.top)
+            value.top = Table.firstRow(showing: value.cursor, of: value.rowCount, in: page, from: value.top)
         case .text: missing = value.settleText(page: page, columns: max(1, layout.list.columns - 2))
         case .hex:
             value.top = max(0, min(value.top, value.rowCount - page))

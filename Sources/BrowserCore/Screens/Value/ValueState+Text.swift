@@ -74,7 +74,6 @@ extension ValueState {
         guard heldBytes == nil else { return nil }
         let block = offset / StoredBytes.chunk
         let last = (size + StoredBytes.chunk - 1) / StoredBytes.chunk
-        return stored.missing(
-            of: max(0, block - ValueState.blocksBefore)..<min(last, block + behind))
+        return stored.missing(of: max(0, block - ValueState.blocksBefore)..<min(last, block + behind))
     }
 }
