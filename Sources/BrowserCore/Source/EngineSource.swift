@@ -121,8 +121,7 @@ package final class EngineSource: StoreSource {
         if ServerAddress.isURL(known.path) { return StoreSummary(name: name, path: known.path) }
         if let summary = summary(ofStore: known.path, name: name) { return summary }
         guard known.isFavourite else { return nil }
-        return StoreSummary(
-            name: name, path: known.path, problem: "no store exists at \(known.path)")
+        return StoreSummary(name: name, path: known.path, problem: "no store exists at \(known.path)")
     }
 
     private func summary(ofStore path: String, name: String) -> StoreSummary? {

@@ -18,8 +18,7 @@ package final class OpenSources: Sendable {
     package init(_ first: any StoreSource) {
         self.first = first
         engine =
-            first as? EngineSource ?? (first as? ServerSource)?.remembers
-            ?? (first as? RingFileSource).map { $0.remembers ?? EngineSource() }
+            first as? EngineSource ?? first.remembers ?? (first is RingFileSource ? EngineSource() : nil)
     }
 
     /// - Parameter store: nil: the list of stores.

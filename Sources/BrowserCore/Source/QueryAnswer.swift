@@ -187,8 +187,7 @@ package struct QueryAnswer: Sendable {
                 columns[place].isNumeric = seen[place].values > 0 && seen[place].areNumbers
             }
             for place in rows.indices { rows[place].fill(upTo: columns.count) }
-            var answer = QueryAnswer(
-                plan: plan, report: report, explanation: QueryExplanation(plan, report))
+            var answer = QueryAnswer(plan: plan, report: report, explanation: QueryExplanation(plan, report))
             (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
             answer.leftOut = cells.leftOut.count
             return answer
@@ -218,8 +217,7 @@ package struct QueryAnswer: Sendable {
         private mutating func addColumns() {
             for (place, title) in cells.titles.enumerated().dropFirst(columns.count) {
                 let property = cells.property(at: place)
-                columns.append(
-                    Column(title: title, property: property, form: forms[title] ?? Form(property)))
+                columns.append(Column(title: title, property: property, form: forms[title] ?? Form(property)))
                 seen.append((0, true))
             }
         }

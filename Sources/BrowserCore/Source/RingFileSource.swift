@@ -8,7 +8,7 @@ package final class RingFileSource: StoreSource {
     package let path: String
     private let ring: RingFile
     /// Lists and remembers other stores; nil: this list has only the ring file.
-    let remembers: EngineSource?
+    package let remembers: EngineSource?
     private let state: Mutex<State>
 
     private struct State {
@@ -67,8 +67,7 @@ package final class RingFileSource: StoreSource {
         } catch {
             summary.problem = error.description
         }
-        var figures = StoreFigures(
-            archives: [summary], absence: "Ring files don't record processes.")
+        var figures = StoreFigures(archives: [summary], absence: "Ring files don't record processes.")
         (figures.isRingFile, figures.isReadOnly) = (true, true)
         return figures
     }

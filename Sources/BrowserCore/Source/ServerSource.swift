@@ -8,7 +8,7 @@ import StoreInspection
 package final class ServerSource: QueriedSource {
     private let address: ServerAddress
     private let connection: ServerConnection
-    let remembers: EngineSource
+    package let remembers: EngineSource?
     /// The store of undo records; nil without a place for it.
     private let undoFolder: String?
     /// Whether a server on another machine may be changed.
@@ -59,7 +59,7 @@ package final class ServerSource: QueriedSource {
         connection = ServerConnection(address)
     }
 
-    private init(_ other: ServerSource, remembers: EngineSource, undoFolder: String?) {
+    private init(_ other: ServerSource, remembers: EngineSource?, undoFolder: String?) {
         (address, connection) = (other.address, other.connection)
         (self.remembers, self.undoFolder, allowsWriting) = (remembers, undoFolder, other.allowsWriting)
     }
@@ -84,7 +84,7 @@ package final class ServerSource: QueriedSource {
         } catch {
             summary.problem = error.description
         }
-        var others = remembers.storesElsewhere()
+        var others = remembers?.storesElsewhere() ?? []
         if let place = others.firstIndex(where: { $0.path == summary.path }) {
             summary.isFavourite = others.remove(at: place).isFavourite
         }
@@ -199,7 +199,7 @@ package final class ServerSource: QueriedSource {
     }
 
     package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
-        try remembers.columns(of: archive)
+        try remembers?.columns(of: archive)
             ?? ChosenColumns(
                 archive: archive.name, properties: [.metadata(.type), .metadata(.encoding)], hidden: [])
     }
@@ -237,18 +237,14 @@ package final class ServerSource: QueriedSource {
         return Array(bytes[range.clamped(to: 0..<bytes.count)])
     }
 
-    package func remark(on key: String, in archive: ArchiveAddress) -> String? {
-        guard let content = seen(key, in: archive)?.content else { return nil }
-        let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
-        return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
-    }
-
-    package func typeName(of key: String, in archive: ArchiveAddress) -> String? {
-        seen(key, in: archive).flatMap { $0.facts.type == "string" ? nil : $0.facts.type }
-    }
-
-    package func memory(of key: String, in archive: ArchiveAddress) -> Int? {
-        seen(key, in: archive)?.facts.memory
+    package func serverFacts(of key: String, in archive: ArchiveAddress) -> ServerValueFacts? {
+        seen(key, in: archive).map { seen in
+            let (content, type) = (seen.content, seen.facts.type)
+            let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
+            return ServerValueFacts(
+                remark: remarks.isEmpty ? nil : remarks.joined(separator: "; "),
+                typeName: type == "string" ? nil : type, memory: seen.facts.memory)
+        }
     }
 
     private func seen(_ key: String, in archive: ArchiveAddress) -> SeenValue? {
@@ -335,13 +331,6 @@ package final class ServerSource: QueriedSource {
         do { return try PropertySample(of: source) } catch { throw SourceError("\(error)") }
     }
 
-    package func pastQueries() throws(SourceError) -> [PastQuery] { try remembers.pastQueries() }
-    package func keep(_ query: PastQuery) throws(SourceError) { try remembers.keep(query) }
-    package func savedQueries() throws(SourceError) -> [SavedQuery] { try remembers.savedQueries() }
-    package func save(_ query: SavedQuery) throws(SourceError) { try remembers.save(query) }
-    package func forget(_ query: SavedQuery) throws(SourceError) { try remembers.forget(query) }
-    package func keep(_ columns: ChosenColumns) throws(SourceError) { try remembers.keep(columns) }
-
     // MARK: Changes
 
     package var storesJSON: Bool { true }
@@ -424,12 +413,6 @@ package final class ServerSource: QueriedSource {
 
 /// Functions of stores and ring files only.
 extension ServerSource {
-    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
-        try remembers.noteOpened(store: store, at: moment)
-    }
-    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        try remembers.setFavourite(isFavourite, store: store)
-    }
     package func messages(
         count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] { [] }

@@ -8,6 +8,9 @@ import StoreInspection
 package protocol StoreSource: Sendable {
     var folder: String { get }
 
+    /// The source that keeps history and choices; nil: itself, or none.
+    var remembers: EngineSource? { get }
+
     /// Favourites, then the stores of the default folder, each sorted by name, then the last opened ones elsewhere. Empty if the
     /// folder is missing.
     func stores() throws(SourceError) -> StoreList
@@ -41,14 +44,8 @@ package protocol StoreSource: Sendable {
     func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
 
-    /// A note about a value, in one line.
-    func remark(on key: String, in archive: ArchiveAddress) -> String?
-
-    /// A server's type of a value that isn't a string.
-    func typeName(of key: String, in archive: ArchiveAddress) -> String?
-
-    /// A value's size at a server, as in its list; nil for stores, whose size is the length.
-    func memory(of key: String, in archive: ArchiveAddress) -> Int?
+    /// The facts of a server about the last value that was read; nil for stores.
+    func serverFacts(of key: String, in archive: ArchiveAddress) -> ServerValueFacts?
 
     /// Allows reading a value, or all values, although the server counts that as an access.
     /// - Parameter key: nil: all keys of the server.
@@ -166,9 +163,7 @@ extension StoreSource {
     package func change(
         _ element: ValueElement, of entry: EntryAddress, from former: [UInt8]?, to bytes: [UInt8]?
     ) throws(SourceError) -> Bool { throw SourceError("Only values of a server have elements.") }
-    package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
-    package func typeName(of key: String, in archive: ArchiveAddress) -> String? { nil }
-    package func memory(of key: String, in archive: ArchiveAddress) -> Int? { nil }
+    package func serverFacts(of key: String, in archive: ArchiveAddress) -> ServerValueFacts? { nil }
     package func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
@@ -181,15 +176,32 @@ extension StoreSource {
     func messages(
         count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
-        try messages(
-            count: count, behind: behind, nextEvent: nextEvent, limit: LogLine.limit, in: archive)
+        try messages(count: count, behind: behind, nextEvent: nextEvent, limit: LogLine.limit, in: archive)
     }
+}
+
+/// Defaults of sources that remember nothing, or by another source.
+extension StoreSource {
+    package var remembers: EngineSource? { nil }
+    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
+        try remembers?.noteOpened(store: store, at: moment)
+    }
+    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
+        try remembers?.setFavourite(isFavourite, store: store)
+    }
+    package func pastQueries() throws(SourceError) -> [PastQuery] { try remembers?.pastQueries() ?? [] }
+    package func keep(_ query: PastQuery) throws(SourceError) { try remembers?.keep(query) }
+    package func savedQueries() throws(SourceError) -> [SavedQuery] { try remembers?.savedQueries() ?? [] }
+    package func save(_ query: SavedQuery) throws(SourceError) { try remembers?.save(query) }
+    package func forget(_ query: SavedQuery) throws(SourceError) { try remembers?.forget(query) }
+    package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
+        try remembers?.columns(of: archive)
+    }
+    package func keep(_ columns: ChosenColumns) throws(SourceError) { try remembers?.keep(columns) }
 }
 
 /// Defaults of sources with messages only, as ring files.
 extension StoreSource {
-    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {}
-    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {}
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         throw .hasNoEntries
     }
@@ -224,13 +236,6 @@ extension StoreSource {
     package func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport? { throw .hasNoEntries }
-    package func pastQueries() throws(SourceError) -> [PastQuery] { [] }
-    package func keep(_ query: PastQuery) throws(SourceError) {}
-    package func savedQueries() throws(SourceError) -> [SavedQuery] { [] }
-    package func save(_ query: SavedQuery) throws(SourceError) {}
-    package func forget(_ query: SavedQuery) throws(SourceError) {}
-    package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? { nil }
-    package func keep(_ columns: ChosenColumns) throws(SourceError) {}
     package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
         .isOnlyLookedAt
     }

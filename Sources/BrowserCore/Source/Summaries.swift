@@ -91,6 +91,15 @@ package struct StoreFigures: Sendable, Hashable {
     }
 }
 
+package struct ServerValueFacts: Sendable, Hashable {
+    /// A note in one line.
+    let remark: String?
+    /// The type; nil for strings.
+    let typeName: String?
+    /// The size in bytes, as in lists.
+    let memory: Int?
+}
+
 package struct ServerActivity: Sendable, Hashable {
     package var clients: [ServerClient]
     /// The latest first.

@@ -59,8 +59,8 @@ extension ValueScreen {
             let bytes = try context.source.bytes(value.key, range: range, in: value.archive)
             let now = try context.source.entry(value.key, in: value.archive)
             return (bytes, shown.flatMap { shown in now.map { shown.isSameValue($0) } })
-        } then: { model, result in
-            guard shows(value, model), model.value?.stored.pending == chunks else { return [] }
+        } done: { model, result in
+            guard shows(value, model), model.value?.stored.pending == chunks else { return }
             model.value?.stored.pending = nil
             var bytes: [UInt8] = []
             switch result {
@@ -70,7 +70,6 @@ extension ValueScreen {
             case .failure(let error): model.value?.problem = error.description
             }
             model.value?.stored.take(bytes, chunks, of: size)
-            return []
         }
     }
 
@@ -114,14 +113,12 @@ extension ValueScreen {
         model.value?.isHistoryPending = true
         return .ask("load history of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
             try context.source.history(of: value.key, in: value.archive)
-        } then: { model, result in
-            guard shows(value, model) else { return [] }
+        } done: { model, result in
+            guard shows(value, model) else { return }
             model.value?.isHistoryPending = false
             if case .success(let history) = result {
-                model.value?.history = model.events.completing(
-                    history, of: value.key, in: value.archive.name)
+                model.value?.history = model.events.completing(history, of: value.key, in: value.archive.name)
             }
-            return []
         }
     }
 
@@ -159,9 +156,9 @@ package struct ValueLoad: Sendable {
         let wanted = entry.valueBytes <= limit ? entry.valueBytes : min(limit, ValueContent.headLimit)
         guard let head = try source.bytes(key, range: 0..<wanted, in: archive) else { return nil }
         let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
+        let facts = source.serverFacts(of: key, in: archive)
         return ValueLoad(
-            entry: entry, content: content, head: head, remark: source.remark(on: key, in: archive),
-            typeName: source.typeName(of: key, in: archive),
-            size: source.memory(of: key, in: archive) ?? entry.valueBytes)
+            entry: entry, content: content, head: head, remark: facts?.remark, typeName: facts?.typeName,
+            size: facts?.memory ?? entry.valueBytes)
     }
 }
