@@ -46,9 +46,7 @@ extension Archive {
     }
 
     /// The size of a removal that can be undone for a full ten minutes, regardless of later writes.
-    public func undoBudget() throws(StorageError) -> UndoBudget {
-        try UndoWindow(engine()).undoBudget
-    }
+    public func undoBudget() throws(StorageError) -> UndoBudget { try UndoWindow(engine()).undoBudget }
 
     /// Undoes an action, or the latest: restores values, expiry times, owners and positions in the order of recency. Entries that
     /// were recorded again stay unchanged, and their former versions are never restored. If the limit has no space for all,

@@ -82,9 +82,9 @@ struct StatusReader: ArchiveOperation {
         return total
     }
 
-    func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
+    func processes() -> [AttachedProcess] {
         let liveness = engine.liveness
-        return index.processes.attached.filter(isWanted).map { slot in
+        return index.processes.attached.map { slot in
             AttachedProcess(
                 pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
                 isAlive: liveness.isAlive(slot), hits: slot.hits, misses: slot.misses,

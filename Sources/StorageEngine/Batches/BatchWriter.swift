@@ -11,7 +11,7 @@ struct BatchWriter: ArchiveOperation {
         }
     }
 
-    private static let evictionsInFrame = 4096
+    fileprivate static let evictionsInFrame = 4096
 
     private func apply(
         _ section: borrowing ArchiveSection, _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
@@ -98,9 +98,7 @@ struct BatchWriter: ArchiveOperation {
             victims.append(number)
             bytes -= Int(slot.valueBytes)
         }
-        guard bytes <= limit else {
-            throw section.miscounted()
-        }
+        guard bytes <= limit else { throw section.miscounted() }
         return victims
     }
 
@@ -108,7 +106,7 @@ struct BatchWriter: ArchiveOperation {
         _ section: borrowing ArchiveSection, _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) {
         let index = section.index
-        let frameBytes = plan.frameBytes(evictionsInFrame: BatchWriter.evictionsInFrame)
+        let frameBytes = plan.frameBytes
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
         guard total <= BatchHeader.maximumFrameBytes else {
             throw .batchTooLarge(
@@ -220,11 +218,11 @@ private struct BatchPlan {
     var firstStamp: UInt64
     var time: Int64
 
-    func frameBytes(evictionsInFrame: Int) -> (count: Int, sum: Int) {
+    var frameBytes: (count: Int, sum: Int) {
         var count = changes.count
         var sum = changes.reduce(0) { $0 + $1.frameBytes }
-        for start in stride(from: 0, to: victims.count, by: evictionsInFrame) {
-            let named = min(evictionsInFrame, victims.count - start)
+        for start in stride(from: 0, to: victims.count, by: BatchWriter.evictionsInFrame) {
+            let named = min(BatchWriter.evictionsInFrame, victims.count - start)
             let size = FrameExtension.partBytes(BatchPart.bytes) + FrameExtension.evictionBytes(named)
             sum += Frame.bytes(key: 0, extension: size, value: 0)
             count += 1

@@ -127,9 +127,7 @@ extension ArchiveEngine {
         }
     }
 
-    private func isChanging(since head: Location) -> Bool {
-        index.head != head || index.lockOwner != 0
-    }
+    private func isChanging(since head: Location) -> Bool { index.head != head || index.lockOwner != 0 }
 
     private func bearableEntries() throws(StorageError) -> Int {
         var bytes = 0

@@ -70,9 +70,7 @@ struct LogAccount {
     }
 
     func concern(with frame: Frame, at location: Location) -> Concern {
-        guard kind != .log, frame.keyBytes > 0, frame.evictions.isEmpty else {
-            return .always
-        }
+        guard kind != .log, frame.keyBytes > 0, frame.evictions.isEmpty else { return .always }
         return key(of: frame, at: location) == 0 ? .none : .ofKey
     }
 

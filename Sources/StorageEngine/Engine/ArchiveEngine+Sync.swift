@@ -24,9 +24,7 @@ extension ArchiveEngine {
     private func lead() throws(StorageError) {
         let target = index.head
         let start = synced
-        guard index.state != .syncFailed else {
-            throw .syncFailed(path: folder.path)
-        }
+        guard index.state != .syncFailed else { throw .syncFailed(path: folder.path) }
         var number = max(start.segment, index.oldestSegment)
         while number <= target.segment {
             // A removed segment needs no sync: its live frames were synced elsewhere before it was removed.
@@ -67,15 +65,13 @@ extension ArchiveEngine {
         }
     }
 
-    private var intervalNanoseconds: Int64 {
-        Int64(max(index.syncTenths, 1)) * 100_000_000
-    }
+    private var intervalNanoseconds: Int64 { Int64(max(index.syncTenths, 1)) * 100_000_000 }
 
     /// Pause until the task runs again: short enough to notice that another process shortened the interval.
     private var taskNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     func beginSyncing() throws(StorageError) {
-        // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
+        // The closure holds a strong reference until ``Syncing/end()``; a weak one would slow down the retains of every put.
         try syncing.begin(after: taskNanoseconds) { self.syncIfDue() }
     }
 
@@ -110,10 +106,6 @@ extension ArchiveEngine {
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
 
-    func endSyncing() {
-        syncing.end()
-        if index.durability == .interval { try? synchronize(upTo: index.head) }
-    }
 }
 
 extension FileDescriptor {

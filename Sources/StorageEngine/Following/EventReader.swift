@@ -117,9 +117,7 @@ struct EventReader: ArchiveOperation {
 
     private func key(at location: Location, tag: UInt32) -> String? {
         let found: String?? = engine.withFrame(at: location) { frame in
-            guard frame.keyBytes > 0, engine.hash.tag(frame.key) == tag else {
-                return nil
-            }
+            guard frame.keyBytes > 0, engine.hash.tag(frame.key) == tag else { return nil }
             return String(decoding: frame.key, as: UTF8.self)
         }
         return found ?? nil

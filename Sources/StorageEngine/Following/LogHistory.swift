@@ -146,8 +146,7 @@ private struct KeyTrace {
         if isPresent, frame.sequence == sequence { return location = place }
         guard !isCopy || changes.isEmpty else { return }
         // An update keeps the creation time.
-        let isUpdate =
-            isPresent ? frame.created == created : changes.isEmpty && frame.created != frame.time
+        let isUpdate = isPresent ? frame.created == created : changes.isEmpty && frame.created != frame.time
         take(frame, at: place)
         (isPresent, group) = (true, 0)
         if isCopy { return addCopy(frame, until: frame.time) }

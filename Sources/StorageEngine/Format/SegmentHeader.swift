@@ -62,9 +62,7 @@ struct SegmentHeader: Equatable {
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }
 
-    static func fileName(_ segment: UInt32) -> String {
-        segment.hexadecimal + ".segment"
-    }
+    static func fileName(_ segment: UInt32) -> String { segment.hexadecimal + ".segment" }
 
     static func number(ofFileName name: String) -> UInt32? {
         var name = name

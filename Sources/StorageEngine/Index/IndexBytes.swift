@@ -58,9 +58,7 @@ struct IndexBytes: @unchecked Sendable {
 
     // MARK: The capacity
 
-    @inline(__always) var claimedCapacity: UInt32 {
-        word32(IndexLayout.entryCapacityOffset)
-    }
+    @inline(__always) var claimedCapacity: UInt32 { word32(IndexLayout.entryCapacityOffset) }
 
     @inline(__always) private func holds(_ number: UInt32) -> Bool {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
@@ -129,8 +127,7 @@ struct IndexBytes: @unchecked Sendable {
     }
 
     func deadlineGroup(_ group: Int) -> UnsafeMutableRawPointer {
-        assert(0..<IndexLayout.deadlineGroups ~= group)
-        return base + IndexLayout.deadlineGroupsOffset + 8 * group
+        base + IndexLayout.deadlineGroupsOffset + 8 * min(max(group, 0), IndexLayout.deadlineGroups - 1)
     }
 
     @inline(__always) func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {

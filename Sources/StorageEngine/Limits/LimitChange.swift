@@ -50,8 +50,6 @@ struct LimitChange: ArchiveOperation {
                 engine.yieldLock()
             }
         }
-        if LogCleaner(engine).hasPendingCompaction {
-            LogCleaner(engine).finishPendingCompaction()
-        }
+        if LogCleaner(engine).hasPendingCompaction { LogCleaner(engine).finishPendingCompaction() }
     }
 }

@@ -178,8 +178,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).
     package func soundKey(at index: Int) throws(StorageError) -> String? {
-        try StorageError.nilIf(\.isCorrupted, presentKey(at: index))
-            ?? nil
+        try StorageError.nilIf(\.isCorrupted, presentKey(at: index)) ?? nil
     }
 
     /// Like ``presentMetadata(at:)``, but `nil` for a damaged entry. Verifies a larger entry than 4,096 bytes in part.

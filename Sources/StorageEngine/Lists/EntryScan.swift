@@ -320,12 +320,8 @@ package final class EntryScan {
 
     // The bytes are valid until the next `advance()`; all are empty unless `read()` returned `present`.
 
-    package var keyBytes: UnsafeRawBufferPointer {
-        frame?.key ?? .empty
-    }
-    package var valueBuffer: UnsafeRawBufferPointer {
-        frame?.value ?? .empty
-    }
+    package var keyBytes: UnsafeRawBufferPointer { frame?.key ?? .empty }
+    package var valueBuffer: UnsafeRawBufferPointer { frame?.value ?? .empty }
     package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
     package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }
     package var owner: String? { frame?.ownerName }

@@ -52,7 +52,7 @@ struct ChangingLog {
             crashPoint(.segmentBegun)
             try writeHeader(file, number, oldest: oldest)
             try AddressPressure.relieved(
-                log.locked { (mapped) throws(StorageError) in
+                log.mapped.withLock { (mapped) throws(StorageError) in
                     try log.publish(number, file, bytes: bytes, room: room, &mapped)
                     beginAppending(to: number, file, &mapped)
                 })
@@ -80,7 +80,7 @@ struct ChangingLog {
         // A copied file may have holes. Files without holes reserve nothing here: on a full disk that could fail.
         let bytes = log.view(pin).bytes
         if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
-        try log.locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }
+        log.mapped.withLock { beginAppending(to: segment, file, &$0) }
         return pin
     }
 
@@ -98,7 +98,9 @@ struct ChangingLog {
         let present = try file.status().bytes
         if present < bytes { try file.extend(from: present, to: bytes) }
         _ = try AddressPressure.relieved(
-            log.locked { (mapped) throws(StorageError) in try log.learnSize(pin.segment, file, &mapped) })
+            log.mapped.withLock { (mapped) throws(StorageError) in
+                try log.learnSize(pin.segment, file, &mapped)
+            })
         guard log.view(pin).bytes >= bytes else {
             throw .corrupted(path: file.path, offset: 0, reason: "another file has taken the segment's place")
         }

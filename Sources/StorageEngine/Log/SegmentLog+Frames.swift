@@ -42,9 +42,7 @@ extension SegmentLog {
     /// Upper bound for the entries in a log with these segments, given the size of the smallest frame.
     func mostEntries(in numbers: [UInt32]) throws(StorageError) -> Int {
         var bytes = 0
-        for number in numbers {
-            bytes += min(try fileBytes(of: number), Frame.maximumValueBytes)
-        }
+        for number in numbers { bytes += min(try fileBytes(of: number), Frame.maximumValueBytes) }
         return bytes / Frame.bytes(key: 1, extension: 0, value: 0)
     }
 

@@ -12,25 +12,18 @@ typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 
 /// Mappings are as long as their files, or as growing files may soon be. Even a too long file never extends into another segment.
 extension SegmentLog {
-    /// `room`: size in bytes to which the file may soon grow.
-    func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
+    func map(_ segment: UInt32) throws(StorageError) {
         try AddressPressure.relievedEarly(
-            locked { (mapped) throws(StorageError) in
+            mapped.withLock { (mapped) throws(StorageError) in
                 guard table[segment].pointee.number.load(ordering: .relaxed) != segment else { return }
                 let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
                 try checkBelonging(file, segment)
                 let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
-                try publish(segment, file, bytes: bytes, room: room, &mapped)
+                try publish(segment, file, bytes: bytes, room: 0, &mapped)
             })
     }
 
-    func locked<Value: Sendable>(
-        _ body: (inout MappedSegments) throws(StorageError) -> Value
-    ) throws(StorageError) -> Value {
-        try mapped.withLock { (mapped) throws(StorageError) -> Value in try body(&mapped) }
-    }
-
-    /// `bytes`: size of the part of the file that belongs to the segment.
+    /// `bytes`: size of the part of the file that belongs to the segment. `room`: size to which the file may soon grow.
     func publish(
         _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int, _ mapped: inout MappedSegments
     ) throws(StorageError) {
@@ -51,7 +44,7 @@ extension SegmentLog {
     /// Maps bytes that another process has appended to a pinned segment; `false` if its file was unlinked, so growth can't be seen.
     @discardableResult func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved(
-            locked { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) })
+            mapped.withLock { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) })
     }
 
     @discardableResult func learnSize(

@@ -8,7 +8,7 @@ final class SegmentLog: Sendable {
     let writable: Bool
     let table: SegmentTable
     /// The mapped segments, by number. The mutex also serialises mapping and releasing.
-    let mapped = Guarded(MappedSegments(by: <))
+    let mapped = GuardedReference(MappedSegments(by: <))
     let released = Guarded<[MappedSegment]>([])
     let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows; older ones have been released.
@@ -50,9 +50,7 @@ final class SegmentLog: Sendable {
     }
 
     /// `nil` if the segment isn't part of the log, or, unlike ``SegmentLog/pinIfPresent(_:)``, can't be mapped now.
-    @inline(__always) func pin(_ segment: UInt32) -> Pin? {
-        pinIfMapped(segment) ?? pinSlowly(segment)
-    }
+    @inline(__always) func pin(_ segment: UInt32) -> Pin? { pinIfMapped(segment) ?? pinSlowly(segment) }
 
     @inline(__always) private func pinIfMapped(_ segment: UInt32) -> Pin? {
         let slot = table[segment]

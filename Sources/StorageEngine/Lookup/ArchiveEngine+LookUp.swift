@@ -294,8 +294,6 @@ extension ArchiveEngine {
     /// Verifies a frame's checksum: damage must cause an error, never a wrong value.
     @inline(__always) func verify(_ entry: FoundEntry) throws(StorageError) {
         let seed = Frame.seed(segmentSeed: entry.pin.seed, offset: entry.location.offset)
-        guard entry.frame.passesChecksum(seed: seed) else {
-            throw log.damagedEntry(at: entry.location)
-        }
+        guard entry.frame.passesChecksum(seed: seed) else { throw log.damagedEntry(at: entry.location) }
     }
 }

@@ -5,14 +5,10 @@ extension ArchiveEngine {
     /// after it has released the lock. At level `process` it costs four relaxed loads if no entry expires.
     @inline(__always) func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
-        if index.hasDeadlines || index.tombstoneCount != 0
-            || isCompactionDue.load(ordering: .relaxed)
-        {
+        if index.hasDeadlines || index.tombstoneCount != 0 || isCompactionDue.load(ordering: .relaxed) {
             scheduleMaintenance()
         }
-        if index.isEverSynced {
-            try finishChangeSlowly()
-        }
+        if index.isEverSynced { try finishChangeSlowly() }
     }
 
     @inline(never) private func finishChangeSlowly() throws(StorageError) {
@@ -28,9 +24,7 @@ extension ArchiveEngine {
 
     /// Called after each change (``ArchiveEngine/finishChange()``): starts the background task, or schedules it earlier.
     @inline(never) func scheduleMaintenance() {
-        if LogCleaner(self).hasPendingCompaction {
-            LogCleaner(self).finishPendingCompaction()
-        }
+        if LogCleaner(self).hasPendingCompaction { LogCleaner(self).finishPendingCompaction() }
         let due = maintenanceDue.load(ordering: .relaxed)
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)

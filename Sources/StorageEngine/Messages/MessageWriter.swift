@@ -25,9 +25,7 @@ struct MessageWriter: ArchiveOperation {
             throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
         }
         // Every message's frame contains this location, and a rebuild of the index relies on it.
-        guard index.firstMessage <= index.head,
-            index.firstMessage != .none || index.entryCount == 0
-        else {
+        guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
             throw index.contradiction(
                 at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
             )
@@ -148,8 +146,7 @@ struct MessageWriter: ArchiveOperation {
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         // An empty ring may also have files to remove.
         guard
-            removal.entries > 0 || index.oldestSegment < index.head.segment
-                || section.isNewestSegmentLong
+            removal.entries > 0 || index.oldestSegment < index.head.segment || section.isNewestSegmentLong
         else {
             return removal
         }

@@ -15,7 +15,8 @@ struct ArchiveClosing: ArchiveOperation {
         log.unmapReleased()
         // If the lock wasn't available, earlier waiters have timed out too.
         let isAlone = engine.gate.isLeft(within: hasLeft ? ArchiveLock.patienceNanoseconds : 1_000_000)
-        engine.endSyncing()
+        engine.syncing.end()
+        if index.durability == .interval { try? engine.synchronize(upTo: index.head) }
         // Otherwise the last thread inside the gate unlocks the file when it leaves.
         guard isAlone else { return }
         if hasLeft { markAsClean() }

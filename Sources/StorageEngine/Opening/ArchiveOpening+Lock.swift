@@ -8,13 +8,6 @@ extension ArchiveOpening {
         options.locking == .automatic && Namespaces.processes == 0 ? .fileLock : options.locking.resolved
     }
 
-    func makeLock(_ index: IndexView) throws(StorageError) -> ArchiveLock {
-        if index.locking == .fileLock {
-            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveFile.lock), index)
-        }
-        return ArchiveLock(of: index)
-    }
-
     /// Changes the lock to one that this process can use, if no other process has the archive open.
     func adaptLock(of memory: IndexMemory, isAlone: Bool) throws(StorageError) {
         let index = IndexView(memory)

@@ -22,11 +22,6 @@ extension ArchiveOpening {
 
     private static let mostLooksAtIndex = 100
 
-    /// The log tail according to the index, if the index belongs to this archive.
-    var claimedHead: Location? {
-        get throws(StorageError) { try ownIndex()?.1.head }
-    }
-
     /// Process number of a live process that has the archive open for writing, if the index names one.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(),
@@ -38,7 +33,8 @@ extension ArchiveOpening {
             .identity.pid
     }
 
-    private func ownIndex() throws(StorageError) -> (FileDescriptor, IndexHeader)? {
+    /// The index and its header, which may be replaced; `nil` unless it belongs to this archive.
+    func ownIndex() throws(StorageError) -> (file: FileDescriptor, header: IndexHeader)? {
         guard let file = try openIfPresent(ArchiveFile.index, writable: false) else { return nil }
         guard let header = try IndexHeader(file), header.state == .ready || header.state == .replaced,
             isOwn(header, of: file, try file.status())

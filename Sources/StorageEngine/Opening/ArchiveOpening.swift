@@ -42,7 +42,10 @@ struct ArchiveOpening {
     ) throws(StorageError) -> ArchiveEngine {
         let isWriter = role.attachment != nil
         let index = IndexView(memory)
-        let lock = isWriter ? try makeLock(index) : ArchiveLock(of: index)
+        let lock =
+            isWriter && index.locking == .fileLock
+            ? ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveFile.lock), index)
+            : ArchiveLock(of: index)
         let log: SegmentLog
         if let known {
             log = known
@@ -96,7 +99,10 @@ struct ArchiveOpening {
     /// Takes a handle's lock for the first time, and releases the slots of crashed processes. Requires the open lock.
     private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
-        section.releaseDeadProcessSlots(isAlone: isAlone)
+        let liveness = engine.liveness
+        for slot in engine.index.processes.attached where isAlone || !liveness.isAlive(slot) {
+            section.leave(slot)
+        }
         try section.followDescriptor(mayEvict: purpose == .writing)
         return section
     }

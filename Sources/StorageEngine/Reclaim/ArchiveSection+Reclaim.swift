@@ -5,9 +5,7 @@ import SystemC
 extension ArchiveSection {
     @inline(__always) func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
-        if used > SpaceBudget(engine).grantedSegmentBytes,
-            used > SpaceBudget(engine).leastSegmentBytes
-        {
+        if used > SpaceBudget(engine).grantedSegmentBytes, used > SpaceBudget(engine).leastSegmentBytes {
             reclaimSlowly(share: 8 * bytes + 1024)
         }
     }
@@ -32,9 +30,7 @@ extension ArchiveSection {
             work += done
         }
         // Other threads may be waiting for the lock: the rest becomes pending compaction, unless a thread is already doing it.
-        if LogCleaner(engine).exceedsBound(index.segmentBytes),
-            !LogCleaner(engine).isCompactionClaimed
-        {
+        if LogCleaner(engine).exceedsBound(index.segmentBytes), !LogCleaner(engine).isCompactionClaimed {
             LogCleaner(engine).deferCompaction()
         }
     }
@@ -169,9 +165,7 @@ extension ArchiveSection {
         } catch {
             return nil
         }
-        guard let next = found else {
-            return abandon(pin.segment) ? 4096 : nil
-        }
+        guard let next = found else { return abandon(pin.segment) ? 4096 : nil }
         index.setCleaner(Location(segment: pin.segment, offset: next))
         return next - offset
     }

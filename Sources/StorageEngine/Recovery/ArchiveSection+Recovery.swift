@@ -235,23 +235,12 @@ extension ArchiveSection {
         engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
     }
 
-    /// Counts an action's missing entries, so that an undo reports them as skipped. Reclaiming drops them if they are
-    /// overwritten, or if the action's record is discarded.
-    func countMissingEntries() {
-        for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
-            line.setMissing(UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0))
-        }
-    }
 }
 
 /// Slots of the process table. Processes release their slots at closing; other processes release those of crashed ones.
 extension ArchiveSection {
-    /// Clears the slots of processes that ended without closing, or all with `isAlone`, and removes entries that only these held.
-    func releaseDeadProcessSlots(isAlone: Bool) {
-        let liveness = engine.liveness
-        for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }
-    }
 
+    /// Clears the slot of a process, and removes entries that only it held.
     func leave(_ slot: ProcessSlot) {
         if slot.memoryBytes != 0 || index.residency.isUsed {
             for number in 1...max(1, index.usedEntries)

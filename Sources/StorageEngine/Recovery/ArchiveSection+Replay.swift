@@ -75,9 +75,7 @@ extension ArchiveSection {
         }
         if !frame.isCopy { index.adjust(.appendedBytes, by: frame.bytes) }
         let sequence = min(frame.sequence, Frame.latestStamp)
-        if sequence > index.sequence {
-            index.setSequence(sequence)
-        }
+        if sequence > index.sequence { index.setSequence(sequence) }
         index.touches.raiseStamps(above: frame.recency)
     }
 
@@ -85,9 +83,7 @@ extension ArchiveSection {
     private func removeEntries(
         namedIn frame: Frame, undo note: RemovalNote?, _ place: Location
     ) throws(StorageError) {
-        for location in frame.evictions {
-            try removeEntry(at: location, note, place, by: frame)
-        }
+        for location in frame.evictions { try removeEntry(at: location, note, place, by: frame) }
     }
 
     private func removeEntry(
@@ -273,7 +269,10 @@ extension ArchiveSection {
         findings.damaged += try log.missing(among: numbers).count
         index.setSegmentBytes(segmentBytes)
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
-        countMissingEntries()
+        // An undo reports an action's missing entries as skipped. Reclaiming drops overwritten ones, and those of a discarded record.
+        for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
+            line.setMissing(UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0))
+        }
         applyUndoBudget()
         dropTombstones(most: .max)
         compactAfterRebuild()

@@ -48,9 +48,7 @@ struct IndexSoundness: ArchiveOperation {
             sequence = max(sequence, min(frame.sequence, Frame.latestStamp))
             offset += frame.bytes
         }
-        guard offset == index.head.offset, sequence <= index.sequence else {
-            return false
-        }
+        guard offset == index.head.offset, sequence <= index.sequence else { return false }
         return wasInterrupted || log.validFrame(pin, at: offset) == nil
     }
 

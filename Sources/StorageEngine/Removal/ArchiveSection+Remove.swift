@@ -51,8 +51,7 @@ extension ArchiveSection {
         var removal = Removal(entries: 0, bytes: 0)
         var parts: [UInt32: [UInt32]] = [:]
         for number in numbers {
-            parts[try UndoWindow(engine).action(expiring: number, among: actions), default: []]
-                .append(number)
+            parts[try UndoWindow(engine).action(expiring: number, among: actions), default: []].append(number)
         }
         for (group, part) in parts {
             // An undo is about to restore the entry's former expiry time.

@@ -37,7 +37,7 @@ struct ArchiveRepair {
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
         var repair = ArchiveRepair(
             folder: folder, name: name, identity: descriptor.identity, kind: descriptor.configuration.kind,
-            knownHead: loss == nil ? try known?.claimedHead : nil,
+            knownHead: loss == nil ? try known?.ownIndex()?.header.head : nil,
             evidence: try PriorIndexEvidence(folder, descriptor, forRepair: true))
         for conflict in conflicts { repair.report(conflict) }
         try folder.unlink(ArchiveFile.newIndex)

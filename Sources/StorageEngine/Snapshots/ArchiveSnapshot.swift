@@ -176,9 +176,7 @@ public final class ArchiveSnapshot: Sendable {
 
     func frame(at number: Int) throws(StorageError) -> Frame {
         let location = items[number].location
-        guard let frame = segments.frame(at: location) else {
-            throw damaged(at: location)
-        }
+        guard let frame = segments.frame(at: location) else { throw damaged(at: location) }
         return frame
     }
 }

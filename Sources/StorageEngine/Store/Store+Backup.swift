@@ -119,9 +119,7 @@ extension Store {
         var configuration = try archive.configuration()
         // Another process may have lowered the limit since.
         configuration.diskLimit = configuration.diskLimit.map { max($0, snapshot.valueBytes) }
-        if let problem = try archive.problem() {
-            report.damaged.append("\(archive.name): \(problem)")
-        }
+        if let problem = try archive.problem() { report.damaged.append("\(archive.name): \(problem)") }
         var making = configuration
         // Copies without syncs, and syncs once at the end.
         making.durability = .process

@@ -42,9 +42,7 @@ package enum Clock {
     /// The wall clock's lead in whole ms, constant until it is set, so an expiry time always has the same date. Some hundred ns.
     static func wallOffset() -> Int64 {
         #if DEBUG
-        if let hand {
-            return hand.wall.load(ordering: .relaxed) &- hand.boot.load(ordering: .relaxed)
-        }
+        if let hand { return hand.wall.load(ordering: .relaxed) &- hand.boot.load(ordering: .relaxed) }
         #endif
         let measured = cp_wall_offset()
         let known = offset.load(ordering: .relaxed)

@@ -22,9 +22,7 @@ struct Deadlines<Right> {
         index.memory.deadlineRows(ofChunk: chunk).map { $0 + 8 * IndexLayout.deadlineRows }
     }
 
-    private func group(_ group: Int) -> UnsafeMutableRawPointer {
-        index.memory.deadlineGroup(min(max(group, 0), IndexLayout.deadlineGroups - 1))
-    }
+    private func group(_ group: Int) -> UnsafeMutableRawPointer { index.memory.deadlineGroup(group) }
 
     private var all: UnsafeMutableRawPointer { index.memory.field(IndexLayout.nextDeadlineOffset) }
 

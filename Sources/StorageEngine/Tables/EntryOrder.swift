@@ -10,9 +10,7 @@ struct EntryOrder {
 
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
-    @inline(__always) var leastRecent: UInt32 {
-        index.tombstoneCount == 0 ? oldEnd : leastVisible()
-    }
+    @inline(__always) var leastRecent: UInt32 { index.tombstoneCount == 0 ? oldEnd : leastVisible() }
 
     /// Resumes where the last search ended, so hidden entries are skipped once. Invariant: no entry behind that one is visible.
     @inline(never) private func leastVisible() -> UInt32 {
@@ -66,9 +64,7 @@ struct EntryOrder {
     @inline(__always) func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         let newer = slot.newer
         let older = slot.older
-        if index.leastVisible == number {
-            index.setLeastVisible(newer)
-        }
+        if index.leastVisible == number { index.setLeastVisible(newer) }
         if let neighbour = index.entry(newer) {
             if neighbour.older != number { index.declareDamaged() }
             neighbour.setOlder(older)

@@ -24,8 +24,7 @@ struct UndoTable<Right> {
     }
 
     var lines: [UndoLine<Right>] {
-        (0..<IndexLayout.undoLines).map { self[$0] }.filter { $0.group != 0 }
-            .sorted { $0.group > $1.group }
+        (0..<IndexLayout.undoLines).map { self[$0] }.filter { $0.group != 0 }.sorted { $0.group > $1.group }
     }
 
     var isEmpty: Bool { (0..<IndexLayout.undoLines).allSatisfy { self[$0].group == 0 } }

@@ -26,9 +26,7 @@ struct UndoLog: ArchiveOperation {
         defer { EntryRemover(engine).keepRemovalReserve() }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
-        if line.isOfDeadlines {
-            return try undoDeadlines(line, outcome, progress)
-        }
+        if line.isOfDeadlines { return try undoDeadlines(line, outcome, progress) }
         return try undoRemoval(line, outcome)
     }
 
@@ -246,9 +244,7 @@ struct UndoLog: ArchiveOperation {
             }
             left -= min(left, UInt64(slot.valueBytes))
         }
-        guard !victims.isEmpty else {
-            throw section.miscounted()
-        }
+        guard !victims.isEmpty else { throw section.miscounted() }
         try evict(section, victims, &outcome)
         return order
     }

@@ -181,8 +181,7 @@ extension ArchiveSection {
         }
         var number: UInt64 = 1
         if index.head != .none {
-            number =
-                UInt64(index.head.segment) + UInt64(SegmentLayout.slots(forFramesTo: index.head.offset))
+            number = UInt64(index.head.segment) + UInt64(SegmentLayout.slots(forFramesTo: index.head.offset))
         }
         let needed = UInt64(SegmentLayout.slots(forBytes: bytes))
         let slots = UInt64(SegmentLayout.slots)
