@@ -5,13 +5,10 @@ final class TemporaryFile {
     /// Bytes buffered before a system call.
     private static let block = 64 << 10
 
-    private let descriptor: Int32
+    private let file: UnsafeMutablePointer<FILE>
+    private let buffer: UnsafeMutablePointer<CChar>
     private let budget: TemporaryBudget
-    private var collected: [UInt8] = []
     private(set) var written = 0
-    // Reading.
-    private var window: [UInt8] = []
-    private var windowStart = 0
     private var place = 0
 
     /// - Throws: if no file can be created in `$TMPDIR`, or if that is unset or empty in `/tmp`.
@@ -21,80 +18,56 @@ final class TemporaryFile {
         if folder.isEmpty { folder = "/tmp" }
         var path = Array((folder + "/vellum-query-XXXXXX").utf8CString)
         // mkstemp creates it with permissions for its owner only.
-        descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { throw .noTemporaryFile(folder: folder, reason: Self.reason(errno)) }
+        let descriptor = mkstemp(&path)
+        guard descriptor >= 0, let file = fdopen(descriptor, "w+") else {
+            throw .noTemporaryFile(folder: folder, reason: Self.reason(errno))
+        }
         unlink(path)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        buffer = .allocate(capacity: Self.block)
+        setvbuf(file, buffer, _IOFBF, Self.block)
+        self.file = file
     }
 
     deinit {
-        close(descriptor)
+        fclose(file)
+        buffer.deallocate()
         budget.release(written)
     }
 
     func append(_ record: [UInt8]) throws(QueryError) {
-        let length = UInt32(record.count)
-        withUnsafeBytes(of: length.littleEndian) { collected.append(contentsOf: $0) }
-        collected.append(contentsOf: record)
-        if collected.count >= Self.block { try flush() }
-    }
-
-    private func flush() throws(QueryError) {
-        guard !collected.isEmpty else { return }
-        try budget.take(collected.count)
-        var done = 0
-        while done < collected.count {
-            let count = collected.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(written + done))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .temporaryFileFailed(reason: Self.reason(errno)) }
-            done += count
+        try budget.take(4 + record.count)
+        written += 4 + record.count
+        var length = UInt32(record.count).littleEndian
+        guard fwrite(&length, 4, 1, file) == 1, fwrite(record, 1, record.count, file) == record.count else {
+            throw failure
         }
-        written += collected.count
-        collected.removeAll(keepingCapacity: true)
     }
 
     /// Ends writing, and starts reading.
     func rewind() throws(QueryError) {
-        try flush()
-        collected = []
-        (window, windowStart, place) = ([], 0, 0)
+        guard fseek(file, 0, SEEK_SET) == 0 else { throw failure }
+        place = 0
     }
 
     /// Nil after the last record.
     func next() throws(QueryError) -> [UInt8]? {
         guard place < written else { return nil }
-        let head = try bytes(at: place, count: 4)
-        let length = Int(head.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) })
-        let record = try bytes(at: place + 4, count: length)
-        place += 4 + length
-        return Array(record)
+        var length: UInt32 = 0
+        guard fread(&length, 4, 1, file) == 1 else { throw failure }
+        let count = Int(UInt32(littleEndian: length))
+        let record = [UInt8](unsafeUninitializedCapacity: count) {
+            $1 = fread($0.baseAddress, 1, count, file)
+        }
+        guard record.count == count else { throw failure }
+        place += 4 + count
+        return record
     }
 
-    private func bytes(at offset: Int, count: Int) throws(QueryError) -> ArraySlice<UInt8> {
-        if offset < windowStart || offset + count > windowStart + window.count {
-            window = try read(at: offset, count: min(max(count, Self.block), written - offset))
-            windowStart = offset
-        }
-        return window[(offset - windowStart)..<(offset - windowStart + count)]
-    }
-
-    private func read(at offset: Int, count: Int) throws(QueryError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let read = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset + done))
-            }
-            if read < 0, errno == EINTR { continue }
-            guard read > 0 else {
-                throw .temporaryFileFailed(
-                    reason: read == 0 ? "it has become shorter" + Self.otherFolder : Self.reason(errno))
-            }
-            done += read
-        }
-        return bytes
+    private var failure: QueryError {
+        let isShort = feof(file) != 0
+        return .temporaryFileFailed(
+            reason: isShort ? "it has become shorter" + Self.otherFolder : Self.reason(errno))
     }
 
     private static let otherFolder = "; set TMPDIR to another folder"
