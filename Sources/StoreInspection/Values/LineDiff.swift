@@ -71,29 +71,18 @@ package struct LineDiff: Sendable, Hashable {
             return old.map { line(.removed, $0) } + new.map { line(.added, $0) }
         }
         let change = new.difference(from: old)
-        let gone = Set(change.removals.map(LineDiff.place))
-        let came = Set(change.insertions.map(LineDiff.place))
-        var lines: [Line] = []
-        var (place, other) = (0, 0)
-        while place < old.count || other < new.count {
-            if place < old.count, gone.contains(place) {
-                lines.append(line(.removed, old[place]))
-                place += 1
-            } else if other < new.count, came.contains(other) {
-                lines.append(line(.added, new[other]))
-                other += 1
-            } else {
-                lines.append(line(.kept, old[place]))
-                (place, other) = (place + 1, other + 1)
+        var lines = old.map { line(.kept, $0) }
+        for case .remove(let place, let bytes, _) in change.removals { lines[place] = line(.removed, bytes) }
+        // `other` lines of the new text are before `index`.
+        var (index, other) = (0, 0)
+        for case .insert(let place, let bytes, _) in change.insertions {
+            while other < place || index < lines.count && lines[index].kind == .removed {
+                if lines[index].kind != .removed { other += 1 }
+                index += 1
             }
+            lines.insert(line(.added, bytes), at: index)
         }
         return lines
-    }
-
-    private static func place(_ change: CollectionDifference<ArraySlice<UInt8>>.Change) -> Int {
-        switch change {
-        case .insert(let place, _, _), .remove(let place, _, _): place
-        }
     }
 
     private static func shortened(_ all: [Line], context: Int) -> [Line] {

@@ -36,7 +36,7 @@ struct CompactCommand: ParsableCommand {
             do {
                 let before = try compact(name, of: store)
                 // On tmpfs, for example, an index releases its blocks only when it is closed.
-                let after = try status(name, of: store)
+                let after = try store.archive(named: name).status()
                 try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
                 if after.undoBytes > 0, !giveUpUndo {
                     Narration.say(
@@ -66,11 +66,5 @@ struct CompactCommand: ParsableCommand {
         }
         progress.finish()
         return before
-    }
-
-    private func status(_ name: String, of store: Store) throws -> ArchiveStatus {
-        let archive = try store.archive(named: name)
-        defer { archive.close() }
-        return try archive.status()
     }
 }
