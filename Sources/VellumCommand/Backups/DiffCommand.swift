@@ -39,8 +39,8 @@ struct DiffCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.openForLooking()
-        let output = OutputWriter()
-        let comparison = Comparison(output: output, isJSON: rows.json)
+        let comparison = Comparison()
+        comparison.isJSON = rows.json
         if let other {
             let second = try Store.open(
                 at: other, mode: .readOnly, createIfMissing: false, options: .forLooking)
@@ -51,7 +51,7 @@ struct DiffCommand: ParsableCommand {
         } else if let first, let second {
             try comparison.compare(first, of: store, with: second, of: store)
         }
-        try output.flush()
+        try comparison.output.flush()
         let differences = Figures.count(comparison.differences, "difference", "differences")
         var equal = [Figures.count(comparison.equal, "entry", "entries")]
         if comparison.equalMessages > 0 {
@@ -83,8 +83,8 @@ private final class Comparison {
         var sign: String { self == .removed ? "-" : self == .added ? "+" : "~" }
     }
 
-    let output: OutputWriter
-    let isJSON: Bool
+    let output = OutputWriter()
+    var isJSON = false
     var namesArchives = false
     private(set) var differences = 0
     private(set) var equal = 0
@@ -94,17 +94,8 @@ private final class Comparison {
     private(set) var damage: [String] = []
     private var known: [ExactText: Set<ExactText>] = [:]
 
-    init(output: OutputWriter, isJSON: Bool) {
-        self.output = output
-        self.isJSON = isJSON
-    }
-
     func compare(_ name: String, of store: Store, with other: String, of second: Store) throws {
         let (one, two) = (try archive(name, of: store), try archive(other, of: second))
-        defer {
-            one?.close()
-            two?.close()
-        }
         guard one != nil || two != nil else {
             throw StorageError.noSuchArchive(name: name, store: store.path)
         }

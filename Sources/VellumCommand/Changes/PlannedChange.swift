@@ -43,17 +43,9 @@ struct PlannedChange: Sendable {
         // An interrupted change is reported with its undo command.
         Interruption.collect()
         let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
-        let outcome = carried.outcome
-        report(outcome, archive.name)
-        if Interruption.isRequested, let stopped = carried.stopped {
-            throw CommandFailure("interrupted: " + stopped, status: Interruption.status)
-        }
-        if case .noSpace? = outcome.failure, let stopped = carried.stopped {
-            throw CommandFailure(stopped, status: .storeFailure)
-        }
-        if let failure = outcome.failure { throw failure }
+        try report(carried) { wayBack(from: carried.outcome, $0, in: archive.name) }
         try end(plan)
-        if outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
+        if carried.outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
             throw CommandFailure(nil, status: absence)
         }
     }
@@ -162,17 +154,31 @@ struct PlannedChange: Sendable {
         return selection.keys.isEmpty ? "\(archive) is empty" : nil
     }
 
-    private func report(_ outcome: PlanOutcome, _ archive: String) {
+    /// Reports a change with the way to undo it. Throws if it is incomplete.
+    func report(_ carried: Carried<PlanOutcome>, wayBack: (ReversibleAction) -> String) throws {
+        let outcome = carried.outcome
         for remark in outcome.remarks(listing: Self.listedKeys) { Narration.complain(remark) }
-        Narration.say(self.action.summary(of: outcome))
+        if outcome.entries > 0 || outcome.action == nil { Narration.say(action.summary(of: outcome)) }
         if let finality = outcome.finality { Narration.complain(finality) }
-        guard let action = outcome.action else { return }
+        if let action = outcome.action { Narration.say(wayBack(action)) }
+        switch (outcome.failure, carried.stopped) {
+        case (_, let stopped?) where Interruption.isRequested:
+            throw CommandFailure("interrupted: " + stopped, status: Interruption.status)
+        case (nil, let stopped?), (.noSpace?, let stopped?):
+            throw CommandFailure(stopped, status: .storeFailure)
+        case (let failure?, _): throw failure
+        case (nil, nil): break
+        }
+    }
+
+    private func wayBack(from outcome: PlanOutcome, _ action: ReversibleAction, in archive: String) -> String
+    {
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
         let reasons = "the others were in memory only or restored, or the disk was full"
         let rest =
             action.entries < outcome.entries
             ? " (\(Figures.count(action.entries)) of \(Figures.count(outcome.entries)); \(reasons))" : ""
         let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
-        Narration.say("to undo it\(rest)\(bound): \(command)")
+        return "to undo it\(rest)\(bound): \(command)"
     }
 }

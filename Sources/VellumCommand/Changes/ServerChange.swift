@@ -47,26 +47,18 @@ struct ServerChange {
             plan.timedAction, on: targets, in: try database.connection.traits().run,
             checkpoint: { _ in !Interruption.isRequested },
             meeting: try stillMeant(), readsAccesses: try readsAccesses())
-        let outcome = carried.outcome
-        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
-        if outcome.entries > 0 || outcome.action == nil { Narration.say(plan.action.summary(of: outcome)) }
-        if let action = outcome.action {
+        let hasChanged = carried.outcome.entries > 0
+        try plan.report(carried) { action in
             let command = ShellWord.vellum(
                 "undo", [selection.archive, "\(action.id)"],
                 options: selection.remote.write ? ["--write"] : [],
                 store: database.server.forCommands)
-            Narration.say(
-                (outcome.entries > 0
-                    ? "to undo it, for ten minutes on this machine: "
-                    : "if keys were changed nevertheless, this undoes it for ten minutes: ") + command)
+            return
+                (hasChanged
+                ? "to undo it, for ten minutes on this machine: "
+                : "if keys were changed nevertheless, this undoes it for ten minutes: ") + command
         }
-        if let stopped = carried.stopped {
-            if Interruption.isRequested {
-                throw CommandFailure("interrupted: \(stopped)", status: Interruption.status)
-            }
-            throw CommandFailure(stopped, status: .storeFailure)
-        }
-        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+        if !hasChanged { throw CommandFailure(nil, status: .nothing) }
     }
 
     /// The condition's query. An empty selection yields the keys without their values.

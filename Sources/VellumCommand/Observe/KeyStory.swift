@@ -31,9 +31,7 @@ struct KeyStory: Sendable {
             progress.finish()
         }
         log = found
-        var names: [Int32: String] = [:]
-        for process in try archive.processes() { names[process.pid] = process.name }
-        self.names = names
+        names = Dictionary(try archive.processes().map { ($0.pid, $0.name) }) { $1 }
     }
 
     /// The expiry time of an expired entry that hasn't been removed yet.
@@ -88,16 +86,12 @@ struct KeyStory: Sendable {
         for holder in standing?.holders ?? [] {
             text += "heldBy\t\(holder.pid)\t\(TerminalSafe.column(holder.name))\n"
         }
-        func add(_ cells: [(name: String, value: StoreInspection.Cell)]) {
-            text += cells.map(\.value.plain).joined(separator: "\t") + "\n"
+        func lines(_ rows: [[(name: String, value: StoreInspection.Cell)]]) -> String {
+            rows.map { $0.map(\.value.plain).joined(separator: "\t") + "\n" }.joined()
         }
-        text += "\n"
-        for event in history.events { add(cells(of: event)) }
-        if let log, !log.changes.isEmpty {
-            text += "\n"
-            for change in log.changes { add(cells(of: change)) }
-        }
-        return text
+        text += "\n" + lines(history.events.map(cells))
+        guard let log, !log.changes.isEmpty else { return text }
+        return text + "\n" + lines(log.changes.map(cells))
     }
 
     private func cells(of change: LogHistory.Change) -> [(name: String, value: StoreInspection.Cell)] {
