@@ -88,7 +88,7 @@ extension QueryPredicate {
                 // An absent count differs from every number.
                 if case .absent = item { return Truth(relation == .notEqual) }
                 guard let count = try item.count() else { return sight.unknown(item) }
-                return Truth(relation.holds(count < number ? -1 : count > number ? 1 : 0))
+                return Truth(relation.holds(count, number))
             }
         case .isIn(let property, let literals):
             let literals = literals.map { bound($0, of: property) }

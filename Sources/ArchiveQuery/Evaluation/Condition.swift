@@ -111,7 +111,7 @@ private final class IntegerComparison: Comparison {
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
         if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.smallInteger(at: place) {
             sight.note(.number)
-            return Truth(relation.holds(stored < number ? -1 : stored > number ? 1 : 0))
+            return Truth(relation.holds(stored, number))
         }
         return try super.test(row)
     }

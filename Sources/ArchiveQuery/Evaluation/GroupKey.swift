@@ -119,31 +119,18 @@ package enum GroupKey: Sendable, Hashable {
     var sortedKind: KindSet { kind == .nan ? .number : kind }
 
     /// True for bytes, lists, maps and other kinds.
-    package var isCollection: Bool { (4...7).contains(rank) }
-
-    private var rank: Int {
-        switch self {
-        case .boolean: 0
-        case .number: 1
-        case .date: 2
-        case .text, .key: 3
-        case .bytes: 4
-        case .list: 5
-        case .map: 6
-        case .other: 7
-        case .nan: 8
-        case .absent: 9
-        }
-    }
+    package var isCollection: Bool { !kind.isDisjoint(with: [.bytes, .list, .map, .other]) }
 
     /// Negative if `left` is first, positive if `right` is. Booleans, numbers, dates, texts, bytes, lists, maps, other kinds; NaN
     /// and absent values are last in both directions. Lists and maps compare by the first difference, then by length.
     package static func compare(_ left: GroupKey, _ right: GroupKey, isDescending: Bool = false) -> Int {
         let (first, second) = (left.rank, right.rank)
-        if first >= 8 || second >= 8 { return first - second }
+        if max(first, second) >= KindSet.nan.rawValue { return first - second }
         let order = first == second ? compareAlike(left, right) : first - second
         return isDescending ? -order : order
     }
+
+    private var rank: Int { kind.isEmpty ? .max : Int(kind.rawValue) }
 
     private static func compareAlike(_ left: GroupKey, _ right: GroupKey) -> Int {
         switch (left, right) {

@@ -1,10 +1,11 @@
 struct KindSet: OptionSet, Hashable {
     let rawValue: UInt16
 
+    // In sort order.
     static let boolean = KindSet(rawValue: 1)
     static let number = KindSet(rawValue: 2)
-    static let text = KindSet(rawValue: 4)
-    static let date = KindSet(rawValue: 8)
+    static let date = KindSet(rawValue: 4)
+    static let text = KindSet(rawValue: 8)
     static let bytes = KindSet(rawValue: 16)
     static let list = KindSet(rawValue: 32)
     static let map = KindSet(rawValue: 64)
@@ -16,10 +17,7 @@ struct KindSet: OptionSet, Hashable {
     /// A value that is no list, where a condition is about elements.
     static let unlisted = KindSet(rawValue: 2048)
     /// All single kinds, in sort order.
-    static let each: [KindSet] = [
-        .boolean, .number, .date, .text, .bytes, .list, .map, .other, .comparable, .nan, .quotient,
-        .unlisted,
-    ]
+    static let each = (0..<12).map { KindSet(rawValue: 1 << $0) }
 
     /// Kinds with a number of elements, for `count` and `is empty`.
     static let collections: KindSet = [.text, .bytes, .list, .map]

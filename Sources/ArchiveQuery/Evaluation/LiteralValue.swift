@@ -118,19 +118,10 @@ extension QueryRelation {
     var isOrder: Bool { self != .equal && self != .notEqual }
 
     /// `order`: negative for less, 0 for equal, positive for greater.
-    @inline(__always)
-    func holds(_ order: Int) -> Bool {
-        switch self {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
-        }
-    }
+    @inline(__always) func holds(_ order: Int) -> Bool { holds(order, 0) }
 
-    func holds(_ left: Double, _ right: Double) -> Bool {
+    @inline(__always)
+    func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
         switch self {
         case .equal: left == right
         case .notEqual: left != right
