@@ -5,7 +5,7 @@ import Testing
 
 /// Exchanges files in both directions with a program that was written from the format's description alone.
 @Suite struct ReaderTests {
-    private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
+    static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
 
     private func other(_ arguments: [String]) throws -> [[Data]?] {
@@ -100,8 +100,6 @@ import Testing
             try read(1_000, &random)
             files += 2_000
         } while Date() < end
-        var figures = Figures("ring files both ways")
-        figures.add("files", files)
-        figures.report()
+        Figures("ring files both ways", ["files": files]).report()
     }
 }

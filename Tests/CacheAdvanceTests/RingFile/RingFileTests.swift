@@ -206,12 +206,9 @@ import Testing
         }
     }
 
-    private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
-        .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
-
     /// Compares with the Python reader, written from the format's description alone, if Python is installed.
     private func expect(_ images: [[UInt8]: [[UInt8]]], in folder: Folder) throws {
-        guard let python = RingFileTests.python else { return }
+        guard let python = ReaderTests.python else { return }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Reader/ring.py").path
         let all = Array(images)
@@ -350,15 +347,6 @@ import Testing
         for count in [0, 1, 2, 1_000] {
             let last = try ring.news(after: ring.cursor(beforeLast: count))
             #expect(last.messages == Array(try ring.messages().suffix(count)) && !last.someMayBeLost)
-        }
-    }
-
-    private struct SeededGenerator: RandomNumberGenerator {
-        var state: UInt64
-        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (state ^ state >> 29) &* 0xBF58_476D_1CE4_E5B9
         }
     }
 }
