@@ -41,8 +41,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         var died: Set<CrashPoint> = []
         func worker(_ role: String, _ point: CrashPoint, _ passing: Int) async throws -> [String] {
-            let worker = try Worker(
-                ["crash", folder.store, "A", role, point.rawValue, String(passing), plan.locking], in: folder)
+            let worker = try folder.worker("crash", "A", role, point.rawValue, String(passing), plan.locking)
             let (status, lines) = try await worker.finish()
             if status & 0x7f == SIGKILL {
                 died.insert(point)
@@ -148,9 +147,7 @@ import Testing
     @Test("an observer hides the entries of a segment whose removal was interrupted")
     func interruptedRemoval() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let worker = try Worker(
-            ["crash", folder.store, "A", "run", CrashPoint.segmentDropped.rawValue, "1", "robust"], in: folder
-        )
+        let worker = try folder.worker("crash", "A", "run", CrashPoint.segmentDropped.rawValue, "1", "robust")
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
         let name = "A full"
         let archive = try folder.archive(name, mode: .readOnly)
@@ -165,21 +162,18 @@ import Testing
     func diesWhileDiscarding() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .collection)
-        for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
+        for number in 0..<200 { try archive.put(repeated(1, 100), forKey: "\(number)") }
         let planned = try archive.planned(stride(from: 0, to: 200, by: 2).map(String.init))
         #expect(try archive.carryOut(.delete, on: planned).action?.entries == 100)
         archive.close()
-        let worker = try Worker(
-            ["discard", folder.store, "A", "1", CrashPoint.tombstoneDropped.rawValue, "50"], in: folder)
+        let worker = try folder.worker("discard", "A", "1", CrashPoint.tombstoneDropped.rawValue, "50")
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
         let again = try folder.archive()
         let undone = try again.undo()?.entries
         #expect(undone == nil || undone == 100)
         try again.expectValid()
         let keys = try again.entries().keys.sorted()
-        again.close()
-        try folder.removeIndex("A")
-        #expect(try folder.archive().entries().keys.sorted() == keys)
+        #expect(try folder.reopen(again).entries().keys.sorted() == keys)
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))

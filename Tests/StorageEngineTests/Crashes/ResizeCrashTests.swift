@@ -30,13 +30,10 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
         let archive = try store.archive(named: "A", orCreate: .cache(Self.limits.before))
-        let value = [UInt8](repeating: 3, count: 1_000)
+        let value = repeated(3, 1_000)
         for number in 0..<2_100 { try archive.put(value, forKey: "before \(number)") }
-        let worker = try Worker(
-            [
-                "resize", folder.store, "A", "1", "\(Self.limits.after)", death.point.rawValue,
-                "\(death.passing)",
-            ], in: folder)
+        let worker = try folder.worker(
+            "resize", "A", "1", "\(Self.limits.after)", death.point.rawValue, "\(death.passing)")
         let (status, lines) = try await worker.finish()
         #expect(status & 0x7f == SIGKILL || lines.last == "done", "\(death): \(lines)")
         for number in 0..<200 {

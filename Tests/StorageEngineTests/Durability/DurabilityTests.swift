@@ -52,7 +52,7 @@ import Testing
         let archiveFolder = folder.store + "/A.archive"
         for number in 0..<20 {
             log.clear()
-            try archive.put([UInt8](repeating: 1, count: 30_000), forKey: "\(number)")
+            try archive.put(repeated(1, 30_000), forKey: "\(number)")
             var pending: Set<String> = []
             var segmentsSynced = 0
             for event in log.all {
@@ -73,9 +73,7 @@ import Testing
     func syncedBeforeRemoval(durability: Durability) throws {
         let (_, archive) = try archive(folder, durability)
         let log = EventLog(under: folder.path)
-        for number in 0..<80 {
-            try archive.put([UInt8](repeating: UInt8(number), count: 40_000), forKey: "\(number % 3)")
-        }
+        for number in 0..<80 { try archive.put(repeated(UInt8(number), 40_000), forKey: "\(number % 3)") }
         var isSynced = false
         var removed = 0
         let events = log.all
@@ -232,10 +230,8 @@ import Testing
         for durability in [Durability.interval(seconds: 2.5), .interval(seconds: 6553), .process] {
             let archive = try folder.archive()
             try archive.setDurability(durability)
-            archive.close()
-            try folder.removeIndex("A")
-            let again = try Store.open(at: folder.store)
-            #expect(try again.archive(named: "A").configuration().durability == durability)
+            let again = try folder.reopen(archive)
+            #expect(try again.configuration().durability == durability)
             again.close()
         }
         #expect(throws: StorageError.self) {
@@ -262,27 +258,18 @@ import Testing
         // On this thread: a task may be resumed seconds after its sleep is over.
         #expect(holds { log.syncedSegments > 0 })
         #expect(ContinuousClock.now - begin < .seconds(8))
-        for number in 0..<4000 { try stopped.put([UInt8](repeating: 1, count: 1000), forKey: "k\(number)") }
+        for number in 0..<4000 { try stopped.put(repeated(1, 1000), forKey: "k\(number)") }
         #expect(ContinuousClock.now - begin < .seconds(9))
         let own = EventLog(under: folder.store + "/A.archive")
         flock(file, LOCK_UN)
         #expect(try await eventually(within: 10) { own.syncedSegments > 0 }, "its own sync")
     }
 
-    private func failure(of body: () throws(StorageError) -> Void) -> StorageError? {
-        do throws(StorageError) {
-            try body()
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test("a failed sync stops changes until every process has closed the archive")
     func failedSync() async throws {
         let (store, archive) = try archive(folder, .full)
         try archive.put([1], forKey: "before")
-        let worker = try Worker(["write", folder.store, "A", "5"], in: folder)
+        let worker = try folder.worker("write", "A", "5")
         #expect(try await eventually(within: 10) { try archive.entries().count > 5 }, "the other process")
         let plan = FaultPlan(
             .fails(EIO), call: .sync, under: folder.store + "/A.archive/", number: 1, isLasting: false)
@@ -292,9 +279,9 @@ import Testing
         // The other process may sync what this one wrote; sooner or later this one leads.
         var error: StorageError?
         for number in 0..<1000 where error == nil {
-            error = failure(of: { () throws(StorageError) in
+            do throws(StorageError) {
                 try archive.put([2], forKey: "during \(number)")
-            })
+            } catch let failure { error = failure }
         }
         #expect(error == stopped)
         #expect(throws: stopped) { try archive.put([3], forKey: "after") }
@@ -305,7 +292,7 @@ import Testing
         let (status, lines) = try await worker.finish()
         #expect(status != 0 && lines.last?.contains("to the medium failed") == true, "\(lines.last ?? "")")
         // Not even a new process may go on while the old index is in use.
-        let late = try Worker(["write", folder.store, "A", "6"], in: folder)
+        let late = try folder.worker("write", "A", "6")
         let (lateStatus, lateLines) = try await late.finish()
         #expect(lateStatus != 0 && lateLines.last?.contains("to the medium failed") == true)
         let acknowledged = lines.filter { $0 == "<" }.count

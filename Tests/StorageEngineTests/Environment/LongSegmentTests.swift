@@ -10,7 +10,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .collection)
-        for number in 0..<300 { try archive.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
+        for number in 0..<300 { try archive.put(repeated(5, 1000), forKey: "key \(number)") }
         archive.close()
         segments = try folder.segments()
     }
@@ -29,21 +29,18 @@ import Testing
         #expect(truncate(folder.archivePath("A", name), 300 << 20) == 0)
         if rebuilding { try folder.removeIndex("A") }
         for mode in [AccessMode.readOnly, .readWrite] {
-            let archive = try folder.archive(mode: mode)
-            try expectAll(archive, "\(mode)")
-            let report = try archive.check()
-            #expect(!report.clean && report.problems.contains { $0.contains(name) }, "\(report.problems)")
-            archive.close()
+            try folder.withArchive(mode: mode) { archive in
+                try expectAll(archive, "\(mode)")
+                let problems = try archive.check().problems
+                #expect(problems.contains { $0.contains(name) }, "\(problems)")
+            }
         }
-        let store = try Store.open(at: folder.store)
-        let report = try store.repair(archiveNamed: "A")
-        #expect(report.problems.contains { $0.contains(name) }, "\(report.problems)")
-        let archive = try store.archive(named: "A")
+        let problems = try folder.repair().problems
+        #expect(problems.contains { $0.contains(name) }, "\(problems)")
+        let archive = try folder.archive()
         try expectAll(archive, "repaired")
         try archive.put([1], forKey: "more")
-        let after = try archive.check()
-        #expect(after.clean, "\(after.problems)")
-        store.close()
+        #expect(try archive.check().problems == [])
     }
 }
 
@@ -54,7 +51,7 @@ import Testing
     func cutBetweenFrames(behindHeader: Bool, mode: AccessMode) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let making = try folder.archive(creating: .collection)
-        for number in 0..<300 { try making.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
+        for number in 0..<300 { try making.put(repeated(5, 1000), forKey: "key \(number)") }
         making.close()
         let name = try #require(try folder.segments().first)
         // A frame: 48 bytes, key and value, and up to the next multiple of 8.
@@ -68,14 +65,11 @@ import Testing
         #expect(
             report.problems.contains { $0.contains(name) && $0.contains("its end is missing") }, "\(report)")
         archive.close()
-        let again = try Store.open(at: folder.store)
-        let repaired = try again.repair(archiveNamed: "A")
-        #expect(repaired.problems.contains { $0.contains(name) }, "\(repaired.problems)")
-        let mended = try again.archive(named: "A")
-        #expect(try mended.entries().count == kept)
-        try mended.put([1], forKey: "more")
-        let after = try mended.check()
-        #expect(after.clean, "\(after.problems)")
-        again.close()
+        let problems = try folder.repair().problems
+        #expect(problems.contains { $0.contains(name) }, "\(problems)")
+        let repaired = try folder.archive()
+        #expect(try repaired.entries().count == kept)
+        try repaired.put([1], forKey: "more")
+        #expect(try repaired.check().problems == [])
     }
 }

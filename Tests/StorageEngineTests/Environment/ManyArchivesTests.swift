@@ -98,11 +98,11 @@ import Testing
         let store = try Store.open(at: folder.store, mode: .readOnly)
         let plan = FaultPlan(
             .fails(EACCES), call: .exists, under: folder.archivePath("A5", ""), number: 1, isLasting: true)
-        SystemFaults.install(plan)
-        defer { SystemFaults.remove(plan) }
-        #expect(try store.archiveNames().count == 12)
-        #expect(throws: StorageError.permissionDenied(path: folder.archivePath("A5", "descriptor"))) {
-            try store.archive(named: "A5")
+        try withFaults(plan) { () throws in
+            #expect(try store.archiveNames().count == 12)
+            #expect(throws: StorageError.permissionDenied(path: folder.archivePath("A5", "descriptor"))) {
+                try store.archive(named: "A5")
+            }
         }
     }
 
@@ -115,15 +115,15 @@ import Testing
             let plan = FaultPlan(
                 .fails(EMFILE), call: .open, under: folder.store + "/New.archive", number: number,
                 isLasting: false)
-            SystemFaults.install(plan)
-            defer { SystemFaults.remove(plan) }
-            let error = try #require(#expect(throws: StorageError.self) { try store.archive(named: "New") })
+            let error = withFaults(plan) {
+                #expect(throws: StorageError.self) { try store.archive(named: "New") }
+            }
             guard plan.injected > 0 else {
                 #expect(number > 2)
                 #expect(error == .noSuchArchive(name: "New", store: folder.store))
                 return
             }
-            #expect(error.description.contains("ulimit -n"), "\(error)")
+            #expect(error?.description.contains("ulimit -n") == true, "\(String(describing: error))")
         }
     }
 
@@ -132,12 +132,7 @@ import Testing
         #expect(try !Store.isStore(at: folder.path))
         #expect(try !Store.isStore(at: folder.path + "/none"))
         let plan = FaultPlan(.fails(ENFILE), call: .open, under: folder.store, number: 1, isLasting: true)
-        SystemFaults.install(plan)
-        defer { SystemFaults.remove(plan) }
-        #expect(
-            throws: StorageError.limitReached(operation: "open", path: folder.store, limit: .openFilesOfAll)
-        ) {
-            try Store.isStore(at: folder.store)
-        }
+        let error = StorageError.limitReached(operation: "open", path: folder.store, limit: .openFilesOfAll)
+        withFaults(plan) { #expect(throws: error) { try Store.isStore(at: folder.store) } }
     }
 }

@@ -14,7 +14,7 @@ import Testing
         for number in 0..<archives {
             let archive = try store.archive(named: "A\(number)", orCreate: .collection)
             for entry in 0..<entries {
-                try archive.put([UInt8](repeating: UInt8(entry & 255), count: bytes), forKey: "key \(entry)")
+                try archive.put(repeated(UInt8(entry & 255), bytes), forKey: "key \(entry)")
             }
             archive.close()
         }

@@ -7,9 +7,7 @@ import Testing
 @Suite struct SegmentNumberTests {
     private func fill(_ folder: TemporaryFolder, count: Int = 200) throws {
         let archive = try folder.archive(creating: .collection)
-        for number in 0..<count {
-            try archive.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)")
-        }
+        for number in 0..<count { try archive.put(repeated(5, 1000), forKey: "key \(number)") }
         archive.close()
     }
 
@@ -62,7 +60,7 @@ import Testing
         var refusal: StorageError?
         for place in 0..<40_000 {
             do throws(StorageError) {
-                try archive.put([UInt8](repeating: 6, count: 1000), forKey: "more \(place)")
+                try archive.put(repeated(6, 1000), forKey: "more \(place)")
                 stored += 1
             } catch {
                 refusal = error
@@ -88,13 +86,9 @@ import Testing
         let newest = try #require(folder.segments().last)
         let higher = try renumber(folder, newest, to: 1000)
         let archive = try folder.archive()
-        for key in ["newer", "new"] { try archive.put([UInt8](repeating: 6, count: 100_000), forKey: key) }
+        for key in ["newer", "new"] { try archive.put(repeated(6, 100_000), forKey: key) }
         let numbers = try folder.segments()
         #expect(numbers.firstIndex(of: higher).map { $0 < numbers.count - 1 } == true, "\(numbers)")
-        archive.close()
-        try folder.removeIndex("A")
-        let again = try Store.open(at: folder.store)
-        #expect(try again.archive(named: "A").peek("new")?.count == 100_000)
-        again.close()
+        #expect(try folder.reopen(archive).peek("new")?.count == 100_000)
     }
 }

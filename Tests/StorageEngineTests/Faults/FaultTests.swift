@@ -12,10 +12,8 @@ import Testing
     private func calls(of call: SystemCall?, locking: LockingMode) throws -> Int {
         let folder = try TemporaryFolder(inMemory: true)
         let counter = FaultPlan(.fails(EIO), call: call, under: folder.path, number: .max, isLasting: false)
-        SystemFaults.install(counter)
         let workload = FaultWorkload(folder, locking: locking)
-        workload.run()
-        SystemFaults.remove(counter)
+        withFaults(counter) { workload.run() }
         #expect(workload.errors == [], "without a fault there is no error")
         try workload.verify("no fault")
         return counter.seen
@@ -26,10 +24,8 @@ import Testing
     ) throws -> FaultWorkload {
         let folder = try TemporaryFolder(inMemory: true)
         let plan = FaultPlan(effect, call: call, under: folder.path, number: number, isLasting: isLasting)
-        SystemFaults.install(plan)
         let workload = FaultWorkload(folder, locking: locking)
-        workload.run()
-        SystemFaults.remove(plan)
+        withFaults(plan) { workload.run() }
         try workload.verify(
             "\(effect) from call \(number) of \(call?.rawValue ?? "any kind"), \(isLasting ? "lasting" : "once")"
         )
@@ -55,10 +51,7 @@ import Testing
         for number in 1...count {
             let workload = try fail(
                 .fails(ENOSPC), .allocate, number: number, isLasting: isLasting, locking: .fileLock)
-            #expect(
-                workload.errors.allSatisfy {
-                    if case .noSpace = $0 { true } else { false }
-                }, "\(workload.errors)")
+            #expect(workload.errors.allSatisfy { $0.isNoSpace }, "\(workload.errors)")
             failures += workload.errors.isEmpty ? 0 : 1
         }
         // Not all: some segments are begun only for reclaiming.
@@ -98,10 +91,11 @@ import Testing
             let store = try Store.open(at: folder.store)
             let plan = FaultPlan(
                 .fails(ENOSPC), call: call, under: folder.path, number: number, isLasting: true)
-            SystemFaults.install(plan)
-            let made = try? store.archive(named: "New", orCreate: .cache())
-            let isStored = made.map { (try? $0.put([1], forKey: "a")) != nil } ?? false
-            SystemFaults.remove(plan)
+            let made = withFaults(plan) {
+                let made = try? store.archive(named: "New", orCreate: .cache())
+                return made.map { (try? $0.put([1], forKey: "a")) != nil }
+            }
+            let isStored = made ?? false
             if made == nil {
                 #expect(try store.archiveNames() == [], "call \(number): a partial archive is listed")
             }
@@ -120,10 +114,10 @@ import Testing
             let folder = try TemporaryFolder(inMemory: true)
             let configuration = ArchiveConfiguration.cache(300_000)
             let filled = try folder.archive("Tiny", creating: configuration)
-            for key in 0..<9_000 { try filled.put([UInt8](repeating: 1, count: 30), forKey: "\(key)") }
+            for key in 0..<9_000 { try filled.put(repeated(1, 30), forKey: "\(key)") }
             let archive = try folder.reopen(filled, rebuilding: false)
             let before = try archive.status().footprint
-            let large = [UInt8](repeating: 2, count: 299_000)
+            let large = repeated(2, 299_000)
             let plan = FaultPlan(
                 .fails(EMFILE), call: call, under: folder.path, number: number, isLasting: true)
             let isStored = withFaults(plan) { (try? archive.put(large, forKey: "large")) != nil }

@@ -150,7 +150,7 @@ final class FaultWorkload {
     }
 
     private func append(_ size: Int) {
-        let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: messages.count), count: size)
+        let bytes = repeated(UInt8(truncatingIfNeeded: messages.count), size)
         messages.append((bytes, false))
         let isDone = attempt { () throws(StorageError) in _ = try archive("Log").append(bytes) }
         messages[messages.count - 1].isAcknowledged = isDone
@@ -160,9 +160,7 @@ final class FaultWorkload {
     private func live() {
         let keys = (0..<6).map { "key \($0)" }
         for action in [PlannedAction.delete, .expireNow, .setLifetime(.zero)] { removeAndUndo(action, keys) }
-        for number in 0..<4 {
-            put([UInt8](repeating: 5, count: 40), "owned \(number)", EntryAttributes(owner: "someone"))
-        }
+        for number in 0..<4 { put(repeated(5, 40), "owned \(number)", EntryAttributes(owner: "someone")) }
         _ = change(["owned 3": nil]) { () throws(StorageError) in
             _ = try archive("Collection").setLifetime(.zero, forKey: "owned 3")
         }
@@ -196,25 +194,23 @@ final class FaultWorkload {
     /// Creates a store; puts new, overwriting and evicting entries; deletes; reopens; rebuilds; sets limits; and writes
     /// enough to begin, extend, reclaim and remove segments.
     func run() {
-        for number in 0..<6 { put([UInt8](repeating: UInt8(number), count: 300), "key \(number)") }
-        for number in 0..<8 { cache([UInt8](repeating: UInt8(number), count: 20_000), "key \(number % 5)") }
+        for number in 0..<6 { put(repeated(UInt8(number), 300), "key \(number)") }
+        for number in 0..<8 { cache(repeated(UInt8(number), 20_000), "key \(number % 5)") }
         delete("key 1")
         uncache("key 2")
         live()
         reopen(removingIndex: false)
         removeAndUndo(.delete, ["key 0", "key 2", "key 4"])
         // More than the log of a collection may hold: the oldest segments are reclaimed.
-        for number in 0..<36 {
-            put([UInt8](repeating: UInt8(number), count: 50_000 + number), "large \(number % 4)")
-        }
+        for number in 0..<36 { put(repeated(UInt8(number), 50_000 + number), "large \(number % 4)") }
         reopen(removingIndex: true)
         put([9, 9, 9], "key 3")
         _ = attempt { () throws(StorageError) in
             try archive("Cache").setLimits(disk: FaultWorkload.cacheLimit / 2, memory: nil)
         }
         deleteAll()
-        for number in 0..<3 { put([UInt8](repeating: 77, count: 100), "last \(number)") }
-        for number in 0..<2 { apply([UInt8](repeating: UInt8(number), count: 1_000)) }
+        for number in 0..<3 { put(repeated(77, 100), "last \(number)") }
+        for number in 0..<2 { apply(repeated(UInt8(number), 1_000)) }
         compareSnapshot()
         _ = attempt { () throws(StorageError) in _ = try archive("Cache").check() }
         _ = attempt { () throws(StorageError) in _ = try archive("Cache").entries() }

@@ -9,7 +9,7 @@ import Testing
     ) throws -> Archive {
         let archive = try folder.archive(creating: ArchiveConfiguration(kind: kind, diskLimit: 5_000_000))
         for number in 0..<entries {
-            let value = [UInt8](repeating: UInt8(number & 255), count: bytes)
+            let value = repeated(UInt8(number & 255), bytes)
             if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(number)") }
         }
         return archive

@@ -51,7 +51,7 @@ final class FullDisk {
         let archive = try folder.archive(
             creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .collection ? nil : limit))
         for number in 0..<entries {
-            let value = [UInt8](repeating: UInt8(number & 255), count: 2_000)
+            let value = repeated(UInt8(number & 255), 2_000)
             if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(number)") }
         }
         return archive
@@ -59,11 +59,6 @@ final class FullDisk {
 
     private func makeStale(_ folder: TemporaryFolder) throws {
         try overwrite(folder.archivePath("A", "index"), at: 12, with: [3, 0, 0, 0])
-    }
-
-    private func isNoSpace(_ error: any Error) -> Bool {
-        guard case .noSpace? = error as? StorageError else { return false }
-        return true
     }
 
     // MARK: Opening
@@ -122,7 +117,7 @@ final class FullDisk {
             let folder = try TemporaryFolder(inMemory: true)
             try filled(folder, .collection).close()
             let disk = FullDisk(folder, freedBy: hasRoomOfTheOldIndex ? "/index" : nil)
-            let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+            let report = try folder.repair()
             withExtendedLifetime(disk) {}
             #expect(report.entries == 600 && report.damaged == 0)
             let archive = try folder.archive()
@@ -205,7 +200,7 @@ final class FullDisk {
         defer { withExtendedLifetime(disk) {} }
         let archive = try folder.archive()
         #expect(!FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
-        while (try? archive.put([UInt8](repeating: 1, count: 2_000), forKey: "0")) != nil {}
+        while (try? archive.put(repeated(1, 2_000), forKey: "0")) != nil {}
         let outcome = try archive.deleteAllReversibly()
         #expect(outcome.entries == 6_000 && outcome.action != nil && !outcome.isFinal)
         #expect(try archive.check().clean)
@@ -229,7 +224,7 @@ final class FullDisk {
         let archive = try filled(folder, .cache)
         let first = try archive.nextEvent()
         let disk = FullDisk(folder, freedBy: ".segment")
-        let value = [UInt8](repeating: 9, count: 2_000)
+        let value = repeated(9, 2_000)
         for number in 0..<1_500 {
             try archive.put(value, forKey: "new \(number)")
             if number % 160 == 0 { disk.fill() }
@@ -244,9 +239,8 @@ final class FullDisk {
         #expect(status.footprint < 4_000_000)
         let before = try archive.entries().keys
         archive.close()
-        try folder.removeIndex("A")
         disk.empty()
-        let again = try folder.archive()
+        let again = try folder.rebuilt()
         #expect(try again.entries().keys.sorted() == before.sorted())
     }
 
@@ -254,20 +248,16 @@ final class FullDisk {
         for number in 1...40 {
             let folder = try TemporaryFolder(inMemory: true)
             let archive = try folder.archive(creating: .cache(200_000))
-            for key in 0..<30 { try archive.put([UInt8](repeating: 7, count: 4_500), forKey: "\(key)") }
+            for key in 0..<30 { try archive.put(repeated(7, 4_500), forKey: "\(key)") }
             archive.close()
             try #require(try folder.segments().count > 1)
             let again = try folder.archive()
             let plan = FaultPlan(.fails(ENOSPC), under: folder.path, number: number, isLasting: true)
-            _ = withFaults(plan) { try? again.put([UInt8](repeating: 8, count: 60_000), forKey: "large") }
+            _ = withFaults(plan) { try? again.put(repeated(8, 60_000), forKey: "large") }
             #expect(try again.check().problems == [], "call \(number)")
-            for key in 0..<4 { try again.put([UInt8](repeating: 9, count: 4_500), forKey: "new \(key)") }
+            for key in 0..<4 { try again.put(repeated(9, 4_500), forKey: "new \(key)") }
             let listed = try again.entries().keys.sorted()
-            again.close()
-            try folder.removeIndex("A")
-            #expect(
-                try folder.archive().entries().keys.sorted() == listed,
-                "call \(number)")
+            #expect(try folder.reopen(again).entries().keys.sorted() == listed, "call \(number)")
             if plan.injected == 0 { return }
         }
         Issue.record("a put made more than 40 calls")
@@ -286,9 +276,7 @@ final class FullDisk {
             let missing = list.indices.count { ((try? list.presentMetadata(at: $0)) ?? nil) == nil }
             seen.withLock { $0.append((list.count, snapshot.count, missing)) }
         }
-        for number in 0..<300 {
-            try archive.put([UInt8](repeating: 9, count: 2_000), forKey: "new \(number)")
-        }
+        for number in 0..<300 { try archive.put(repeated(9, 2_000), forKey: "new \(number)") }
         SystemFaults.endObserving(hook)
         withExtendedLifetime(disk) {}
         let looks = seen.withLock { $0 }
@@ -305,12 +293,12 @@ final class FullDisk {
         SystemFaults.install(plan)
         defer { SystemFaults.remove(plan) }
         var stored = 600
-        let value = [UInt8](repeating: 1, count: 2_000)
+        let value = repeated(1, 2_000)
         func store() throws {
             if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(stored)") }
         }
         while (try? store()) != nil { stored += 1 }
-        #expect { try store() } throws: { isNoSpace($0) }
+        #expect { try store() } throws: { $0.isNoSpace }
         #expect(plan.injected > 0)
         #expect(try archive.status().entries == stored)
         try archive.expectValid()
@@ -333,7 +321,7 @@ final class FullDisk {
         let first = try archive.nextEvent()
         let disk = FullDisk(folder, freedBy: ".segment")
         for number in 0..<1_500 {
-            var message = [UInt8](repeating: 9, count: 2_000)
+            var message = repeated(9, 2_000)
             message[0] = UInt8(number & 255)
             try archive.append(message)
             if number % 160 == 0 { disk.fill() }
@@ -351,9 +339,7 @@ final class FullDisk {
         let archive = try filled(folder, .cache)
         let disk = FullDisk(folder, freedBy: nil)
         defer { withExtendedLifetime(disk) {} }
-        #expect { try archive.put([UInt8](repeating: 1, count: 3_000_000), forKey: "large") } throws: {
-            isNoSpace($0)
-        }
+        #expect { try archive.put(repeated(1, 3_000_000), forKey: "large") } throws: { $0.isNoSpace }
         #expect(try archive.status().entries == 600)
         #expect(try archive.check().clean)
     }
@@ -362,12 +348,8 @@ final class FullDisk {
         let archive = try filled(folder, .collection)
         let disk = FullDisk(folder, freedBy: ".segment")
         var stored = 600
-        while (try? archive.put([UInt8](repeating: 1, count: 2_000), forKey: "\(stored)")) != nil {
-            stored += 1
-        }
-        #expect { try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "one more") } throws: {
-            isNoSpace($0)
-        }
+        while (try? archive.put(repeated(1, 2_000), forKey: "\(stored)")) != nil { stored += 1 }
+        #expect { try archive.put(repeated(1, 2_000), forKey: "one more") } throws: { $0.isNoSpace }
         #expect(try archive.status().entries == stored)
         #expect(try archive.check().clean)
         // More deletes than the reserve has space for; its last bytes are for deleting all.

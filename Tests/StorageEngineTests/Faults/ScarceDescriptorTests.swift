@@ -13,22 +13,15 @@ import Testing
 
     private static let batched = ["batched 0", "batched 1", "batched 2"]
 
-    private func archive(_ store: Store) throws -> Archive {
-        try store.archive(named: "A", orCreate: .collection)
-    }
-
     /// Small entries in the oldest segment, and larger ones behind.
     private func fill(_ folder: TemporaryFolder, large: Int) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try archive(store)
+        let archive = try folder.archive(creating: .collection)
         for number in 0..<10 { try archive.put([UInt8(number)], forKey: "keep \(number)") }
         var batch = Batch()
         for key in Self.batched { batch.put([1, 2], forKey: key) }
         try archive.apply(batch)
-        for number in 0..<large {
-            try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "large \(number)")
-        }
-        store.close()
+        for number in 0..<large { try archive.put(repeated(7, 50_000), forKey: "large \(number)") }
+        archive.close()
     }
 
     /// Fails the opening of a segment with this number during `body`; returns `false` if there were fewer.
@@ -38,9 +31,7 @@ import Testing
         let plan = FaultPlan(
             .fails(EMFILE), call: .open, under: folder.archivePath("A", "0000"), number: number,
             isLasting: false)
-        SystemFaults.install(plan)
-        defer { SystemFaults.remove(plan) }
-        try body()
+        try withFaults(plan, body: body)
         return plan.injected > 0
     }
 
@@ -49,17 +40,12 @@ import Testing
         try fill(folder, large: 8)
         for number in 1...100 {
             try folder.removeIndex("A")
-            let isHit = withoutDescriptor(folder, number: number) {
-                let store = try? Store.open(at: folder.store)
-                _ = try? store?.archive(named: "A")
-                store?.close()
+            let isHit = withoutDescriptor(folder, number: number) { (try? folder.archive())?.close() }
+            try folder.withArchive { archive in
+                try expectKept(archive, "opening \(number)")
+                #expect(try archive.entries().count == 21, "opening \(number)")
+                #expect(try archive.check().clean, "opening \(number)")
             }
-            let store = try Store.open(at: folder.store)
-            let archive = try archive(store)
-            try expectKept(archive, "opening \(number)")
-            #expect(try archive.entries().count == 21, "opening \(number)")
-            #expect(try archive.check().clean, "opening \(number)")
-            store.close()
             if !isHit { return }
         }
         Issue.record("a rebuild opened more than 100 segments")
@@ -75,17 +61,15 @@ import Testing
             Thread.sleep(forTimeInterval: 0.03)
             close(copy)
         }
-        let store = try Store.open(at: folder.store)
-        try expectKept(try archive(store), "opened")
+        try expectKept(try folder.archive(), "opened")
     }
 
     @Test("a sync without a descriptor fails and can be repeated") func syncWithoutDescriptor() throws {
         for number in 1...40 {
             let folder = try TemporaryFolder(inMemory: true)
             try fill(folder, large: 8)
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            let archive = try archive(store)
+            let archive = try folder.archive()
+            defer { archive.close() }
             let plan = FaultPlan(
                 .fails(EMFILE), call: .open, under: folder.path, number: number, isLasting: false)
             let result = withFaults(plan) { Result { try archive.synchronize() } }
@@ -107,17 +91,14 @@ import Testing
         for number in 1...100 {
             let folder = try TemporaryFolder(inMemory: true)
             try fill(folder, large: 40)
-            let store = try Store.open(at: folder.store)
-            let archive = try archive(store)
+            let archive = try folder.archive()
             let isHit = withoutDescriptor(folder, number: number) {
                 for number in 1..<40 { _ = try? archive.delete("large \(number)") }
-                for number in 0..<5 {
-                    try? archive.put([UInt8](repeating: 8, count: 9000), forKey: "\(number)")
-                }
+                for number in 0..<5 { try? archive.put(repeated(8, 9000), forKey: "\(number)") }
             }
             try expectKept(archive, "opening \(number)")
             #expect(try archive.check().clean, "opening \(number)")
-            store.close()
+            archive.close()
             if !isHit { return }
         }
         Issue.record("reclaiming opened more than 100 segments")

@@ -11,7 +11,7 @@ import Testing
     private func live(_ scenario: String, on kind: String) async throws -> [String: [String]] {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: true)
-        let worker = try Worker(["smallDisk", folder.store, kind, "0", scenario], in: folder)
+        let worker = try folder.worker("smallDisk", kind, "0", scenario)
         let (status, lines) = try await worker.finish()
         if lines == ["unsupported"] {
             try Test.cancel("no small \(kind) may be mounted here: \(scenario) was not tested on one")

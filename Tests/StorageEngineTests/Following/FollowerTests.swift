@@ -218,10 +218,9 @@ import Testing
     @Test("doesn't report events as lost that are still being written") func pendingEvents() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive("F", creating: .cache(50_000))
-        for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
+        for number in 0..<400 { try archive.put(repeated(1, 100), forKey: "\(number)") }
         let next = try archive.nextEvent()
-        let worker = try Worker(
-            ["evict", folder.store, "F", "1", CrashPoint.evictionRemoved.rawValue, "45000"], in: folder)
+        let worker = try folder.worker("evict", "F", "1", CrashPoint.evictionRemoved.rawValue, "45000")
         try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
         let first = try archive.events(from: next)
         #expect(first.lost == 0 && first.events.count < 10)
@@ -240,7 +239,7 @@ import Testing
         try own.archive(named: "Churn", orCreate: .cache(50_000)).close()
         let archive = try folder.archive("Churn", mode: mode)
         var events = try archive.follow().makeAsyncIterator()
-        let worker = try Worker(["churn", folder.store, "Churn", "3", folder.stopFile], in: folder)
+        let worker = try folder.worker("churn", "Churn", "3", folder.stopFile)
         var seen = 0
         var next: UInt64?
         while seen < 500, let batch = try await events.next() {
@@ -264,7 +263,7 @@ import Testing
         let archive = try archive(folder, "Kill")
         for round in 0..<5 {
             var events = try archive.follow().makeAsyncIterator()
-            let worker = try Worker(["churn", folder.store, "Kill", "\(round)", folder.stopFile], in: folder)
+            let worker = try folder.worker("churn", "Kill", "\(round)", folder.stopFile)
             var seen = 0
             while seen < 50, let batch = try await events.next() { seen += batch.events.count }
             try await worker.kill()

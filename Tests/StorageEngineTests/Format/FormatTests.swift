@@ -9,8 +9,8 @@ import Testing
     @Test func crc32cOfTheStandardCheckString() {
         #expect(Checksum.crc32c(Array("123456789".utf8)) == 0xE306_9283)
         // RFC 3720, B.4: 32 bytes of zeros, of ones, ascending.
-        #expect(Checksum.crc32c([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
-        #expect(Checksum.crc32c([UInt8](repeating: 0xff, count: 32)) == 0x62A8_AB43)
+        #expect(Checksum.crc32c(repeated(0, 32)) == 0x8A91_36AA)
+        #expect(Checksum.crc32c(repeated(0xff, 32)) == 0x62A8_AB43)
         #expect(Checksum.crc32c(Array(0..<32)) == 0x46DD_794E)
     }
 

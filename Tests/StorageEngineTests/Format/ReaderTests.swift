@@ -53,12 +53,10 @@ import Testing
         let archive = try folder.archive(
             creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 50_000 : nil))
         defer { archive.close() }
-        for number in 0..<60 {
-            try archive.put([UInt8](repeating: 1, count: 900), forKey: "early \(number)", encoding: .cbor)
-        }
+        for number in 0..<60 { try archive.put(repeated(1, 900), forKey: "early \(number)", encoding: .cbor) }
         if kind == .collection { try archive.deleteAll() }
         for number in 0..<(kind == .cache ? 300 : 2500) {
-            let value = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number * 13 % 700)
+            let value = repeated(UInt8(truncatingIfNeeded: number), number * 13 % 700)
             let key = "clé \(kind == .cache ? number : number % 97)"
             if number % 3 == 0 {
                 try archive.update(value, forKey: key)
@@ -79,7 +77,7 @@ import Testing
             if place % 4 == 3 {
                 batch.delete(key)
             } else {
-                batch.put([UInt8](repeating: UInt8(place), count: place * 40), forKey: key, encoding: .json)
+                batch.put(repeated(UInt8(place), place * 40), forKey: key, encoding: .json)
             }
         }
         return batch
@@ -101,7 +99,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .collection)
         for number in 0..<6 {
-            try archive.put([UInt8](repeating: 7, count: 600), forKey: "clé \(number)")
+            try archive.put(repeated(7, 600), forKey: "clé \(number)")
             try archive.apply(batch(number))
         }
         archive.close()

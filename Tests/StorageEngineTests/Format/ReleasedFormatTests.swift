@@ -62,8 +62,7 @@ import Testing
             orCreate: ArchiveConfiguration(
                 kind: .cache, diskLimit: 1000, memoryLimit: 500, typeName: "Array<City>"))
         for number in 0..<9 {
-            try cache.put(
-                [UInt8](repeating: UInt8(number), count: 150), forKey: "ключ \(number)", encoding: .cbor)
+            try cache.put(repeated(UInt8(number), 150), forKey: "ключ \(number)", encoding: .cbor)
         }
         try cache.update(Array("{\"a\":1}".utf8), forKey: "ключ 5", encoding: .json)
         try cache.delete("ключ 6")
@@ -83,7 +82,7 @@ import Testing
         try moved.put(Array("stays".utf8), forKey: "stays")
         let first = folder.archivePath("Moved", "00000001.segment")
         for _ in 0..<5000 where FileManager.default.fileExists(atPath: first) {
-            try moved.put([UInt8](repeating: 9, count: 2000), forKey: "goes")
+            try moved.put(repeated(9, 2000), forKey: "goes")
             _ = try moved.access("stays")
         }
         try moved.put([7], forKey: "goes")

@@ -18,12 +18,10 @@ import Testing
             let opened = try archive.open()
             try opened.expectValid()
             for _ in 0..<700 { #expect(try opened.access("a") != nil) }
-            for number in 0..<600 {
-                try opened.put([UInt8](repeating: 1, count: 2), forKey: "n\(number % 5)")
-            }
+            for number in 0..<600 { try opened.put(repeated(1, 2), forKey: "n\(number % 5)") }
             #expect(try opened.access("b") != nil)
             // The least recent is evicted first; recently accessed entries stay.
-            try opened.put([UInt8](repeating: 1, count: 2_985), forKey: "large \(round)")
+            try opened.put(repeated(1, 2_985), forKey: "large \(round)")
             #expect(try opened.peek("b") == [1, 2, 3] || opened.peek("n4") != nil)
             try opened.delete("large \(round)")
             try opened.put([1, 2, 3], forKey: "a")

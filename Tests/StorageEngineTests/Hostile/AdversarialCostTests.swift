@@ -40,8 +40,7 @@ import Testing
                 segment.append(pattern, size: size / count / 2 & ~7)
             }
             segment.damage()
-            try archive.write(
-                segment.bytes + [UInt8](repeating: 0, count: 4096), HandmadeArchive.segmentName(number))
+            try archive.write(segment.bytes + repeated(0, 4096), HandmadeArchive.segmentName(number))
         }
         if Int.random(in: 0..<4, using: &random) == 0 {
             let name = HandmadeArchive.segmentName(UInt32(count + 2))

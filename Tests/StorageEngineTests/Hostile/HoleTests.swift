@@ -9,7 +9,7 @@ import Testing
 
     /// Zeros. Every third value has other bytes at both ends.
     private func value(_ number: Int) -> [UInt8] {
-        var value = [UInt8](repeating: 0, count: 200_000 + 8 * number)
+        var value = repeated(0, 200_000 + 8 * number)
         if number.isMultiple(of: 3) {
             value[0] = UInt8(number)
             value[value.count - 1] = 255
@@ -81,7 +81,7 @@ import Testing
         var store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration.log(100_000_000)
         var log = try store.archive(named: "L", orCreate: configuration)
-        for bytes in [800_000, 20_000] { try log.append([UInt8](repeating: 0, count: bytes)) }
+        for bytes in [800_000, 20_000] { try log.append(repeated(0, bytes)) }
         store.close()
         #expect(try makeSparse(folder.archivePath("L", "00000001.segment")))
         store = try Store.open(at: folder.store)
@@ -94,7 +94,7 @@ import Testing
                 #expect(found.messages.map(\.bytes.count) == sizes)
                 #expect(!found.someAreLost && !found.someAreDamaged)
             }
-            try log.append([UInt8](repeating: UInt8(number), count: 70_000))
+            try log.append(repeated(UInt8(number), 70_000))
         }
         #expect(try log.check().clean)
     }
@@ -102,7 +102,7 @@ import Testing
     @Test("a changed bit beside a hole is damage") func bitBesideHole() throws {
         let folder = try TemporaryFolder()
         let archive = try folder.archive(creating: .collection)
-        try archive.put([UInt8](repeating: 0, count: 900_000), forKey: "damaged")
+        try archive.put(repeated(0, 900_000), forKey: "damaged")
         try archive.put([1], forKey: "intact")
         archive.close()
         let path = folder.archivePath("A", "00000001.segment")

@@ -16,7 +16,7 @@ import Testing
             stride(from: 262_144 + 65_536, to: index.count, by: 64).first { place in
                 index[place..<place + 8].contains { $0 != 0 }
             })
-        index.replaceSubrange(cell..<cell + 8, with: [UInt8](repeating: 0, count: 8))
+        index.replaceSubrange(cell..<cell + 8, with: repeated(0, 8))
         try overwrite(path, at: 0, with: index)
         try folder.remark("A", clean: true)
         let observer = try folder.archive(mode: .readOnly)
@@ -47,10 +47,10 @@ import Testing
     func longestFrame(isInBatch: Bool) throws {
         let archive = try HandmadeArchive(kind: 2)
         let key = String(repeating: "k", count: 1024)
-        var put = HandmadeFrame.put(key, [UInt8](repeating: 9, count: 100_000), stamp: 2)
+        var put = HandmadeFrame.put(key, repeated(9, 100_000), stamp: 2)
         let batch = isInBatch ? HandmadeFrame.part(8, little(UInt64(1) << 32 | 8) + little(UInt64(0))) : []
         put.flags = isInBatch ? 1 : 0
-        put.parts = batch + HandmadeFrame.part(99, [UInt8](repeating: 1, count: 0xfff8 - 4 - batch.count))
+        put.parts = batch + HandmadeFrame.part(99, repeated(1, 0xfff8 - 4 - batch.count))
         let size = put.bytes(segment: 1, offset: 128).count
         let header = little(UInt32(1)) + little(UInt32(0)) + little(UInt64(size))
         let first = HandmadeFrame(kind: 12, value: header)

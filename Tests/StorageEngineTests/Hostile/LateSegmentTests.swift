@@ -69,11 +69,9 @@ import Testing
         try archive.write([.put("a", stamp: 1)])
         if isKnown { try archive.open().close() }
         let far: UInt32 = 4_097
-        let frames = (1...200).map {
-            HandmadeFrame.put("b\($0)", [UInt8](repeating: 1, count: 100), stamp: $0)
-        }
+        let frames = (1...200).map { HandmadeFrame.put("b\($0)", repeated(1, 100), stamp: $0) }
         var bytes = HandmadeArchive.segment(far, oldest: 1, frames)
-        bytes.replaceSubrange(0..<64, with: [UInt8](repeating: 0xee, count: 64))
+        bytes.replaceSubrange(0..<64, with: repeated(0xee, 64))
         try archive.write(bytes, HandmadeArchive.segmentName(far))
         // An observer uses the index, if there is one.
         for mode in isKnown ? [AccessMode.readWrite] : [.readOnly, .readWrite] {
@@ -94,9 +92,8 @@ import Testing
     @Test("a repair keeps the log beside large files that are no segments") func foreignFiles() throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a", stamp: 1)])
-        try archive.write([UInt8](repeating: 0xaa, count: 1 << 20), "ffff0000.segment")
-        try archive.write(
-            HandmadeArchive.header(77, oldest: 1) + [UInt8](repeating: 0, count: 1 << 20), "eeee0000.segment")
+        try archive.write(repeated(0xaa, 1 << 20), "ffff0000.segment")
+        try archive.write(HandmadeArchive.header(77, oldest: 1) + repeated(0, 1 << 20), "eeee0000.segment")
         try archive.repair()
         let mended = try archive.open()
         #expect(try mended.peek("a") == [1, 2, 3])

@@ -22,7 +22,7 @@ import Testing
         /// A put of a batch that begins at `first`.
         @discardableResult
         mutating func add(_ key: String, of first: Int, value: Int = 8, damagedAt damage: Int? = nil) -> Int {
-            var put = HandmadeFrame.put(key, [UInt8](repeating: 9, count: value), stamp: UInt64(bytes.count))
+            var put = HandmadeFrame.put(key, repeated(9, value), stamp: UInt64(bytes.count))
             put.flags = 1
             put.parts = HandmadeFrame.part(8, little(ReplayAgreementTests.place(first)) + little(UInt64(0)))
             return add(put, damagedAt: damage)
@@ -41,7 +41,7 @@ import Testing
     /// Keys that readers, writers and a repaired archive find. The check finds no difference between index and log.
     private func found(_ bytes: [UInt8], behind: [UInt8]? = nil, kind: UInt8 = 2) throws -> Set<String> {
         let archive = try HandmadeArchive(kind: kind)
-        try archive.write(bytes + [UInt8](repeating: 0, count: 8192), HandmadeArchive.segmentName(1))
+        try archive.write(bytes + repeated(0, 8192), HandmadeArchive.segmentName(1))
         if let behind { try archive.write(behind, HandmadeArchive.segmentName(2)) }
         var keys: Set<String>?
         for mode in [AccessMode.readOnly, .readWrite] {
@@ -65,7 +65,7 @@ import Testing
     @Test("frames inside a message's value aren't read") func framesInMessage() throws {
         let archive = try HandmadeArchive(kind: 3)
         let inner = HandmadeFrame(kind: 8, value: [5, 5], created: 0)
-        var value = [UInt8](repeating: 0, count: 400)
+        var value = repeated(0, 400)
         // The value begins behind 48 bytes of header.
         value.replaceSubrange(16..<16 + 56, with: inner.bytes(segment: 1, offset: 128))
         try archive.write([
@@ -132,7 +132,7 @@ import Testing
         let size = 48 + 20 + 1 + 6000 + 3
         let first = log.begin(size + Self.putBytes)
         log.add("b", of: first, value: 6000)
-        log.bytes.replaceSubrange(2000..<4096, with: [UInt8](repeating: 0, count: 2096))
+        log.bytes.replaceSubrange(2000..<4096, with: repeated(0, 2096))
         log.add("c", of: first)
         log.add(.put("d", stamp: 90_000))
         #expect(try found(log.bytes) == ["a", "d"])
@@ -175,7 +175,7 @@ import Testing
             (kept.kind, kept.parts) = (11, Self.note(4, time: now))
             log.add(kept)
         }
-        try archive.write(log.bytes + [UInt8](repeating: 0, count: 8192), HandmadeArchive.segmentName(1))
+        try archive.write(log.bytes + repeated(0, 8192), HandmadeArchive.segmentName(1))
         let opened = try archive.open()
         defer { opened.close() }
         let action = try #require(try opened.reversibleActions().first)
@@ -231,7 +231,7 @@ import Testing
             log.add(kept)
             log.add(HandmadeFrame(kind: 7, parts: Self.note(2, keepsOut: number % 2 == 0)))
         }
-        try archive.write(log.bytes + [UInt8](repeating: 0, count: 8192), HandmadeArchive.segmentName(1))
+        try archive.write(log.bytes + repeated(0, 8192), HandmadeArchive.segmentName(1))
         let start = clock()
         let opened = try archive.open()
         #expect(try opened.entries().keys == ["other"])

@@ -47,7 +47,7 @@ import Testing
             bogus.replaceSubrange(4..<8, with: little(UInt32((count - number) * 56)))
             bytes += bogus
         }
-        bytes += [UInt8](repeating: 0, count: 8192)
+        bytes += repeated(0, 8192)
         try archive.write(bytes, HandmadeArchive.segmentName(1))
         let time = try seconds {
             let opened = try archive.open()
@@ -58,7 +58,7 @@ import Testing
 
     @Test("replays messages after a long one in linear time") func manyMessages() throws {
         let archive = try HandmadeArchive(kind: 3)
-        var frames = [HandmadeFrame(kind: 8, value: [UInt8](repeating: 9, count: 4 << 20), created: 0)]
+        var frames = [HandmadeFrame(kind: 8, value: repeated(9, 4 << 20), created: 0)]
         for number in 0..<8_000 {
             frames.append(
                 HandmadeFrame(kind: 8, value: [1], sequence: UInt64(number + 2), created: 1 << 32 | 8))
@@ -98,7 +98,7 @@ import Testing
         try archive.write([.put("a")])
         for name in ["00000002.segment", "00000003.segment"] {
             let bytes =
-                name == "00000003.segment" ? [UInt8](repeating: 1, count: 100) : HandmadeArchive.header(7)
+                name == "00000003.segment" ? repeated(1, 100) : HandmadeArchive.header(7)
             try archive.write(bytes, name)
             try #require(truncate(archive.folder.archivePath(HandmadeArchive.name, name), 1 << 40) == 0)
         }
@@ -119,7 +119,7 @@ import Testing
             bytes += message.bytes(segment: 1, offset: bytes.count)
         }
         bytes[64 + 56 + 50] ^= 1
-        try archive.write(bytes + [UInt8](repeating: 0, count: 60_000), HandmadeArchive.segmentName(1))
+        try archive.write(bytes + repeated(0, 60_000), HandmadeArchive.segmentName(1))
         let log = try archive.open()
         for number in 4..<300 {
             _ = try log.append([UInt8(number & 255)])

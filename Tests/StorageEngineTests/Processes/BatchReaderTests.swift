@@ -24,9 +24,7 @@ import Testing
         let archive = try folder.archive(creating: configuration)
         defer { archive.close() }
         try archive.apply(.numbered(1))
-        let observers = try (0..<2).map {
-            try Worker(["watchBatches", folder.store, "A", "\($0)", folder.stopFile], in: folder)
-        }
+        let observers = try (0..<2).map { try folder.worker("watchBatches", "A", "\($0)", folder.stopFile) }
         for observer in observers { #expect(try await observer.hasSaid("ready")) }
         let end = Date().addingTimeInterval(seconds)
         let looks = Atomic<Int>(0)
@@ -46,7 +44,7 @@ import Testing
             }
         }
         var number: UInt64 = 1
-        let noise = [UInt8](repeating: 3, count: 900)
+        let noise = repeated(3, 900)
         while Date() < end {
             for _ in 0..<20 {
                 number += 1
@@ -140,10 +138,8 @@ import Testing
     func stoppedAndKilledAtEachPoint(locking: LockingMode) async throws {
         for place in BatchReaderTests.places {
             let folder = try TemporaryFolder(inMemory: true)
-            let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-            let archive = try store.archive(named: "A", orCreate: .collection)
-            let worker = try Worker(
-                ["batches", folder.store, "A", "3", place.point.rawValue, "\(place.passing)"], in: folder)
+            let archive = try folder.archive(creating: .collection, locking: locking)
+            let worker = try folder.worker("batches", "A", "3", place.point.rawValue, "\(place.passing)")
             #expect(try await worker.hasSaid("applied 3"), "\(place): \(worker.linesSoFar())")
             _ = try await worker.process.isStopped(within: 20)
             let observer = try folder.archive(mode: .readOnly)
@@ -164,11 +160,9 @@ import Testing
             try archive.expectValid("\(place)")
             try archive.apply(.numbered(5))
             try expectWhole(archive, 5, "\(place), continued")
-            store.close()
-            observer.close()
-            try folder.removeIndex("A")
-            let again = try Store.open(at: folder.store)
-            try expectWhole(try again.archive(named: "A"), 5, "\(place), rebuilt")
+            archive.close()
+            let again = try folder.reopen(observer)
+            try expectWhole(again, 5, "\(place), rebuilt")
             again.close()
         }
     }

@@ -21,7 +21,7 @@ import Testing
                         for step in 0..<100_000 {
                             let key = "\((step &* 7 &+ number) % 300)"
                             switch step % 8 {
-                            case 0: try archive.put([UInt8](repeating: 1, count: 100), forKey: key)
+                            case 0: try archive.put(repeated(1, 100), forKey: key)
                             case 1: _ = try archive.metadata(key)
                             case 2: _ = try archive.entries().prefix(3).map(\.hits)
                             case 3: _ = try archive.status()
@@ -103,7 +103,7 @@ import Testing
         let store = try Store.open(at: folder.store)
         func round(_ number: Int) throws {
             let archive = try store.archive(named: "A\(number)", orCreate: .cache(100_000))
-            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(600)))
+            try archive.put([1], forKey: "a", attributes: .expiring(.seconds(600)))
             try store.removeArchive(named: "A\(number)")
             #expect(throws: StorageError.closed(name: "A\(number)")) { try archive.put([1], forKey: "b") }
         }
@@ -146,7 +146,7 @@ import Testing
         try archive.put([1], forKey: "a")
         let other = try folder.archive()
         // `archive` hasn't mapped the newest segment.
-        for number in 0..<40 { try other.put([UInt8](repeating: 1, count: 10_000), forKey: "\(number)") }
+        for number in 0..<40 { try other.put(repeated(1, 10_000), forKey: "\(number)") }
         for name in try folder.files(inArchive: "A") {
             try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
         }
@@ -198,9 +198,7 @@ import Testing
         }
         for number in 0..<100 {
             let archive = try store.archive(named: "A", orCreate: configuration)
-            for key in 0..<5 {
-                try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "\(number) \(key)")
-            }
+            for key in 0..<5 { try archive.put(repeated(1, 70_000), forKey: "\(number) \(key)") }
             try store.removeArchive(named: "A")
         }
         isOver.store(true, ordering: .relaxed)

@@ -25,9 +25,9 @@ import Testing
 
     private func store(_ number: Int, in archive: Archive) throws {
         switch number % 3 {
-        case 0: try archive.put([UInt8](repeating: 1, count: 10), forKey: "key", attributes: Self.short)
-        case 1: try archive.put([UInt8](repeating: 2, count: 20), forKey: "key", attributes: Self.long)
-        default: try archive.put([UInt8](repeating: 3, count: 30), forKey: "key")
+        case 0: try archive.put(repeated(1, 10), forKey: "key", attributes: Self.short)
+        case 1: try archive.put(repeated(2, 20), forKey: "key", attributes: Self.long)
+        default: try archive.put(repeated(3, 30), forKey: "key")
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
                         continue
                     }
                     var batch = Batch()
-                    let bytes = [UInt8](repeating: 1, count: 10 + number % 3 * 10)
+                    let bytes = repeated(1, 10 + number % 3 * 10)
                     let attributes = [Self.short, Self.long, EntryAttributes()][number % 3]
                     batch.put(bytes, forKey: "key", attributes: attributes)
                     batch.put([1], forKey: "other \(number % 7)")
@@ -93,7 +93,7 @@ import Testing
             let archive = try archive(folder)
             let attributes = EntryAttributes(lifetime: .seconds(3), owner: "old")
             try archive.put([1, 2, 3], forKey: "stopped", attributes: attributes)
-            let worker = try Worker(["stop", folder.store, "A", "1", point.rawValue], in: folder)
+            let worker = try folder.worker("stop", "A", "1", point.rawValue)
             stopped.append((point, folder, archive, worker))
         }
         for item in stopped {

@@ -31,7 +31,7 @@ import Testing
                 do {
                     for step in 0..<500 {
                         let key = "thread \(thread) \(step % 50)"
-                        let value = [UInt8](repeating: UInt8(thread), count: step)
+                        let value = repeated(UInt8(thread), step)
                         try archives[thread % 2].put(value, forKey: key)
                         if try archives[(thread + 1) % 2].access(key) != value {
                             mine.append("\(key) at \(step)")
@@ -68,7 +68,7 @@ import Testing
         let moved = folder.path + "/moved"
         try FileManager.default.moveItem(atPath: folder.store, toPath: moved)
         let elsewhere = try Store.open(at: moved).archive(named: "A")
-        for number in 0..<3000 { try archive.put([UInt8](repeating: 1, count: 300), forKey: "new \(number)") }
+        for number in 0..<3000 { try archive.put(repeated(1, 300), forKey: "new \(number)") }
         try elsewhere.put([5], forKey: "from the new path")
         #expect(try archive.peek("from the new path") == [5])
         #expect(try observer.peek("new 2999")?.count == 300)
@@ -88,7 +88,7 @@ import Testing
         var refusal: StorageError?
         while refusal == nil, stored < 1000 {
             do {
-                try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "new \(stored)")
+                try archive.put(repeated(1, 10_000), forKey: "new \(stored)")
                 stored += 1
             } catch {
                 refusal = error
@@ -114,9 +114,7 @@ import Testing
             try folder.archive(mode: $0)
         }
         for other in others { #expect(try other.peek("key 7") != nil) }
-        for number in 0..<3_000 {
-            try archive.put([UInt8](repeating: 1, count: 1_000), forKey: "late \(number)")
-        }
+        for number in 0..<3_000 { try archive.put(repeated(1, 1_000), forKey: "late \(number)") }
         try FileManager.default.removeItem(atPath: folder.store)
         // An observer reopens the archive after its index was removed, and finds none.
         func isClosed(_ error: any Error) -> Bool {
@@ -138,9 +136,7 @@ import Testing
             #expect(isWholeOrClosed { try other.entries().count == 3_200 })
             // Chains in unmapped parts of the index must not count as absent.
             for number in 0..<3_000 {
-                let isRight = isWholeOrClosed {
-                    try other.peek("late \(number)") == [UInt8](repeating: 1, count: 1_000)
-                }
+                let isRight = isWholeOrClosed { try other.peek("late \(number)") == repeated(1, 1_000) }
                 #expect(isRight, "late \(number)")
             }
             #expect { _ = try other.check() } throws: { isClosed($0) }
@@ -187,7 +183,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try filled(folder, locking)
         let archive = try store.archive(named: "A")
-        let writer = try Worker(["hammer", folder.store, "A", "1", "40000"], in: folder)
+        let writer = try folder.worker("hammer", "A", "1", "40000")
         #expect(try await writer.hasSaid("ready"))
         var round = 0
         var opens = Timings()

@@ -9,7 +9,7 @@ import Testing
     @Test("children open their own handles", arguments: [LockingMode.robustMutex, .fileLock])
     func childrenOpenTheirOwn(locking: LockingMode) async throws {
         let folder = try TemporaryFolder()
-        let worker = try Worker(["fork", folder.store, "Fork", "\(locking)", folder.stopFile], in: folder)
+        let worker = try folder.worker("fork", "Fork", "\(locking)", folder.stopFile)
         #expect(try await worker.hasSaid("ready"), "\(worker.linesSoFar())")
         // The child has ended; its parent still uses the archive.
         let observer = try folder.archive("Fork", mode: .readOnly)
@@ -32,9 +32,7 @@ import Testing
             ])
         let archive = try folder.archive("Fork")
         for (name, count) in [("parent", 1000), ("again", 500), ("own", 500)] {
-            for number in 0..<count {
-                #expect(try archive.peek("\(name) \(number)") == [UInt8](repeating: 5, count: number))
-            }
+            for number in 0..<count { #expect(try archive.peek("\(name) \(number)") == repeated(5, number)) }
         }
         #expect(try archive.peek("inherited") == nil)
         #expect(try archive.peek("before") == [1])
@@ -44,7 +42,7 @@ import Testing
 
     @Test("a child has its own background thread") func childThread() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let worker = try Worker(["forkWithUpkeep", folder.store, "Fork", "40"], in: folder)
+        let worker = try folder.worker("forkWithUpkeep", "Fork", "40")
         let (status, lines) = try await worker.finish()
         #expect(status == 0)
         #expect(lines.contains("children 40, ended 40, expired 40"), "\(lines)")

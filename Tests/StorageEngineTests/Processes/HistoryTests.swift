@@ -77,11 +77,9 @@ import Testing
         let archive = try store.archive(named: "History", orCreate: .collection)
         let go = folder.path + "/go"
         let workers = try (0..<processes).map { number in
-            try Worker(
-                [
-                    "history", folder.store, "History", "\(seed % 100 * 10 + UInt64(number))", "\(threads)",
-                    "\(operations)", "\(HistoryTests.keys)", go,
-                ], in: folder)
+            try folder.worker(
+                "history", "History", "\(seed % 100 * 10 + UInt64(number))", "\(threads)", "\(operations)",
+                "\(HistoryTests.keys)", go)
         }
         for worker in workers { #expect(try await worker.hasSaid("ready")) }
         _ = FileManager.default.createFile(atPath: go, contents: nil)

@@ -13,8 +13,8 @@ import Testing
         var expected = Acknowledged()
         for round in 0..<20 {
             // Keys belong to a seed, so both seeds stay the same over the rounds.
-            let first = try Worker(["write", folder.store, "Killed", "1"], in: folder)
-            let second = try Worker(["write", folder.store, "Killed", "2"], in: folder)
+            let first = try folder.worker("write", "Killed", "1")
+            let second = try folder.worker("write", "Killed", "2")
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...160, using: &random)))
             first.signal(SIGKILL)
             if Bool.random(using: &random) { try await Task.sleep(for: .milliseconds(5)) }
@@ -55,11 +55,9 @@ import Testing
         // Background expiry may run first, here and below.
         _ = try archive.removeExpired()
         #expect(try archive.status().entries == 0)
-        let undoer = try Worker(
-            ["undo", folder.store, "A", "1", CrashPoint.restoreCommitted.rawValue], in: folder)
+        let undoer = try folder.worker("undo", "A", "1", CrashPoint.restoreCommitted.rawValue)
         #expect(try await undoer.process.isStopped(within: 30))
-        let killed = try Worker(
-            ["batches", folder.store, "A", "1", CrashPoint.batchWritten.rawValue, "1"], in: folder)
+        let killed = try folder.worker("batches", "A", "1", CrashPoint.batchWritten.rawValue, "1")
         #expect(try await killed.process.isStopped(within: 30))
         try await killed.kill()
         try archive.delete("nothing")

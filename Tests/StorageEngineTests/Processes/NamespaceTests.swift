@@ -28,12 +28,11 @@ import Testing
     private func filled(
         _ folder: TemporaryFolder, _ locking: LockingMode, lifetime: Duration? = nil
     ) throws -> Archive {
-        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        let archive = try store.archive(named: "A", orCreate: .collection)
+        let archive = try folder.archive(creating: .collection, locking: locking)
         for number in 0..<200 {
             try archive.put(
                 Array("value \(number)".utf8), forKey: "key \(number)",
-                attributes: EntryAttributes(lifetime: lifetime))
+                attributes: .expiring(lifetime))
         }
         return archive
     }

@@ -9,9 +9,8 @@ import Testing
     private static let valueBytes = 400_000
 
     private func filled(_ folder: TemporaryFolder, _ locking: LockingMode) throws -> Archive {
-        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        let archive = try store.archive(named: "Owner", orCreate: .cache(20_000_000))
-        for number in 0..<200 { try archive.put([UInt8](repeating: 7, count: 100), forKey: "kept \(number)") }
+        let archive = try folder.archive("Owner", creating: .cache(20_000_000), locking: locking)
+        for number in 0..<200 { try archive.put(repeated(7, 100), forKey: "kept \(number)") }
         return archive
     }
 
@@ -47,8 +46,7 @@ import Testing
         var inside = 0
         var repairs = Timings()
         while shouldContinue(kills, inside) {
-            let worker = try Worker(
-                ["hammer", folder.store, "Owner", "\(kills)", "\(OwnerTests.valueBytes)"], in: folder)
+            let worker = try folder.worker("hammer", "Owner", "\(kills)", "\(OwnerTests.valueBytes)")
             #expect(try await worker.hasSaid("ready"), "\(worker.linesSoFar())")
             try await Task.sleep(for: .microseconds(Int.random(in: 0...4000, using: &random)))
             try await worker.kill()
@@ -56,7 +54,7 @@ import Testing
             kills += 1
             if try lockOwner(folder) == worker.pid { inside += 1 }
             let key = "kept \(kills % 200)"
-            let value = [UInt8](repeating: 7, count: 100)
+            let value = repeated(7, 100)
             try repairs.measure { try archive.put(value, forKey: key) }
             #expect(try archive.peek(key) == value)
             #expect(try archive.invariantViolations() == [], "seed \(seed) kill \(kills)")
@@ -93,8 +91,7 @@ import Testing
         let folder = try TemporaryFolder()
         let user = try filled(folder, locking)
         let observer = try folder.archive("Owner", mode: .readOnly)
-        let worker = try Worker(
-            ["hammer", folder.store, "Owner", "5", "\(OwnerTests.valueBytes)"], in: folder)
+        let worker = try folder.worker("hammer", "Owner", "5", "\(OwnerTests.valueBytes)")
         defer { worker.signal(SIGCONT) }
         #expect(try await worker.hasSaid("ready"))
         var random = SeededGenerator(seed: seed)
@@ -173,7 +170,7 @@ import Testing
     func busyWriter(locking: LockingMode) async throws {
         let folder = try TemporaryFolder()
         let user = try filled(folder, locking)
-        let worker = try Worker(["hammer", folder.store, "Owner", "5", "8000000"], in: folder)
+        let worker = try folder.worker("hammer", "Owner", "5", "8000000")
         #expect(try await worker.hasSaid("ready"))
         var waiting = Timings()
         for _ in 0..<5 { waiting.note(try await Put(user).finish()) }
@@ -221,7 +218,7 @@ import Testing
     private func stoppedObserver(rounds: Int) async throws {
         let folder = try TemporaryFolder()
         _ = try filled(folder, .automatic)
-        let observer = try Worker(["observe", folder.store, "Owner", "1"], in: folder)
+        let observer = try folder.worker("observe", "Owner", "1")
         #expect(try await observer.hasSaid("looked"))
         var p99: [Bool: Timings] = [true: Timings(), false: Timings()]
         var slowest: [Bool: UInt64] = [:]
@@ -230,7 +227,7 @@ import Testing
             let isStopped = round % 2 == 1
             if isStopped { try #require(try await observer.process.stop()) } else { observer.signal(SIGCONT) }
             let stopFile = folder.path + "/stop \(round)"
-            let writer = try Worker(["pace", folder.store, "Owner", "\(round)", stopFile], in: folder)
+            let writer = try folder.worker("pace", "Owner", "\(round)", stopFile)
             #expect(try await writer.hasSaid("ready"))
             try await Task.sleep(for: .milliseconds(300))
             _ = FileManager.default.createFile(atPath: stopFile, contents: nil)

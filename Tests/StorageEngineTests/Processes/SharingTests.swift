@@ -17,8 +17,8 @@ import Testing
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func twoWritersAndAnObserver(locking: LockingMode) async throws {
         try emptyCache(folder, limit: 100_000, locking: locking)
-        let first = try Worker(["churn", folder.store, "Shared", "7", folder.stopFile], in: folder)
-        let second = try Worker(["churn", folder.store, "Shared", "8", folder.stopFile], in: folder)
+        let first = try folder.worker("churn", "Shared", "7", folder.stopFile)
+        let second = try folder.worker("churn", "Shared", "8", folder.stopFile)
         let archive = try folder.archive("Shared", mode: .readOnly)
         while try archive.status().attachedProcesses < 2 { try await Task.sleep(for: .milliseconds(5)) }
         var looks = 0
@@ -57,7 +57,7 @@ import Testing
 
     @Test func observersLeaveNoTrace() throws {
         let archive = try folder.archive("Shared", creating: .cache(10_000))
-        for number in 0..<50 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
+        for number in 0..<50 { try archive.put(repeated(1, 100), forKey: "\(number)") }
         _ = try archive.access("7")
         archive.close()
         let files = try folder.files(inArchive: "Shared")
@@ -101,7 +101,7 @@ import Testing
     @Test("observers release reclaimed segments") func reclaimedSegments() throws {
         let log = try folder.archive("Ring", creating: .log(200_000))
         let observer = try folder.archive("Ring", mode: .readOnly)
-        let message = [UInt8](repeating: 1, count: 2_000)
+        let message = repeated(1, 2_000)
         var cursor: MessageCursor?
         for _ in 0..<50 {
             for _ in 0..<50 { try log.append(message) }

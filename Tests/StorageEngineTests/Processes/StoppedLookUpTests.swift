@@ -20,8 +20,7 @@ import Testing
         up key: String, passing: Int = 1, _ folder: TemporaryFolder,
         while action: () async throws -> Worker?
     ) async throws -> [String] {
-        let worker = try Worker(
-            ["peek", folder.store, "A", "1", CrashPoint.frameFound.rawValue, key, "\(passing)"], in: folder)
+        let worker = try folder.worker("peek", "A", "1", CrashPoint.frameFound.rawValue, key, "\(passing)")
         try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
         let other = try await action()
         worker.signal(SIGCONT)
@@ -48,7 +47,7 @@ import Testing
     func expired(otherTakesTheLine: Bool) async throws {
         let archive = try archive(folder)
         // On a busy machine a process needs up to a second to reach its look-up, which must find the entry.
-        try archive.put([1, 2, 3], forKey: "key", attributes: EntryAttributes(lifetime: .seconds(3)))
+        try archive.put([1, 2, 3], forKey: "key", attributes: .expiring(.seconds(3)))
         let said = try await looked(up: "key", folder) {
             usleep(3_100_000)
             _ = try archive.removeExpired()
@@ -63,8 +62,7 @@ import Testing
         for number in 0..<600 { try archive.put([1, 2, 3], forKey: "\(number)") }
         #expect(try archive.carryOut(.delete, on: archive.planned((0..<500).map(String.init))).action != nil)
         #expect(try archive.snapshot().count == 100)
-        let worker = try Worker(
-            ["undo", folder.store, "A", "1", CrashPoint.restoreCommitted.rawValue], in: folder)
+        let worker = try folder.worker("undo", "A", "1", CrashPoint.restoreCommitted.rawValue)
         try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
         #expect(try archive.entries().count == 600)
         #expect(try archive.snapshot().count == 600)
@@ -94,7 +92,7 @@ import Testing
         let (key, neighbour) = try keysWithEqualCells(try folder.hash(of: "A"))
         try archive.put([1, 2, 3], forKey: neighbour)
         for number in 0..<100 where try folder.segments().count < 3 {
-            try archive.put([UInt8](repeating: 1, count: 30_000), forKey: "filler \(number)")
+            try archive.put(repeated(1, 30_000), forKey: "filler \(number)")
         }
         try archive.put([1, 2, 3], forKey: key)
         #expect(try archive.carryOut(.delete, on: archive.planned([key])).action != nil)
@@ -104,8 +102,7 @@ import Testing
         let said = try await looked(up: key, passing: 3, folder) {
             try FileManager.default.moveItem(atPath: folder.path + "/away", toPath: first)
             #expect(try archive.delete(neighbour))
-            let worker = try Worker(
-                ["stop", folder.store, "A", "1", CrashPoint.entryAllocated.rawValue], in: folder)
+            let worker = try folder.worker("stop", "A", "1", CrashPoint.entryAllocated.rawValue)
             try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
             return worker
         }
@@ -114,7 +111,7 @@ import Testing
 
     @Test("finds an overwritten entry, old or new") func overwritten() async throws {
         let archive = try archive(folder)
-        try archive.put([1, 2, 3], forKey: "key", attributes: EntryAttributes(lifetime: .seconds(1000)))
+        try archive.put([1, 2, 3], forKey: "key", attributes: .expiring(.seconds(1000)))
         let said = try await looked(up: "key", folder) {
             try archive.put([1, 2], forKey: "key")
             return nil

@@ -21,15 +21,13 @@ import Testing
 
     private func prepare(_ folder: TemporaryFolder) throws {
         let archive = try folder.archive(creating: .collection)
-        for number in 0..<Self.entries {
-            try archive.put([UInt8](repeating: 7, count: 500), forKey: "\(number)")
-        }
+        for number in 0..<Self.entries { try archive.put(repeated(7, 500), forKey: "\(number)") }
         archive.close()
     }
 
     /// A process stopped at this point; `nil` if it didn't reach it.
     private func stopped(at point: CrashPoint, _ folder: TemporaryFolder) async throws -> Worker? {
-        let worker = try Worker(["stop", folder.store, "A", "1", point.rawValue], in: folder)
+        let worker = try folder.worker("stop", "A", "1", point.rawValue)
         guard try await worker.process.isStopped(within: 30) else {
             Issue.record("\(point): \(worker.linesSoFar())")
             return nil
@@ -110,9 +108,7 @@ import Testing
         #expect(try copy.snapshot().count == Self.entries)
         try await worker.kill()
         let archive = try folder.archive()
-        for number in 0..<6_000 {
-            try archive.put([UInt8](repeating: 8, count: 500), forKey: "\(number % Self.entries)")
-        }
+        for number in 0..<6_000 { try archive.put(repeated(8, 500), forKey: "\(number % Self.entries)") }
         let found = try copy.peek("1")?.first
         let snapshot = try copy.snapshot()
         #expect(snapshot.count == Self.entries)
@@ -163,8 +159,7 @@ import Testing
     func whileItIsRepaired(point: CrashPoint) async throws {
         try prepare(folder)
         // Dies in the middle of a put, so that the next has to repair.
-        let died = try Worker(
-            ["stop", folder.store, "A", "1", CrashPoint.putIndexChanged.rawValue], in: folder)
+        let died = try folder.worker("stop", "A", "1", CrashPoint.putIndexChanged.rawValue)
         #expect(try await died.process.isStopped(within: 30))
         try await died.kill()
         guard let worker = try await stopped(at: point, folder) else { return }
@@ -178,16 +173,14 @@ import Testing
     @Test("opens although others reclaim segments or shrink the index", arguments: [false, true])
     func whileOthersWrite(indexGetsSmaller: Bool) async throws {
         let archive = try folder.archive(creating: .cache(300_000))
-        for key in 0..<9_000 { try archive.put([UInt8](repeating: 1, count: 30), forKey: "\(key)") }
+        for key in 0..<9_000 { try archive.put(repeated(1, 30), forKey: "\(key)") }
         let before = try archive.status()
         guard let worker = try await stopped(at: .indexHeaderRead, folder) else { return }
         if indexGetsSmaller {
-            try archive.put([UInt8](repeating: 2, count: 299_000), forKey: "large")
+            try archive.put(repeated(2, 299_000), forKey: "large")
             #expect(try archive.status().footprint < before.footprint)
         } else {
-            for key in 0..<40_000 {
-                try archive.put([UInt8](repeating: 3, count: 30), forKey: "\(key % 9_000)")
-            }
+            for key in 0..<40_000 { try archive.put(repeated(3, 30), forKey: "\(key % 9_000)") }
         }
         worker.signal(SIGCONT)
         #expect(try await worker.finish().status == 0, "\(worker.linesSoFar())")

@@ -113,7 +113,7 @@ struct AdversarialSegment {
             while bytes.count < end {
                 let back = UInt64.random(in: 8...UInt64(bytes.count / 8), using: &random)
                 let begin = short() == 0 ? 0 : UInt64(number) << 32 | back
-                add(HandmadeFrame(kind: 8, value: [UInt8](repeating: 1, count: short()), created: begin))
+                add(HandmadeFrame(kind: 8, value: repeated(1, short()), created: begin))
             }
         case .dust: while bytes.count < end { add(HandmadeFrame(kind: short() < 30 ? 10 : 77)) }
         }
@@ -181,7 +181,7 @@ struct AdversarialSegment {
             let place = Int.random(in: 64..<bytes.count, using: &random) & ~511
             let range = max(64, place)..<min(bytes.count, place + (Bool.random(using: &random) ? 512 : 4096))
             guard !range.isEmpty else { continue }
-            bytes.replaceSubrange(range, with: [UInt8](repeating: 0, count: range.count))
+            bytes.replaceSubrange(range, with: repeated(0, range.count))
         }
         if short() == 0 { bytes.removeLast(bytes.count / 3) }
     }

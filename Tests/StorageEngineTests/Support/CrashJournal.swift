@@ -50,7 +50,7 @@ struct CrashJournal {
 
     static func value(version: UInt64, size: Int) -> [UInt8] {
         withUnsafeBytes(of: version.littleEndian) { Array($0) }
-            + [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: size)
+            + repeated(UInt8(truncatingIfNeeded: version), size)
     }
 
     init(_ lines: [String]) {

@@ -21,7 +21,7 @@ struct DamageFixture {
     static func value(_ key: String, _ version: Int) -> [UInt8] {
         let size = (key.utf8.reduce(7) { $0 &* 31 &+ Int($1) } &+ version &* 131) % 500
         return Array("\(key) \(version):".utf8)
-            + [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: abs(size))
+            + repeated(UInt8(truncatingIfNeeded: size), abs(size))
     }
 
     /// Whether these bytes were ever the value of this key.

@@ -26,10 +26,11 @@ final class EventLog: @unchecked Sendable {
     func clear() { lock.withLock { events.removeAll() } }
 }
 
-/// Runs `body` while system calls fail by the plan.
-func withFaults<Result>(_ plan: FaultPlan, _ body: () throws -> Result) rethrows -> Result {
-    SystemFaults.install(plan)
-    defer { SystemFaults.remove(plan) }
+/// Runs `body` while system calls fail by the plans.
+@discardableResult
+func withFaults<Result>(_ plans: FaultPlan..., body: () throws -> Result) rethrows -> Result {
+    for plan in plans { SystemFaults.install(plan) }
+    defer { for plan in plans { SystemFaults.remove(plan) } }
     return try body()
 }
 

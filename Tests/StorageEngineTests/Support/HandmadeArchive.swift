@@ -28,7 +28,7 @@ struct HandmadeFrame {
         var bytes: [UInt8] = [0, 0, 0, 0] + little(UInt32(value.count)) + little(UInt16(key.count))
         bytes += little(UInt16(parts.count)) + [kind, 0, flags, 0]
         bytes += little(sequence) + little(recency) + little(time) + little(created) + parts + key + value
-        bytes += [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
+        bytes += repeated(0, (8 - bytes.count % 8) % 8)
         let seed =
             Checksum.crc32c(HandmadeArchive.identity + little(segment))
             &+ UInt32(truncatingIfNeeded: offset >> 3) &* 0x9E37_79B1
@@ -58,7 +58,7 @@ struct HandmadeArchive {
         try Data("Vellum store, format 1\n".utf8).write(
             to: URL(fileURLWithPath: folder.store + "/vellum-store"))
         var bytes = Array("VLMARCHV".utf8) + [1, 0, 0, 0, kind, 0, 0, 0] + Self.identity
-        bytes += [UInt8](repeating: 7, count: 16) + little(UInt64(0)) + little(kind == 2 ? UInt64.max : limit)
+        bytes += repeated(7, 16) + little(UInt64(0)) + little(kind == 2 ? UInt64.max : limit)
         bytes += little(UInt64.max) + little(UInt16(Self.name.utf8.count)) + [0, 0] + Array(Self.name.utf8)
         try write(Self.sealed(bytes), "descriptor")
     }
@@ -69,14 +69,14 @@ struct HandmadeArchive {
 
     static func header(_ number: UInt32, oldest: UInt32 = 1) -> [UInt8] {
         let bytes = Array("VLMSEGMT".utf8) + [1, 0, 0, 0] + little(number) + identity + little(oldest)
-        return sealed(bytes + [UInt8](repeating: 0, count: 24))
+        return sealed(bytes + repeated(0, 24))
     }
 
     /// Bytes of a segment, followed by zeros.
     static func segment(_ number: UInt32, oldest: UInt32 = 1, _ frames: [HandmadeFrame]) -> [UInt8] {
         var bytes = header(number, oldest: oldest)
         for frame in frames { bytes += frame.bytes(segment: number, offset: bytes.count) }
-        return bytes + [UInt8](repeating: 0, count: 8192)
+        return bytes + repeated(0, 8192)
     }
 
     func write(_ frames: [HandmadeFrame], segment: UInt32 = 1, oldest: UInt32 = 1) throws {
@@ -86,7 +86,7 @@ struct HandmadeArchive {
     /// Pads a segment's file to whole pages.
     func write(_ bytes: [UInt8], _ file: String) throws {
         let rest = file.hasSuffix(".segment") ? (4096 - bytes.count % 4096) % 4096 : 0
-        try Data(bytes + [UInt8](repeating: 0, count: rest)).write(
+        try Data(bytes + repeated(0, rest)).write(
             to: URL(fileURLWithPath: folder.archivePath(Self.name, file)))
     }
 

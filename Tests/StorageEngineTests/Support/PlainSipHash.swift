@@ -1,7 +1,7 @@
 /// SipHash-1-3 as in its paper: the padded message in words of eight bytes, one after the other.
 enum PlainSipHash {
     static func hash(_ bytes: [UInt8], _ k0: UInt64, _ k1: UInt64) -> UInt64 {
-        let padding = [UInt8](repeating: 0, count: 7 - bytes.count % 8)
+        let padding = repeated(0, 7 - bytes.count % 8)
         let message = bytes + padding + [UInt8(truncatingIfNeeded: bytes.count)]
         var state = [
             k0 ^ 0x736f_6d65_7073_6575, k1 ^ 0x646f_7261_6e64_6f6d, k0 ^ 0x6c79_6765_6e65_7261,

@@ -52,9 +52,10 @@ final class TemporaryFolder: Sendable {
 
     /// Opens an archive, or creates it.
     func archive(
-        _ name: String = "A", creating configuration: ArchiveConfiguration
+        _ name: String = "A", creating configuration: ArchiveConfiguration, locking: LockingMode = .automatic
     ) throws(StorageError) -> Archive {
-        try Store.open(at: store).archive(named: name, orCreate: configuration)
+        try Store.open(at: store, options: StoreOptions(locking: locking))
+            .archive(named: name, orCreate: configuration)
     }
 
     /// Opens an archive during `body`.
@@ -65,6 +66,19 @@ final class TemporaryFolder: Sendable {
         let archive = try archive(name, mode: mode)
         defer { archive.close() }
         return try body(archive)
+    }
+
+    /// Repairs an archive that no process has open.
+    @discardableResult
+    func repair(_ name: String = "A") throws(StorageError) -> RepairReport {
+        let store = try Store.open(at: store)
+        defer { store.close() }
+        return try store.repair(archiveNamed: name)
+    }
+
+    /// Checks an archive as an observer.
+    func check(_ name: String = "A") throws -> CheckReport {
+        try withArchive(name, mode: .readOnly) { try $0.check() }
     }
 
     /// Closes an archive, and opens it with its index or, if `rebuilding`, with one made from its log.
@@ -111,6 +125,11 @@ extension Archive {
     }
 }
 
+extension EntryAttributes {
+    /// Attributes of an entry that expires after this time, or never.
+    static func expiring(_ lifetime: Duration?) -> EntryAttributes { EntryAttributes(lifetime: lifetime) }
+}
+
 extension Batch {
     static func numbered(_ number: UInt64) -> Batch {
         var batch = Batch()
@@ -150,6 +169,20 @@ extension ArchiveSnapshot {
     func contents() throws -> [String: [UInt8]] {
         try (0..<count).reduce(into: [:]) { $0[try key(at: $1)] = try value(at: $1) }
     }
+}
+
+/// A number of equal bytes.
+func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+
+extension Error {
+    /// The file or folder that a `StorageError` reports as damaged.
+    var damagedFile: String? {
+        if case .corrupted(let path, _, _)? = self as? StorageError { path } else { nil }
+    }
+
+    var isClosed: Bool { if case .closed? = self as? StorageError { true } else { false } }
+    var isNoSpace: Bool { if case .noSpace? = self as? StorageError { true } else { false } }
+    var isNotAStore: Bool { if case .notAStore? = self as? StorageError { true } else { false } }
 }
 
 /// Changes bytes of a file in place, so that it keeps its inode.

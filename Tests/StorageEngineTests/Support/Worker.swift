@@ -1,6 +1,13 @@
 import Foundation
 import TestSupport
 
+extension TemporaryFolder {
+    /// Starts a worker: a command, and its arguments after the store's path.
+    func worker(_ command: String, _ arguments: String...) throws -> Worker {
+        try Worker([command, store] + arguments, in: self)
+    }
+}
+
 /// A `StoreWorker` process and its output. Used by one test at a time.
 final class Worker {
     let process: ChildProcess
