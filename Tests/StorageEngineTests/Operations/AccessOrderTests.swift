@@ -50,7 +50,7 @@ import Testing
                 switch Int.random(in: 0..<100, using: &random) {
                 case 0..<60:
                     let size = Int.random(in: 0..<600, using: &random)
-                    try archive.put([UInt8](repeating: 7, count: size), forKey: key)
+                    try archive.put(repeated(7, size), forKey: key)
                     plain.put(key)
                 case 60..<97:
                     _ = try archive.access(key)
@@ -114,7 +114,7 @@ import Testing
     func orderAfterCrash(point: CrashPoint, key: String) async throws {
         guard point != .entryAllocated || key == "new" else { return }
         let folder = try TemporaryFolder(inMemory: true)
-        let worker = try Worker(["reorder", folder.store, "A", point.rawValue, key], in: folder)
+        let worker = try folder.worker("reorder", "A", point.rawValue, key)
         let (status, lines) = try await worker.finish()
         #expect(status & 0x7f == SIGKILL, "\(lines)")
         let archive = try folder.archive()

@@ -120,7 +120,7 @@ import Testing
 
     @Test("copies an archive once that is named twice") func copiedOnce() throws {
         let log = try store.archive(named: "L", orCreate: .log(20_000))
-        for number in 0..<20 { try log.append([UInt8](repeating: UInt8(number), count: 1000)) }
+        for number in 0..<20 { try log.append(repeated(UInt8(number), 1000)) }
         let report = try store.backUp(archives: ["L", "L"], to: place)
         #expect(report?.archives.map(\.entries) == [20])
         #expect(try Store.open(at: place).archive(named: "L").status().entries == 20)
@@ -176,7 +176,7 @@ import Testing
                 diskLimit: 50_000, memoryLimit: nil, typeName: "City", durability: .interval(seconds: 5)))
         for number in 0..<80 {
             try cache.put(
-                [UInt8](repeating: UInt8(number), count: 900), forKey: "key \(number)",
+                repeated(UInt8(number), 900), forKey: "key \(number)",
                 encoding: ValueEncoding.allCases[number % 5],
                 attributes: EntryAttributes(
                     lifetime: number % 3 == 0 ? .seconds(1000 + number) : nil,
@@ -192,7 +192,7 @@ import Testing
         for number in 0..<2000 { batch.put([UInt8(number & 255)], forKey: "\(number)") }
         try collection.apply(batch)
         let log = try store.archive(named: "L", orCreate: .log(5000))
-        for number in 0..<200 { try log.append([UInt8](repeating: UInt8(number), count: 100)) }
+        for number in 0..<200 { try log.append(repeated(UInt8(number), 100)) }
         _ = try store.archive(named: "Empty", orCreate: .cache())
         var steps = 0
         let looking = try Store.open(at: folder.store, mode: .readOnly)
@@ -314,9 +314,7 @@ import Testing
 
     @Test("reports a damaged entry and copies the others") func damagedEntry() throws {
         let archive = try store.archive(named: "A", orCreate: .cache())
-        for number in 0..<10 {
-            try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)")
-        }
+        for number in 0..<10 { try archive.put(repeated(UInt8(number), 300), forKey: "\(number)") }
         let path = folder.archivePath("A", "00000001.segment")
         try overwrite(path, at: 1200, with: [99])
         let report = try #require(try store.backUp(to: place))
@@ -358,7 +356,7 @@ import Testing
         let store = try Store.open(at: folder.store)
         for name in ["A", "B", "C", "D"] {
             let archive = try store.archive(named: name, orCreate: .collection)
-            for number in 0..<3000 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
+            for number in 0..<3000 { try archive.put(repeated(1, 500), forKey: "\(number)") }
         }
         var removed = false
         let report = try #require(

@@ -17,10 +17,9 @@ import Testing
 
     /// Checks the archive before and after a rebuild of its index.
     private func survivesRebuild(_ name: String, _ check: (Archive) throws -> Void) throws {
-        try check(try store.archive(named: name))
-        store.close()
-        try folder.removeIndex(name)
-        let archive = try folder.archive(name)
+        let before = try store.archive(named: name)
+        try check(before)
+        let archive = try folder.reopen(before)
         defer { archive.close() }
         try check(archive)
         try archive.expectValid()
@@ -52,7 +51,7 @@ import Testing
         try archive.put(bytes("old"), forKey: "replaced")
         try archive.put(bytes("first"), forKey: "updated")
         try archive.put(bytes("gone"), forKey: "deleted")
-        try archive.put(bytes("brief"), forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
+        try archive.put(bytes("brief"), forKey: "expired", attributes: .expiring(.zero))
         let created = try #require(try archive.metadata("updated")).created
         var batch = Batch()
         batch.put(bytes("new"), forKey: "replaced", encoding: .text)
@@ -110,18 +109,18 @@ import Testing
 
     @Test("the limit applies to the batch as a whole") func limitOfBatch() throws {
         let archive = try store.archive(named: "A", orCreate: .cache(10_000))
-        for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 1000), forKey: "\(number)") }
+        for number in 0..<10 { try archive.put(repeated(1, 1000), forKey: "\(number)") }
         var tooMuch = Batch()
-        for number in 0..<11 { tooMuch.put([UInt8](repeating: 2, count: 1000), forKey: "new \(number)") }
+        for number in 0..<11 { tooMuch.put(repeated(2, 1000), forKey: "new \(number)") }
         #expect(throws: StorageError.batchTooLarge(bytes: 11_000, limit: 10_000, archive: "A")) {
             try archive.apply(tooMuch)
         }
         #expect(try archive.status().entries == 10)
         #expect(try archive.status().rejections == 1)
         var batch = Batch()
-        batch.put([UInt8](repeating: 2, count: 1500), forKey: "0")
+        batch.put(repeated(2, 1500), forKey: "0")
         batch.delete("3")
-        batch.put([UInt8](repeating: 2, count: 2500), forKey: "new")
+        batch.put(repeated(2, 2500), forKey: "new")
         try archive.apply(batch)
         // 10,000 + 500 − 1,000 + 2,500: 1 and 2 go.
         try survivesRebuild("A") { (archive) throws in
@@ -136,7 +135,7 @@ import Testing
         for number in 0..<20_000 { batch.put(bytes("value \(number)"), forKey: "key \(number)") }
         try archive.apply(batch)
         var tooLarge = Batch()
-        for number in 0..<50 { tooLarge.put([UInt8](repeating: 1, count: 1 << 20), forKey: "\(number)") }
+        for number in 0..<50 { tooLarge.put(repeated(1, 1 << 20), forKey: "\(number)") }
         #expect(throws: StorageError.self) { try archive.apply(tooLarge) }
         var removing = Batch()
         for number in 0..<20_000 where number % 3 != 0 { removing.delete("key \(number)") }
@@ -152,16 +151,14 @@ import Testing
         let archive = try store.archive(named: "A", orCreate: .collection)
         for round in 0..<60 {
             var batch = Batch()
-            for number in 0..<20 {
-                batch.put([UInt8](repeating: UInt8(round), count: 5000), forKey: "large \(number)")
-            }
+            for number in 0..<20 { batch.put(repeated(UInt8(round), 5000), forKey: "large \(number)") }
             batch.put(bytes("\(round)"), forKey: "kept \(round)")
             try archive.apply(batch)
         }
         #expect(try archive.status().footprint < 3_000_000)
         try survivesRebuild("A") { (archive) throws in
             for round in 0..<60 { #expect(try archive.peek("kept \(round)") == bytes("\(round)")) }
-            #expect(try archive.peek("large 7") == [UInt8](repeating: 59, count: 5000))
+            #expect(try archive.peek("large 7") == repeated(59, 5000))
         }
     }
 
@@ -196,7 +193,7 @@ import Testing
         try other.put([1], forKey: "absent")
         #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "added")
         try other.delete("absent")
-        try other.put([1], forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
+        try other.put([1], forKey: "expired", attributes: .expiring(.zero))
         #expect(try archive.peek("b") == nil && archive.peek("seen") == [1])
         let expired = SeenEntry(key: "expired", sequence: nil)
         #expect(try archive.apply(batch, ifUnchanged: seen + [expired]) == [.stored, .deleted])

@@ -83,7 +83,7 @@ import Testing
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
-                let value = [UInt8](repeating: UInt8(step & 255), count: step % 50)
+                let value = repeated(UInt8(step & 255), step % 50)
                 try archive.put(value, forKey: key)
                 model[key] = value
             case 5..<7:
@@ -98,9 +98,7 @@ import Testing
             }
         }
         for key in keys { #expect(try archive.peek(key) == model[key]) }
-        archive.close()
-        try folder.removeIndex("Collide")
-        let again = try self.archive(folder)
+        let again = try folder.reopen(archive)
         for key in keys { try #require(try again.peek(key) == model[key]) }
         return step
     }
@@ -112,7 +110,7 @@ import Testing
         let keys = equal(among: 300_000, try folder.hash(of: "Collide"))
         try #require(keys.count >= 2)
         for (place, key) in keys.enumerated() {
-            try archive.put([UInt8](repeating: 7, count: 500 + (place / 2 % 2) * (place % 2)), forKey: key)
+            try archive.put(repeated(7, 500 + (place / 2 % 2) * (place % 2)), forKey: key)
         }
         let list = try archive.entries(order: .leastRecentFirst)
         let listed = try list.indices.map { try #require(try list.key(at: $0)) }
@@ -123,9 +121,7 @@ import Testing
             if pair % 4 == 1 { _ = try archive.access(keys[place]) }
             if pair % 4 == 3 { for key in keys[place..<place + 2] { _ = try archive.access(key) } }
         }
-        for number in 0..<8_000 {
-            try archive.put([UInt8](repeating: 3, count: 2_000), forKey: "hot \(number % 50)")
-        }
+        for number in 0..<8_000 { try archive.put(repeated(3, 2_000), forKey: "hot \(number % 50)") }
         var found = 0
         for (place, key) in listed.enumerated() where !key.hasPrefix("first") {
             let isThere = try archive.peek(key) != nil

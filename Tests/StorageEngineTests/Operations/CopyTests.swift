@@ -61,7 +61,7 @@ import Testing
     @Test("the next opening removes a killed copy") func killedCopy() throws {
         let left = try Store.open(at: folder.store + "/0123456789abcdef.removed")
         let copied = try left.archive(named: "B", orCreate: .cache())
-        try copied.put([UInt8](repeating: 1, count: 10_000), forKey: "b")
+        try copied.put(repeated(1, 10_000), forKey: "b")
         left.close()
         #expect(try store.bytesOfRemovedArchives() > 10_000)
         #expect(try store.archiveNames() == ["A"])
@@ -84,7 +84,7 @@ import Testing
         try Clock.$hand.withValue(hand) {
             let archive = try store.archive(named: "A")
             for (key, seconds) in [("soon", 1), ("later", 100)] {
-                try archive.put([1], forKey: key, attributes: EntryAttributes(lifetime: .seconds(seconds)))
+                try archive.put([1], forKey: key, attributes: .expiring(.seconds(seconds)))
             }
             let version = try copied("B")
             hand.pass(.seconds(2))
@@ -93,7 +93,7 @@ import Testing
             #expect(try store.archive(named: "B").peek("soon") == nil)
             #expect(try archive.carryOut(.expireNow, on: archive.planned(["later"])).entries == 1)
             #expect(try !store.removeArchive(named: "A", ifStill: version))
-            try archive.put([1], forKey: "last", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.put([1], forKey: "last", attributes: .expiring(.seconds(1)))
             let other = try copied("C")
             hand.pass(.seconds(2))
             #expect(try archive.access("last") == nil)
@@ -137,7 +137,7 @@ import Testing
 
     @Test("an emptied log releases its space") func emptiedLogSpace() throws {
         let log = try store.archive(named: "L", orCreate: .log(100_000_000))
-        for _ in 0..<300 { try log.append([UInt8](repeating: 1, count: 10_000)) }
+        for _ in 0..<300 { try log.append(repeated(1, 10_000)) }
         #expect(try log.deleteAllMessages().entries == 300)
         #expect(try log.status().footprint < 600_000)
         try log.append([5])

@@ -11,18 +11,15 @@ import Testing
     @Test func eachOperationLeavesItsEvent() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
-            let folder = try TemporaryFolder()
             let archive = try folder.archive("E", creating: .cache(100))
             let long = "a key of more than twenty-four bytes"
             try archive.put([1, 2], forKey: "a")
             try archive.update([1], forKey: "a")
-            try archive.put([UInt8](repeating: 0, count: 60), forKey: long)
-            try archive.put([UInt8](repeating: 0, count: 60), forKey: "big")
+            try archive.put(repeated(0, 60), forKey: long)
+            try archive.put(repeated(0, 60), forKey: "big")
             try archive.delete("big")
-            #expect(throws: StorageError.self) {
-                try archive.put([UInt8](repeating: 0, count: 101), forKey: "huge")
-            }
-            try archive.put([9], forKey: "brief", attributes: EntryAttributes(lifetime: .seconds(1)))
+            #expect(throws: StorageError.self) { try archive.put(repeated(0, 101), forKey: "huge") }
+            try archive.put([9], forKey: "brief", attributes: .expiring(.seconds(1)))
             try archive.setLifetime(.seconds(2), forKey: "brief")
             hand.pass(.seconds(3))
             #expect(try archive.access("brief") == nil)
@@ -49,7 +46,7 @@ import Testing
 
     @Test("an evicted entry is named after the removal of its segment") func evictedEntryIsNamed() throws {
         let archive = try folder.archive("E", creating: .cache(400_000))
-        let value = [UInt8](repeating: 1, count: 100_000)
+        let value = repeated(1, 100_000)
         for number in 0..<200 { try archive.put(value, forKey: "k\(number)") }
         let events = try archive.namedEvents(from: nil).events
         let evicted = events.filter { $0.kind == .eviction }
@@ -60,7 +57,6 @@ import Testing
     }
 
     @Test("a slow follower gets the number of lost events") func slowFollower() throws {
-        let folder = try TemporaryFolder()
         let archive = try folder.archive("E", creating: .cache())
         for number in 0..<3_000 { try archive.put([1], forKey: "k\(number)") }
         let batch = try archive.events(from: 0)
@@ -73,10 +69,8 @@ import Testing
 
     @Test("followers see the events of another process", arguments: [AccessMode.readWrite, .readOnly])
     func otherProcess(mode: AccessMode) async throws {
-        let folder = try TemporaryFolder()
-        let own = try Store.open(at: folder.store)
-        try own.archive(named: "Churn", orCreate: .cache(50_000)).close()
-        let worker = try Worker(["churn", folder.store, "Churn", "3", folder.stopFile], in: folder)
+        try folder.archive("Churn", creating: .cache(50_000)).close()
+        let worker = try folder.worker("churn", "Churn", "3", folder.stopFile)
         let follower = try folder.archive("Churn", mode: mode)
         var seen = 0
         var last: UInt64?
@@ -98,7 +92,6 @@ import Testing
     }
 
     @Test("waiting ends at its timeout") func timeout() throws {
-        let folder = try TemporaryFolder()
         let archive = try folder.archive("E", creating: .cache())
         let batch = try archive.waitForEvents(from: 0, atMost: .milliseconds(20))
         #expect(batch.events == [])
@@ -106,7 +99,6 @@ import Testing
     }
 
     @Test("concurrent events are all recorded") func concurrentEvents() async throws {
-        let folder = try TemporaryFolder()
         let archive = try folder.archive("E", creating: .cache())
         for key in 0..<4 { try archive.put([1], forKey: "\(key)") }
         let first = try archive.nextEvent()
@@ -131,9 +123,7 @@ import Testing
         let key = String(repeating: "a", count: 23) + "é and the rest"
         let first = try archive.nextEvent()
         try archive.put([7], forKey: key)
-        for round in 0..<30 {
-            try archive.put([UInt8](repeating: 1, count: 20_000), forKey: "big \(round % 3)")
-        }
+        for round in 0..<30 { try archive.put(repeated(1, 20_000), forKey: "big \(round % 3)") }
         let batch = try archive.events(from: first)
         #expect(batch.events.count == 31 && batch.lost == 0)
         var interest = KeyInterest()
@@ -151,7 +141,7 @@ import Testing
         try write(before, "old")
         let observer = try folder.archive("E", mode: .readOnly)
         let next = try observer.nextEvent()
-        try FileManager.default.removeItem(atPath: folder.archivePath("E", "index"))
+        try folder.removeIndex("E")
         try write(after, "new")
         let batch = try observer.events(from: next)
         #expect(batch.lost == 1)
@@ -164,7 +154,7 @@ import Testing
         let archive = try folder.archive("E", creating: .cache())
         try archive.put([1], forKey: "lost with the index")
         archive.close()
-        try FileManager.default.removeItem(atPath: folder.archivePath("E", "index"))
+        try folder.removeIndex("E")
         let observer = try folder.archive("E", mode: .readOnly)
         #expect(try observer.nextEvent() == 0)
         let again = try folder.archive("E")

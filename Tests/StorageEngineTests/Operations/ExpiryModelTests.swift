@@ -180,7 +180,7 @@ import Testing
         case 60..<400:
             let size = Int.random(
                 in: 0...(bench.model.limit / (bench.chance(40) ? 1 : 20)), using: &bench.random)
-            let value = [UInt8](repeating: UInt8.random(in: 0...255, using: &bench.random), count: size)
+            let value = repeated(UInt8.random(in: 0...255, using: &bench.random), size)
             let owner = bench.chance(3) ? "owner \(Int.random(in: 0...3, using: &bench.random))" : nil
             try bench.archive.put(
                 value, forKey: key,
@@ -239,7 +239,7 @@ import Testing
                 continue
             }
             let size = Int.random(in: 0...(bench.model.limit / 20), using: &bench.random)
-            let value = [UInt8](repeating: UInt8.random(in: 0...255, using: &bench.random), count: size)
+            let value = repeated(UInt8.random(in: 0...255, using: &bench.random), size)
             let lifetime: Int64? =
                 bench.chance(3) ? Int64.random(in: 1...3_000_000, using: &bench.random) : nil
             let owner = bench.chance(3) ? "owner \(Int.random(in: 0...3, using: &bench.random))" : nil

@@ -9,7 +9,7 @@ import Testing
             for number in 0..<300 {
                 try archive.put(
                     [1, 2], forKey: "k\(number)",
-                    attributes: EntryAttributes(lifetime: number % 3 == 0 ? .seconds(5) : nil))
+                    attributes: .expiring(number % 3 == 0 ? .seconds(5) : nil))
             }
             archive.close()
             hand.pass(.seconds(6))
@@ -30,8 +30,7 @@ import Testing
     @Test("bounds of expiry times stay valid through every change") func bounds() throws {
         try withManualClock(.cache(1_000_000)) { archive, folder, hand in
             for number in 0..<9_000 {
-                try archive.put(
-                    [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .seconds(100 + number)))
+                try archive.put([1], forKey: "k\(number)", attributes: .expiring(.seconds(100 + number)))
             }
             for number in 0..<8_500 { try archive.delete("k\(number)") }
             try archive.setLimits(disk: 400, memory: nil)
@@ -54,8 +53,7 @@ import Testing
         let store = try Store.open(at: folder.store)
         let first = try store.archive(named: "Life", orCreate: ArchiveConfiguration())
         for number in 0..<50 {
-            try first.put(
-                [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .milliseconds(400)))
+            try first.put([1], forKey: "k\(number)", attributes: .expiring(.milliseconds(400)))
         }
         store.close()
         let idle = try folder.archive("Life")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ExpiryTests {
     @Test("an expired entry is absent") func expiredEntry() throws {
         try withManualClock(.cache(100_000)) { archive, _, hand in
-            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
+            try archive.put([1], forKey: "a", attributes: .expiring(.seconds(60)))
             try archive.put([2], forKey: "b")
             hand.pass(.seconds(59))
             #expect(try archive.access("a") == [1])
@@ -34,8 +34,8 @@ import Testing
 
     @Test func deletingOrReplacingAnExpiredEntry() throws {
         try withManualClock(.cache(100_000)) { archive, _, hand in
-            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(1)))
-            try archive.put([1], forKey: "b", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.put([1], forKey: "a", attributes: .expiring(.seconds(1)))
+            try archive.put([1], forKey: "b", attributes: .expiring(.seconds(1)))
             let created = try #require(try archive.metadata("b")).created
             hand.pass(.seconds(2))
             #expect(try !archive.delete("a"))
@@ -52,8 +52,8 @@ import Testing
         try withManualClock(.cache(100_000)) { archive, _, hand in
             for number in 0..<500 {
                 try archive.put(
-                    [UInt8](repeating: 1, count: 10), forKey: "k\(number)",
-                    attributes: EntryAttributes(lifetime: .seconds(number)))
+                    repeated(1, 10), forKey: "k\(number)",
+                    attributes: .expiring(.seconds(number)))
             }
             #expect(try archive.removeExpired().entries == 1)
             hand.pass(.seconds(100))
@@ -71,9 +71,9 @@ import Testing
     @Test(arguments: [false, true])
     func deadlinesSurviveReopening(removingIndex: Bool) throws {
         try withManualClock(.cache(100_000)) { archive, folder, hand in
-            try archive.put([1], forKey: "minute", attributes: EntryAttributes(lifetime: .seconds(60)))
-            try archive.put([1], forKey: "changed", attributes: EntryAttributes(lifetime: .seconds(1)))
-            try archive.put([1], forKey: "freed", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.put([1], forKey: "minute", attributes: .expiring(.seconds(60)))
+            try archive.put([1], forKey: "changed", attributes: .expiring(.seconds(1)))
+            try archive.put([1], forKey: "freed", attributes: .expiring(.seconds(1)))
             try archive.setLifetime(.seconds(90), forKey: "changed")
             try archive.setLifetime(nil, forKey: "freed")
             let again = try folder.reopen(archive, rebuilding: removingIndex)
@@ -90,7 +90,7 @@ import Testing
     @Test(arguments: [Int64(-10), -1, 1, 10], [false, true])
     func settingTheWallClockMovesNoDeadline(years: Int64, removingIndex: Bool) throws {
         try withManualClock(.cache(100_000)) { archive, folder, hand in
-            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
+            try archive.put([1], forKey: "a", attributes: .expiring(.seconds(60)))
             hand.setWallClock(by: years * 31_557_600_000_000)
             #expect(try archive.peek("a") != nil)
             let again = try folder.reopen(archive, rebuilding: removingIndex)
@@ -108,13 +108,13 @@ import Testing
             let attributes = EntryAttributes(
                 lifetime: Duration(secondsComponent: .max, attosecondsComponent: 0))
             try archive.put([1], forKey: "longest", attributes: attributes)
-            try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .seconds(-5)))
-            try archive.put([1], forKey: "zero", attributes: EntryAttributes(lifetime: .zero))
+            try archive.put([1], forKey: "gone", attributes: .expiring(.seconds(-5)))
+            try archive.put([1], forKey: "zero", attributes: .expiring(.zero))
             // Durations beyond 64 bits of seconds must not trap.
             let beyond = Duration.seconds(Int64.max) * 2
-            try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .zero - beyond))
+            try archive.put([1], forKey: "gone", attributes: .expiring(.zero - beyond))
             #expect(try archive.entries().keys == ["longest"])
-            try archive.put([1], forKey: "longest", attributes: EntryAttributes(lifetime: beyond))
+            try archive.put([1], forKey: "longest", attributes: .expiring(beyond))
             hand.pass(.seconds(100 * 31_557_600))
             #expect(try archive.peek("longest") == [1])
             archive.close()
@@ -139,9 +139,7 @@ import Testing
         try withManualClock(.cache(200_000)) { archive, folder, hand in
             let attributes = EntryAttributes(lifetime: .seconds(60), memoryLifetime: .seconds(5), owner: "me")
             try archive.put([7], forKey: "kept", attributes: attributes)
-            for number in 0..<400 {
-                try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "k\(number % 10)")
-            }
+            for number in 0..<400 { try archive.put(repeated(1, 10_000), forKey: "k\(number % 10)") }
             // By now the first segment, with the entry's first frame, is reclaimed.
             #expect(try !folder.files(inArchive: "A").contains("00000001.segment"))
             let metadata = try #require(try archive.metadata("kept"))
@@ -161,7 +159,7 @@ import Testing
             for number in 0..<30 {
                 let owner = number % 3 == 0 ? nil : "owner \(number % 3)"
                 try archive.put(
-                    [UInt8](repeating: 0, count: number), forKey: "k\(number)",
+                    repeated(0, number), forKey: "k\(number)",
                     attributes: EntryAttributes(owner: owner))
             }
             let owners = try archive.owners()
@@ -183,7 +181,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .cache())
         let before = Timestamp.now()
-        try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(3600)))
+        try archive.put([1], forKey: "a", attributes: .expiring(.seconds(3600)))
         try archive.put([1], forKey: "b")
         _ = try archive.carryOut(.delete, on: archive.planned(["b"]))
         var expiries: Set<Timestamp?> = []

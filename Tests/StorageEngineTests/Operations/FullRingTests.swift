@@ -16,7 +16,7 @@ import Testing
     }
 
     private func message(_ number: Int, bytes: Int = 1000) -> [UInt8] {
-        Array("\(number) ".utf8) + [UInt8](repeating: 0x78, count: bytes - "\(number) ".utf8.count)
+        Array("\(number) ".utf8) + repeated(0x78, bytes - "\(number) ".utf8.count)
     }
 
     private func numbers(_ messages: [LogMessage]) -> [Int] {

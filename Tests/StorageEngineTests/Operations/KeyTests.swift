@@ -13,7 +13,7 @@ import Testing
         for number in 0..<count {
             let owner = [nil, "User", "UserController", "é", "e\u{301}"][number % 5]
             try archive.put(
-                [UInt8](repeating: 1, count: number), forKey: "\(number % 3 == 0 ? "a" : "b")/\(number)",
+                repeated(1, number), forKey: "\(number % 3 == 0 ? "a" : "b")/\(number)",
                 attributes: EntryAttributes(owner: owner))
         }
         return archive

@@ -60,7 +60,7 @@ import Testing
 
         mutating func put(_ size: Int, _ key: String) throws {
             do {
-                try archive.put([UInt8](repeating: 3, count: size), forKey: key)
+                try archive.put(repeated(3, size), forKey: key)
                 #expect(size <= limit, "a value above the limit was stored")
             } catch {
                 switch error {
@@ -130,8 +130,7 @@ import Testing
         let folder = try TemporaryFolder()
         let archive = try folder.archive("Limits", creating: .cache(UInt64(limit)))
         var attack = Attack(pattern, archive, limit: limit, seed: seed)
-        let sampler = try Worker(
-            ["sample", folder.store, "Limits", "\(attack.keyBytes)", folder.stopFile, "\(limit)"], in: folder)
+        let sampler = try folder.worker("sample", "Limits", "\(attack.keyBytes)", folder.stopFile, "\(limit)")
         #expect(try await sampler.hasSaid("ready"))
         var step = 0
         while shouldContinue(step) {
@@ -192,7 +191,7 @@ import Testing
     func reclaimableBytes() throws {
         let archive = try folder.archive(
             "A", creating: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
-        for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 5_000), forKey: "\(number)") }
+        for number in 0..<400 { try archive.put(repeated(1, 5_000), forKey: "\(number)") }
         for number in 0..<300 { try archive.delete("\(number)") }
         let before = try archive.status()
         try archive.compact()
@@ -206,7 +205,7 @@ import Testing
     @Test("a smaller limit shrinks the long segment of an empty log", arguments: [false, true])
     func emptyLog(compacting: Bool) throws {
         let log = try folder.archive("L", creating: .log(1_000_000_000))
-        for _ in 0..<4 { try log.append([UInt8](repeating: 1, count: 900_000)) }
+        for _ in 0..<4 { try log.append(repeated(1, 900_000)) }
         if compacting {
             _ = try log.deleteAllMessages()
             _ = try log.compact()
@@ -223,9 +222,9 @@ import Testing
 
     @Test("a smaller limit shrinks a long segment") func longSegment() throws {
         let archive = try folder.archive(creating: .cache(1_000_000_000))
-        for _ in 0..<12 { try archive.put([UInt8](repeating: 1, count: 100_000), forKey: "large") }
+        for _ in 0..<12 { try archive.put(repeated(1, 100_000), forKey: "large") }
         try archive.delete("large")
-        for number in 0..<3 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "k\(number)") }
+        for number in 0..<3 { try archive.put(repeated(1, 100), forKey: "k\(number)") }
         #expect(try archive.status().footprint > 1_100_000)
         try archive.setLimits(disk: 10_000, memory: nil)
         #expect(
@@ -249,7 +248,7 @@ import Testing
             if step % 7 == 0 {
                 try archive.delete(key)
             } else {
-                try archive.put([UInt8](repeating: 1, count: size), forKey: key)
+                try archive.put(repeated(1, size), forKey: key)
             }
             let status = try archive.status()
             let bound = LimitTests.bound(
@@ -264,7 +263,7 @@ import Testing
     func footprintShrinks(atOnce: Int) throws {
         let archive = try folder.archive(creating: .collection)
         let count = 60_000
-        for number in 0..<count { try archive.put([UInt8](repeating: 1, count: 200), forKey: "k\(number)") }
+        for number in 0..<count { try archive.put(repeated(1, 200), forKey: "k\(number)") }
         var worst = 0.0
         for start in stride(from: 0, to: count - 100, by: atOnce) {
             let keys = (start..<min(start + atOnce, count - 100)).map { "k\($0)" }

@@ -55,8 +55,8 @@ import Testing
         _ = try archive.deleteAllReversibly()
         for number in 0..<3_000 {
             try archive.put(
-                [UInt8](repeating: 1, count: number % 50), forKey: "k\(number)",
-                attributes: EntryAttributes(lifetime: number % 7 == 0 ? .seconds(1_000_000) : nil))
+                repeated(1, number % 50), forKey: "k\(number)",
+                attributes: .expiring(number % 7 == 0 ? .seconds(1_000_000) : nil))
         }
         for number in 2_950..<2_990 { try archive.delete("k\(number)") }
         // Some of these accesses are applied to the order, the latest are not.
@@ -72,7 +72,7 @@ import Testing
         let archive = try folder.archive(creating: .collection)
         // Entries with the lowest numbers, or with the highest, which change.
         if isRenumbered { for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") } }
-        let value = [UInt8](repeating: 7, count: 500)
+        let value = repeated(7, 500)
         for number in 0..<400 {
             try archive.put(value, forKey: "k\(number)", attributes: EntryAttributes(owner: "S"))
         }
@@ -84,9 +84,7 @@ import Testing
         _ = try archive.delete("k0")
         try archive.put([9], forKey: "k1")
         _ = try archive.access("k2")
-        for number in 0..<8_000 {
-            try archive.put([UInt8](repeating: 3, count: 2_000), forKey: "hot \(number % 50)")
-        }
+        for number in 0..<8_000 { try archive.put(repeated(3, 2_000), forKey: "hot \(number % 50)") }
         #expect(try segments.allSatisfy { try !folder.files(inArchive: "A").contains($0) })
         for index in list.indices {
             switch keys[index] {
@@ -111,15 +109,13 @@ import Testing
     @Test("a scan reads a renumbered entry that reclaiming moved") func renumberedEntry() throws {
         let archive = try folder.archive(creating: .collection)
         for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") }
-        let value = [UInt8](repeating: 7, count: 500)
+        let value = repeated(7, 500)
         for number in 0..<400 { try archive.put(value, forKey: "k\(number)") }
         let segments = try folder.segments()
         let scan = try archive.scan(.recency)
         for number in 0..<6_000 { #expect(try archive.delete("first \(number)")) }
         for _ in 0..<10 { #expect(try scan.advance()) }
-        for number in 0..<8_000 {
-            try archive.put([UInt8](repeating: 3, count: 2_000), forKey: "hot \(number % 50)")
-        }
+        for number in 0..<8_000 { try archive.put(repeated(3, 2_000), forKey: "hot \(number % 50)") }
         #expect(try segments.allSatisfy { try !folder.files(inArchive: "A").contains($0) })
         var found = 0
         repeat {
@@ -139,7 +135,7 @@ import Testing
                 size += 1
                 var batch = Batch()
                 let keys = size % 3 == 0 ? 1 : 2_000
-                for number in 0..<keys { batch.put([UInt8](repeating: 1, count: size), forKey: "\(number)") }
+                for number in 0..<keys { batch.put(repeated(1, size), forKey: "\(number)") }
                 try archive.apply(batch)
             }
         }

@@ -32,7 +32,7 @@ import Testing
     private func fill(_ archive: Archive, _ lifetime: Duration? = nil, owner: String? = nil) throws {
         let attributes = EntryAttributes(lifetime: lifetime, owner: owner)
         for number in 0..<Self.count {
-            try archive.put([UInt8](repeating: 1, count: 20), forKey: "\(number)", attributes: attributes)
+            try archive.put(repeated(1, 20), forKey: "\(number)", attributes: attributes)
         }
         _ = try archive.mostUnderOneHold()
     }
@@ -70,9 +70,7 @@ import Testing
     /// All slots are cleared in one step; the work of the file system is sliced.
     @Test func deletingAll() throws {
         try fill(archive)
-        for number in 0..<40 {
-            try archive.put([UInt8](repeating: 2, count: 180_000), forKey: "large \(number)")
-        }
+        for number in 0..<40 { try archive.put(repeated(2, 180_000), forKey: "large \(number)") }
         let before = try archive.status().footprint
         _ = try archive.mostUnderOneHold()
         try archive.deleteAll()
@@ -87,7 +85,7 @@ import Testing
 
     @Test("a shrinking ring drops messages in slices and files one by one") func shrinkingRing() throws {
         let log = try folder.archive("Ring", creating: .log(4_000_000))
-        for number in 0..<10_000 { try log.append([UInt8](repeating: UInt8(number & 255), count: 380)) }
+        for number in 0..<10_000 { try log.append(repeated(UInt8(number & 255), 380)) }
         _ = try log.mostUnderOneHold()
         try log.setLimits(disk: 40_000, memory: nil)
         var most = try log.mostUnderOneHold()
@@ -95,7 +93,7 @@ import Testing
         #expect(most.files == 1, "\(most.files) files")
         #expect(try log.messages(most: .max).messages.count == 40_000 / 380)
         #expect(try log.status().footprint < 1_000_000)
-        for number in 0..<100 { try log.append([UInt8](repeating: UInt8(number), count: 380)) }
+        for number in 0..<100 { try log.append(repeated(UInt8(number), 380)) }
         _ = try log.mostUnderOneHold()
         try log.deleteAll()
         most = try log.mostUnderOneHold()

@@ -16,7 +16,7 @@ import Testing
         let archive = try folder.archive(creating: .cache(100))
         try archive.put([1, 2], forKey: "a")
         try archive.update([3], forKey: "a")
-        try archive.put([UInt8](repeating: 0, count: 100), forKey: "big")
+        try archive.put(repeated(0, 100), forKey: "big")
         let history = try archive.logHistory(of: "a")
         #expect(
             words(history) == ["record a 2 request", "update a 1 request", "eviction a 1 limit"]
@@ -30,12 +30,8 @@ import Testing
         let observed = try observer.logHistory(of: "a")
         #expect(observed == history)
         observer.close()
-        archive.close()
-        try folder.removeIndex("A")
-        try folder.withArchive {
-            let (events, logged) = (try $0.history(of: "a").events, try $0.logHistory(of: "a"))
-            #expect(events.isEmpty && logged == history)
-        }
+        let again = try folder.reopen(archive)
+        #expect(try again.history(of: "a").events.isEmpty && again.logHistory(of: "a") == history)
     }
 
     @Test("deleted keys have their deletion") func deleted() throws {
@@ -52,7 +48,7 @@ import Testing
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let archive = try folder.archive(creating: .collection)
-            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.put([1], forKey: "a", attributes: .expiring(.seconds(1)))
             let stored = try #require(try archive.logHistory(of: "a").changes.first).event.time
             hand.pass(.seconds(3))
             for seconds in [1.0, 3.0] {
@@ -68,7 +64,7 @@ import Testing
 
     @Test("puts and changes of an expiry time have the time that they set") func expiryTimes() throws {
         let archive = try folder.archive(creating: .collection)
-        try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
+        try archive.put([1], forKey: "a", attributes: .expiring(.seconds(60)))
         try archive.setLifetime(.seconds(600), forKey: "a")
         try archive.put([2], forKey: "a")
         let histories = [
@@ -90,7 +86,7 @@ import Testing
             try archive.put([1], forKey: "k")
             hand.pass(.seconds(1))
             try archive.update([2, 3], forKey: "k")
-            for _ in 0..<20 { try archive.put([UInt8](repeating: 1, count: 1_000_000), forKey: "x") }
+            for _ in 0..<20 { try archive.put(repeated(1, 1_000_000), forKey: "x") }
             hand.pass(.seconds(1))
             try archive.delete("k")
             let history = try archive.logHistory(of: "k")
@@ -104,7 +100,7 @@ import Testing
 
     @Test("reclaimed frames are unknown, and a limited search is partial") func reclaimed() throws {
         let archive = try folder.archive(creating: .cache(400_000))
-        let value = [UInt8](repeating: 1, count: 100_000)
+        let value = repeated(1, 100_000)
         for number in 0..<200 { try archive.put(value, forKey: "k\(number)") }
         let whole = try archive.logHistory(of: "k0")
         #expect(whole.changes.isEmpty && !whole.isPartial && whole.searchedBytes == whole.totalBytes)

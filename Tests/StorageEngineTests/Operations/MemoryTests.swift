@@ -38,7 +38,7 @@ import Testing
             case "update": try two.update([1], forKey: "k")
             case "deleteAll": try two.deleteAll()
             case "expire": try two.setLifetime(.zero, forKey: "k")
-            case "evict": try two.put([UInt8](repeating: 0, count: 1_000), forKey: "large")
+            case "evict": try two.put(repeated(0, 1_000), forKey: "large")
             default: try two.setLimits(disk: 1, memory: nil)
             }
             if change == "limits" {
@@ -94,7 +94,7 @@ import Testing
         #expect(status.entries == 1)
         #expect(status.diskBytes == 0)
         // It needs no disk space, so no limit evicts it.
-        for number in 0..<20 { try two.put([UInt8](repeating: 0, count: 300), forKey: "k\(number)") }
+        for number in 0..<20 { try two.put(repeated(0, 300), forKey: "k\(number)") }
         #expect(try one.access(held))
         one.close()
         #expect(try two.metadata("a") == nil)
@@ -163,7 +163,7 @@ import Testing
     @Test("a killed process doesn't affect entries of the same key") func killedHolder() async throws {
         let (one, _) = try handles(folder)
         let mine = try record("worker 7", one, bytes: 99)
-        let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
+        let worker = try folder.worker("hold", "M", "7")
         #expect(try await eventually(within: 10) { try one.entries().count >= 3 })
         #expect(try one.access(mine))
         let list = try one.entries()
@@ -188,7 +188,7 @@ import Testing
         let (one, two) = try handles(folder)
         let held = try (0..<5).map { ("k\($0)", try record("k\($0)", one), try record("k\($0)", two)) }
         // Each of these is evicted at once, so segments are reclaimed repeatedly.
-        for number in 0..<2_000 { try two.put([UInt8](repeating: 1, count: 900), forKey: "x\(number)") }
+        for number in 0..<2_000 { try two.put(repeated(1, 900), forKey: "x\(number)") }
         for (key, mine, theirs) in held {
             let (a, b) = try one.withHashed(key) { (key) throws(StorageError) in
                 (try one.follow(mine, key: key), try two.follow(theirs, key: key))
@@ -202,9 +202,8 @@ import Testing
     #if DEBUG
     @Test("doesn't count the entries of a crashed process") func crashedHolder() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let worker = try Worker(
-            ["crash", folder.store, "A", "run", CrashPoint.residentRecorded.rawValue, "1", "robust"],
-            in: folder)
+        let worker = try folder.worker(
+            "crash", "A", "run", CrashPoint.residentRecorded.rawValue, "1", "robust")
         #expect(try await worker.finish().status & 0x7f == SIGKILL)
         for mode in [AccessMode.readOnly, .readWrite] {
             let archive = try folder.archive("A cache", mode: mode)
@@ -218,7 +217,7 @@ import Testing
 
     @Test("the next process releases the slots of a killed one") func releasedSlots() async throws {
         let (one, _) = try handles(folder)
-        let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
+        let worker = try folder.worker("hold", "M", "7")
         #expect(try await eventually(within: 5) { try one.metadata("worker 7")?.tier == .memory })
         #expect(try one.metadata("on disk 7")?.tier == .both)
         #expect(try one.processes().count { $0.isAlive } == 2)
@@ -253,7 +252,7 @@ import Testing
         var found: EntryStanding?
         // A background task may have removed it.
         for _ in 0..<1000 where found == nil {
-            try archive.put([1], forKey: "k", attributes: EntryAttributes(lifetime: .zero))
+            try archive.put([1], forKey: "k", attributes: .expiring(.zero))
             #expect(try archive.metadata("k") == nil)
             found = try archive.standing(of: "k")
         }

@@ -9,7 +9,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
-    private func open(_ folder: TemporaryFolder, limit: UInt64 = 10_000) throws -> Archive {
+    private func open(limit: UInt64 = 10_000) throws -> Archive {
         try folder.archive("Ring", creating: .log(limit))
     }
 
@@ -22,25 +22,20 @@ import Testing
     /// Random messages against a plain queue, with reopenings and rebuilds.
     @Test("drops the oldest messages first", arguments: [UInt64(1), 2, 3, 4])
     func oldestFirst(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)
         let limit = Int.random(in: 1_000...2_000_000, using: &random)
-        var archive = try open(folder, limit: UInt64(limit))
+        var archive = try open(limit: UInt64(limit))
         var model: [[UInt8]] = []
         var appended: [UInt64] = []
         for step in 0..<1_500 {
             let largest = Int.random(in: 0..<50, using: &random) == 0 ? limit : limit / 50
             let size = Int.random(in: 0...largest, using: &random)
-            let message = [UInt8](repeating: UInt8(truncatingIfNeeded: step), count: size)
+            let message = repeated(UInt8(truncatingIfNeeded: step), size)
             appended.append(try archive.append(message))
             model.append(message)
             while model.reduce(0, { $0 + $1.count }) > limit { model.removeFirst() }
             if step % 100 == 99 {
-                if step % 300 == 299 {
-                    archive.close()
-                    if step % 600 == 599 { try folder.removeIndex("Ring") }
-                    archive = try open(folder)
-                }
+                if step % 300 == 299 { archive = try folder.reopen(archive, rebuilding: step % 600 == 599) }
                 let batch = try archive.messages(most: .max)
                 #expect(batch.messages.map(\.bytes) == model, "seed \(seed) step \(step)")
                 #expect(batch.messages.map(\.sequence).suffix(1) == appended.suffix(1))
@@ -60,8 +55,7 @@ import Testing
     }
 
     @Test("followers continue and learn of lost messages") func follow() throws {
-        let folder = try TemporaryFolder()
-        let archive = try open(folder, limit: 100)
+        let archive = try open(limit: 100)
         for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
         let batch = try archive.messages(most: 4)
         #expect(batch.messages.count == 4)
@@ -80,8 +74,7 @@ import Testing
 
     @Test("skips damaged messages and reports them", arguments: [(3, 8), (3, 0), (9, 8), (9, 80)])
     func damage(message: Int, byte: Int) throws {
-        let folder = try TemporaryFolder()
-        let archive = try open(folder)
+        let archive = try open()
         for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
         let path = folder.archivePath("Ring", "00000001.segment")
         let bytes = try contents(of: path)
@@ -102,8 +95,7 @@ import Testing
     }
 
     @Test("refuses operations of other kinds") func kinds() throws {
-        let folder = try TemporaryFolder()
-        let log = try open(folder)
+        let log = try open()
         let cache = try folder.archive("Cache", creating: .cache())
         #expect(throws: StorageError.self) { try log.put([1], forKey: "a") }
         // These passed as changes of absent entries.
@@ -115,7 +107,7 @@ import Testing
         #expect(isRefused { _ = try log.carryOut(.delete, on: [PlannedEntry(key: "a", sequence: 1)]) })
         #expect(throws: StorageError.self) { try cache.append([1]) }
         #expect(throws: StorageError.self) { try cache.messages() }
-        #expect(throws: StorageError.self) { try log.append([UInt8](repeating: 0, count: 10_001)) }
+        #expect(throws: StorageError.self) { try log.append(repeated(0, 10_001)) }
         #expect(try log.status().rejections == 1)
         #expect(throws: StorageError.self) {
             try folder.archive("Endless", creating: .log(nil))
@@ -123,24 +115,20 @@ import Testing
     }
 
     @Test("empties and shrinks a ring") func emptiedRing() throws {
-        let folder = try TemporaryFolder()
-        let archive = try open(folder)
-        for _ in 0..<50 { try archive.append([UInt8](repeating: 1, count: 100)) }
+        let archive = try open()
+        for _ in 0..<50 { try archive.append(repeated(1, 100)) }
         try archive.setLimits(disk: 1_000, memory: nil)
         #expect(try archive.status().entries == 10)
         #expect(try archive.deleteAll().entries == 10)
         #expect(try texts(archive) == [])
         try archive.append(Array("again".utf8))
-        archive.close()
-        try folder.removeIndex("Ring")
-        #expect(try texts(try open(folder)) == ["again"])
+        #expect(try texts(folder.reopen(archive)) == ["again"])
     }
 
     @Test("messages that a smaller limit dropped stay away", arguments: [UInt64(1), 250, 1_000, 2_999])
     func droppedMessages(limit: UInt64) throws {
-        let folder = try TemporaryFolder()
-        var archive = try open(folder)
-        for number in 0..<30 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
+        var archive = try open()
+        for number in 0..<30 { try archive.append(repeated(UInt8(number), 100)) }
         let cursor = try archive.messages(most: 5).next
         try archive.setLimits(disk: limit, memory: nil)
         let left = (30 - Int(limit) / 100)..<30
@@ -159,21 +147,17 @@ import Testing
         #expect(rest.someAreLost == (left.lowerBound > 5))
         try archive.setLimits(disk: 100_000, memory: nil)
         try expectLeft("larger")
-        archive.close()
-        try folder.removeIndex("Ring")
-        archive = try open(folder)
+        archive = try folder.reopen(archive)
         try expectLeft("rebuilt")
         try archive.append([77])
-        archive.close()
-        try folder.removeIndex("Ring")
-        archive = try open(folder)
+        archive = try folder.reopen(archive)
         #expect(try archive.messages(most: .max).messages.map { Int($0.bytes[0]) } == Array(left) + [77])
         #expect(try archive.check().clean)
     }
 
     @Test("a reader learns of lost messages once", arguments: [false, true], [false, true])
     func lostMessages(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
-        let archive = try open(folder)
+        let archive = try open()
         for number in 0..<4 { try archive.append([UInt8(number)]) }
         var cursor = try archive.messages(most: .max).next
         if !hasReadAll { try archive.append([4]) }
@@ -194,9 +178,8 @@ import Testing
 
     @Test("a reader learns of messages lost while it reads", arguments: [false, true])
     func concurrentReader(isEmptied: Bool) async throws {
-        let archive = try open(folder)
-        let isOver = GuardedReference(false)
-        let written = GuardedReference(0)
+        let archive = try open()
+        let (isOver, written) = (GuardedReference(false), GuardedReference(0))
         let observer = try folder.archive("Ring", mode: .readOnly)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -207,9 +190,7 @@ import Testing
                             number += 1
                             return number
                         }
-                        try archive.append(
-                            Array("\(number)".utf8)
-                                + [UInt8](repeating: 32, count: .random(in: 0...1_000)))
+                        try archive.append(Array("\(number)".utf8) + repeated(32, .random(in: 0...1_000)))
                     }
                     if isEmptied {
                         try archive.deleteAllMessages()
@@ -244,22 +225,16 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    @Test("reports no loss to a reader that has read all", arguments: [1, 3])
-    func noFalseLoss(steps: Int) throws {
-        let archive = try folder.archive("Large", creating: .log(20_000_000))
-        for number in 0..<2_000 { try archive.append([UInt8](repeating: UInt8(number % 251), count: 3_000)) }
+    @Test(
+        "reports no loss to a reader that has read all",
+        arguments: [
+            (2_000, 3_000, [2_000_000]), (2_000, 3_000, [2_000_000, 1_000_000, 666_666]), (4, 100, [50]),
+        ] as [(Int, Int, [UInt64])])
+    func noFalseLoss(count: Int, size: Int, limits: [UInt64]) throws {
+        let archive = try open(limit: 20_000_000)
+        for number in 0..<count { try archive.append(repeated(UInt8(number % 251), size)) }
         let cursor = try archive.messages(most: .max).next
-        for step in 1...steps { try archive.setLimits(disk: UInt64(2_000_000 / step), memory: nil) }
-        try archive.append([9])
-        let batch = try archive.messages(after: cursor)
-        #expect(batch.messages.map(\.bytes) == [[9]] && !batch.someAreLost)
-    }
-
-    @Test("a smaller limit loses nothing for a reader that has read all") func noLossBySmallerLimit() throws {
-        let archive = try open(folder)
-        for number in 0..<4 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
-        let cursor = try archive.messages(most: .max).next
-        try archive.setLimits(disk: 50, memory: nil)
+        for limit in limits { try archive.setLimits(disk: limit, memory: nil) }
         try archive.append([9])
         let batch = try archive.messages(after: cursor)
         #expect(batch.messages.map(\.bytes) == [[9]] && !batch.someAreLost)
@@ -276,8 +251,7 @@ import Testing
         try store.removeArchive(named: "Ring")
         let second = try store.archive(named: "Ring", orCreate: configuration)
         for number in 20..<24 { try second.append([UInt8(number)]) }
-        let error = #expect(throws: StorageError.self) { try observer.messages(after: cursor) }
-        guard case .closed = try #require(error) else { return #expect(Bool(false), "\(error!)") }
+        #expect { try observer.messages(after: cursor) } throws: { $0.isClosed }
         let other = try observing.archive(named: "Ring")
         #expect(other !== observer)
         let batch = try other.messages(after: cursor)
@@ -288,8 +262,8 @@ import Testing
     }
 
     @Test("a read ends at its limit of bytes") func byteLimit() throws {
-        let archive = try open(folder, limit: 1_000_000)
-        for number in 0..<20 { try archive.append([UInt8](repeating: UInt8(number), count: 1_000)) }
+        let archive = try open(limit: 1_000_000)
+        for number in 0..<20 { try archive.append(repeated(UInt8(number), 1_000)) }
         var cursor: MessageCursor?
         var seen: [UInt8] = []
         var rounds = 0
@@ -305,14 +279,14 @@ import Testing
     }
 
     @Test("segments dropped during a read cause no damage and no error") func droppedSegments() async throws {
-        let writer = try open(folder, limit: 200_000)
+        let writer = try open(limit: 200_000)
         let reader = try folder.archive("Ring", mode: .readOnly)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let end = ContinuousClock.now + .seconds(1)
                 var number = 0
                 while ContinuousClock.now < end {
-                    for _ in 0..<200 { try writer.append([UInt8](repeating: 1, count: 20 + number % 60)) }
+                    for _ in 0..<200 { try writer.append(repeated(1, 20 + number % 60)) }
                     number += 1
                 }
             }

@@ -100,7 +100,7 @@ import Testing
                         Int.random(in: 0..<20, using: &random) == 0 ? model.limit / 3 : model.limit / 30
                     let size = Int.random(in: 0...largest, using: &random)
                     let isDelete = Int.random(in: 0..<4, using: &random) == 0
-                    let value = isDelete ? nil : [UInt8](repeating: UInt8(step & 255), count: size)
+                    let value = isDelete ? nil : repeated(UInt8(step & 255), size)
                     if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
                     changes.append((key, value))
                 }
@@ -114,7 +114,7 @@ import Testing
                     Int.random(in: 0..<40, using: &random) == 0 ? model.limit * 5 / 4 : model.limit / 30
                 let size = Int.random(in: 0...largest, using: &random)
                 let byte = UInt8.random(in: 0...255, using: &random)
-                let value = [UInt8](repeating: byte, count: size)
+                let value = repeated(byte, size)
                 let stored = (try? archive.put(value, forKey: key)) != nil
                 #expect(stored == model.put(value, key), "seed \(seed) step \(step)")
             case 450..<800:

@@ -12,7 +12,7 @@ import Testing
     func putsBesideARemovalSoak(keepOneIn: Int, bytes: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .collection)
-        let value = [UInt8](repeating: 1, count: bytes)
+        let value = repeated(1, bytes)
         for number in 0..<1_000_000 {
             let owner = number % keepOneIn == 0 ? "stays" : "goes"
             try archive.put(value, forKey: "\(number)", attributes: EntryAttributes(owner: owner))

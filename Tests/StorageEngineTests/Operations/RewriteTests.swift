@@ -58,22 +58,22 @@ import StorageEngine
 
     @Test("a larger form evicts others, not itself") func largerForm() throws {
         let (_, archive) = try open(100)
-        for key in ["a", "b", "c"] { try archive.put([UInt8](repeating: 1, count: 30), forKey: key) }
-        #expect(try rewrite(archive, "a", [UInt8](repeating: 2, count: 60)))
+        for key in ["a", "b", "c"] { try archive.put(repeated(1, 30), forKey: key) }
+        #expect(try rewrite(archive, "a", repeated(2, 60)))
         #expect(try archive.entries().keys == ["c", "a"])
-        #expect(throws: StorageError.self) { try rewrite(archive, "a", [UInt8](repeating: 2, count: 101)) }
+        #expect(throws: StorageError.self) { try rewrite(archive, "a", repeated(2, 101)) }
         #expect(try archive.peek("a")?.count == 60)
     }
 
     @Test("a rewrite on a full disk evicts nothing") func fullDisk() throws {
         let (_, archive) = try open(1_000_000)
-        for number in 0..<2_000 { try archive.put([UInt8](repeating: 1, count: 300), forKey: "\(number)") }
+        for number in 0..<2_000 { try archive.put(repeated(1, 300), forKey: "\(number)") }
         let disk = FullDisk(folder, freedBy: nil)
         defer { disk.empty() }
         var refused = 0
         for number in 0..<2_000 {
             do {
-                _ = try rewrite(archive, "\(number)", [UInt8](repeating: 2, count: 300))
+                _ = try rewrite(archive, "\(number)", repeated(2, 300))
             } catch StorageError.noSpace {
                 refused += 1
             }
@@ -91,7 +91,7 @@ import StorageEngine
         ])
     func crashDuringRewrite(point: CrashPoint) async throws {
         let (store, archive) = try open(400)
-        for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 30), forKey: "\(number)") }
+        for number in 0..<10 { try archive.put(repeated(1, 30), forKey: "\(number)") }
         for number in [3, 8, 1] { _ = try archive.access("\(number)") }
         let order = try archive.entries().keys
         store.close()
@@ -101,8 +101,7 @@ import StorageEngine
             CrashPoint.arm(try #require(CrashPoint(rawValue: name)), passing: 3)
             for key in try archive.entries().keys {
                 let sequence = try #require(try archive.current(key)).sequence
-                _ = try archive.rewrite(
-                    [UInt8](repeating: 2, count: 60), forKey: key, ifSequence: sequence, encoding: .cbor)
+                _ = try archive.rewrite(repeated(2, 60), forKey: key, ifSequence: sequence, encoding: .cbor)
             }
         }
         for _ in 0..<2 {

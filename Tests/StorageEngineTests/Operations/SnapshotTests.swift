@@ -46,14 +46,14 @@ import Testing
             [1], forKey: "a", encoding: .text,
             attributes: EntryAttributes(lifetime: .seconds(90), owner: "me"))
         try archive.put([2], forKey: "b")
-        try archive.put([3], forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
+        try archive.put([3], forKey: "expired", attributes: .expiring(.zero))
         try archive.put([4], forKey: "deleted")
         try archive.delete("deleted")
         _ = try archive.access("a")
         let before = try #require(try archive.metadata("a"))
         let snapshot = try archive.snapshot()
         // Replaces all entries of the snapshot and their files.
-        for number in 0..<2000 { try archive.put([UInt8](repeating: 7, count: 1000), forKey: "x \(number)") }
+        for number in 0..<2000 { try archive.put(repeated(7, 1000), forKey: "x \(number)") }
         try archive.deleteAll()
         try archive.put([9], forKey: "b")
         #expect(snapshot.count == 2)

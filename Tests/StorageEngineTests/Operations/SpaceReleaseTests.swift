@@ -17,7 +17,7 @@ import Testing
     func emptiedArchive(kind: ArchiveKind) async throws {
         let archive = try folder.archive(
             "Room", creating: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 60_000_000 : nil))
-        for number in 0..<8_000 { try archive.put([UInt8](repeating: 1, count: 4_000), forKey: "k\(number)") }
+        for number in 0..<8_000 { try archive.put(repeated(1, 4_000), forKey: "k\(number)") }
         for number in 0..<8_000 where number % 100 != 0 { try archive.delete("k\(number)") }
         try await wait(archive, for: 6_000_000)
         #expect(try archive.entries().count == 80)
@@ -28,8 +28,8 @@ import Testing
         let archive = try folder.archive("Room", creating: .collection)
         for number in 0..<4_000 {
             try archive.put(
-                [UInt8](repeating: 1, count: 4_000), forKey: "k\(number)",
-                attributes: EntryAttributes(lifetime: .milliseconds(1_500)))
+                repeated(1, 4_000), forKey: "k\(number)",
+                attributes: .expiring(.milliseconds(1_500)))
         }
         #expect(try await eventually(within: 15) { try archive.status().expirations == 4_000 })
         try await wait(archive, for: 3_000_000)
@@ -42,9 +42,7 @@ import Testing
         // Like another process: a separate handle, closed again.
         let other = try folder.archive()
         for number in 0..<2_000 {
-            try other.put(
-                [UInt8](repeating: 1, count: 2_000), forKey: "k\(number)",
-                attributes: EntryAttributes(lifetime: .milliseconds(300)))
+            try other.put(repeated(1, 2_000), forKey: "k\(number)", attributes: .expiring(.milliseconds(300)))
         }
         try other.put([1], forKey: "stays")
         other.close()
@@ -73,11 +71,9 @@ import Testing
     /// A collection of 2,000 small entries and one of 40 MB, "large", that expires.
     private func withLargeEntry(in folder: TemporaryFolder, lifetime: Duration) throws -> Archive {
         let archive = try folder.archive("Room", creating: .collection)
-        let value = [UInt8](repeating: 1, count: 4_000)
+        let value = repeated(1, 4_000)
         for number in 0..<2_000 { try archive.put(value, forKey: "k\(number)") }
-        try archive.put(
-            [UInt8](repeating: 2, count: 40_000_000), forKey: "large",
-            attributes: EntryAttributes(lifetime: lifetime))
+        try archive.put(repeated(2, 40_000_000), forKey: "large", attributes: .expiring(lifetime))
         return archive
     }
 
@@ -97,7 +93,7 @@ import Testing
             let configuration = ArchiveConfiguration.collection
             let reader = try folder.archive(creating: configuration)
             let writer = try folder.archive()
-            let value = [UInt8](repeating: 1, count: 10_000)
+            let value = repeated(1, 10_000)
             for number in 0..<400 { try writer.put(value, forKey: "\(number)") }
             for number in 0..<400 { #expect(try reader.peek("\(number)") == value) }
             for number in 0..<1600 { try writer.put(value, forKey: "\(number % 400)") }

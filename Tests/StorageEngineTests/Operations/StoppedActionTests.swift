@@ -22,7 +22,7 @@ import Testing
     ) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .collection)
-        let value = [UInt8](repeating: 1, count: 20)
+        let value = repeated(1, 20)
         for number in 0..<20_000 { try archive.put(value, forKey: "\(number)") }
         let planned = try archive.planned(stride(from: 0, to: 20_000, by: 2).map(String.init))
         var first = 0
@@ -51,10 +51,10 @@ import Testing
     func putDiscardsRecord(ofAll: Bool) throws {
         try expectContinuation(ofAll: ofAll) { archive, folder in
             let plan = FaultPlan(.fails(28), call: .allocate, under: folder.path, number: 1, isLasting: false)
-            SystemFaults.install(plan)
-            defer { SystemFaults.remove(plan) }
-            for number in 0..<5_000 where plan.injected == 0 {
-                try? archive.put([UInt8](repeating: 2, count: 20), forKey: "new \(number)")
+            withFaults(plan) {
+                for number in 0..<5_000 where plan.injected == 0 {
+                    try? archive.put(repeated(2, 20), forKey: "new \(number)")
+                }
             }
         }
     }
@@ -64,10 +64,7 @@ import Testing
         try expectContinuation { archive, folder in
             let planned = (try? archive.planned(stride(from: 1, to: 20_000, by: 2).map(String.init))) ?? []
             let plan = FaultPlan(.fails(28), call: .allocate, under: folder.path, number: 1, isLasting: true)
-            SystemFaults.install(plan)
-            defer { SystemFaults.remove(plan) }
-            let outcome = try? archive.carryOut(.delete, on: planned)
-            #expect(outcome?.isFinal == true)
+            withFaults(plan) { #expect((try? archive.carryOut(.delete, on: planned))?.isFinal == true) }
         }
     }
 

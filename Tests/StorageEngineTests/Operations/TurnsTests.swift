@@ -46,12 +46,8 @@ import Testing
         let turnFile = folder.path + "/turn"
         try Data(count: 4096).write(to: URL(fileURLWithPath: turnFile))
         let workers = try (0..<parts).map { part in
-            try Worker(
-                [
-                    "turns", folder.store, "Turns", "\(seed)", "\(part)", "\(parts)", "\(operations)",
-                    turnFile,
-                    "400", "1000",
-                ], in: folder)
+            try folder.worker(
+                "turns", "Turns", "\(seed)", "\(part)", "\(parts)", "\(operations)", turnFile, "400", "1000")
         }
         var done: [(number: Int, words: [Substring])] = []
         for worker in workers {
@@ -69,7 +65,7 @@ import Testing
         for (number, words) in done {
             let key = String(words[2])
             if words[1] == "put", let size = Int(words[3]) {
-                _ = model.put([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size), key)
+                _ = model.put(repeated(UInt8(truncatingIfNeeded: number), size), key)
                 continue
             }
             // Shows values that were evicted too early or too late.

@@ -33,7 +33,7 @@ import Testing
             let none = try archive.carryOut(.setLifetime(nil), on: archive.planned(["never"]))
             #expect(none.entries == 0 && none.unchanged == 1 && none.action == nil && none.skipped == [])
             #expect(try archive.reversibleActions() == [])
-            try archive.put([1], forKey: "soon", attributes: EntryAttributes(lifetime: .seconds(60)))
+            try archive.put([1], forKey: "soon", attributes: .expiring(.seconds(60)))
             let one = try archive.carryOut(.setLifetime(nil), on: archive.planned(["never", "soon"]))
             #expect(one.entries == 1 && one.unchanged == 1 && one.action?.entries == 1)
         }
@@ -43,7 +43,7 @@ import Testing
         try with { archive, folder, _ in
             let keys = ["s1", "s2", "s3"]
             for key in keys { try archive.put([1], forKey: key) }
-            let large = [UInt8](repeating: 1, count: 100_000)
+            let large = repeated(1, 100_000)
             for _ in 0..<3 { try archive.put(large, forKey: "b") }
             let outcome = try archive.carryOut(.setLifetime(.seconds(3600)), on: archive.planned(keys))
             #expect(outcome.entries == 3)
@@ -78,7 +78,7 @@ import Testing
             let before = try archive.status().footprint
             let done = try archive.carryOut(.setLifetime(.seconds(3600)), on: archive.planned(keys))
             #expect(done.action?.entries == 30_000)
-            for number in 0..<20 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "n\(number)") }
+            for number in 0..<20 { try archive.put(repeated(1, 500), forKey: "n\(number)") }
             #expect(try archive.undo()?.entries == 30_000)
             #expect(try archive.metadata("key 0")?.expires == nil)
             // After the undo window the space is free again.
@@ -87,7 +87,7 @@ import Testing
             #expect(held > before + 2_000_000)
             hand.pass(.seconds(601))
             #expect(try archive.undo() == nil)
-            for _ in 0..<400 { try archive.put([UInt8](repeating: 1, count: 50_000), forKey: "large") }
+            for _ in 0..<400 { try archive.put(repeated(1, 50_000), forKey: "large") }
             #expect(try archive.status().footprint < held - 1_000_000)
             try archive.expectValid()
         }
@@ -167,7 +167,7 @@ import Testing
             try archive.put([1], forKey: "a")
             try archive.put([1], forKey: "b")
             _ = try archive.carryOut(.setLifetime(.seconds(10)), on: archive.planned(["a", "b"]))
-            try archive.put([2], forKey: "b", attributes: EntryAttributes(lifetime: .seconds(10)))
+            try archive.put([2], forKey: "b", attributes: .expiring(.seconds(10)))
             hand.pass(.seconds(11))
             #expect(try archive.removeExpired().entries == 2)
             let undone = try #require(try archive.undo())
@@ -210,16 +210,10 @@ import Testing
             #expect(done > 0 && done < keys.count)
             #expect(outcome.entries == done && outcome.bytes == UInt64(done))
             #expect(outcome.action?.entries == done)
-            guard case .closed? = outcome.failure else {
-                Issue.record("\(String(describing: outcome.failure))")
-                return
-            }
+            #expect(outcome.failure?.isClosed == true)
             #expect("the archive is closed") {
                 try archive.carryOut(action, on: planned)
-            } throws: {
-                guard case .closed? = $0 as? StorageError else { return false }
-                return true
-            }
+            } throws: { $0.isClosed }
         }
     }
 

@@ -41,7 +41,7 @@ import Testing
     func smallCache(removingIndex: Bool) throws {
         try with(limit: 1_000_000) { opened, folder, hand in
             var archive = opened
-            let value = [UInt8](repeating: 7, count: 2_000)
+            let value = repeated(7, 2_000)
             for number in 0..<400 { try archive.put(value, forKey: "k\(number)") }
             let keys = (0..<300).map { "k\($0)" }
             let outcome = try archive.carryOut(.delete, on: archive.planned(keys))
@@ -63,7 +63,7 @@ import Testing
 
     @Test("an action above the budget states its remaining bytes") func largerThanBudget() throws {
         try with(limit: 12_000_000) { archive, _, _ in
-            let value = [UInt8](repeating: 7, count: 500_000)
+            let value = repeated(7, 500_000)
             for number in 0..<24 { try archive.put(value, forKey: "k\(number)") }
             #expect(try archive.undoBudget().values == 12_000_000)
             #expect(try archive.undoBudget().valuesLeft == 12_000_000)
@@ -77,7 +77,7 @@ import Testing
             let second = try archive.deleteAllReversibly()
             #expect(second.entries == 24)
             #expect(second.action?.bytesLeft == 600_000, "the action's own frames don't count")
-            try archive.put([UInt8](repeating: 1, count: 600_000), forKey: "b")
+            try archive.put(repeated(1, 600_000), forKey: "b")
             // The first action is within the budget.
             #expect(try archive.reversibleActions().map(\.id) == [first.action?.id])
             #expect(try archive.undo()?.entries == 10)
@@ -89,7 +89,7 @@ import Testing
     func manySmallEntries(isWhole: Bool, limit: UInt64) throws {
         try with(limit: limit) { archive, _, _ in
             let keys = (0..<(limit < 2_000_000 ? 30_000 : 120_000)).map { "key \($0)" }
-            let value = [UInt8](repeating: 1, count: limit < 2_000_000 ? 1 : 100)
+            let value = repeated(1, limit < 2_000_000 ? 1 : 100)
             for key in keys { try archive.put(value, forKey: key) }
             let bytes = try archive.status().diskBytes
             #expect(try archive.undoBudget().holds(entries: keys.count, valueBytes: bytes))
@@ -98,9 +98,7 @@ import Testing
                 ? try archive.deleteAllReversibly()
                 : try archive.carryOut(.delete, on: archive.planned(keys))
             #expect(outcome.entries == keys.count && outcome.action?.bytesLeft == nil)
-            for number in 0..<3_000 {
-                try archive.put([UInt8](repeating: 2, count: 1_000), forKey: "n\(number % 50)")
-            }
+            for number in 0..<3_000 { try archive.put(repeated(2, 1_000), forKey: "n\(number % 50)") }
             #expect(try archive.undo()?.entries == keys.count)
             for key in keys { try #require(try archive.peek(key) == value) }
             #expect(try archive.invariantViolations() == [])
@@ -121,7 +119,7 @@ import Testing
     @Test("a large delete in a collection leaves as many bytes as the budget states before it")
     func exceededBudgetOfCollection() throws {
         try with(limit: nil) { archive, _, _ in
-            let value = [UInt8](repeating: 1, count: 600)
+            let value = repeated(1, 600)
             for number in 0..<100_000 { try archive.put(value, forKey: "key \(number)") }
             let budget = try archive.undoBudget()
             #expect(!budget.holds(entries: 100_000, valueBytes: 60_000_000))
@@ -139,9 +137,7 @@ import Testing
             try archive.put([2], forKey: "again")
             try archive.delete("again")
             if isReclaimed {
-                for number in 0..<400 {
-                    try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "k\(number % 10)")
-                }
+                for number in 0..<400 { try archive.put(repeated(1, 10_000), forKey: "k\(number % 10)") }
                 #expect(try !folder.files(inArchive: "A").contains("00000001.segment"))
             }
             if removingIndex { archive = try folder.reopen(archive) }
@@ -157,7 +153,7 @@ import Testing
     @Test("after a rebuild, a discarded action lists its remaining entries; an undo skips the others")
     func discardedRecord() throws {
         try with(limit: nil) { archive, folder, _ in
-            let value = [UInt8](repeating: 1, count: 250)
+            let value = repeated(1, 250)
             for number in 0..<20_000 { try archive.put(value, forKey: "k\(number)") }
             let planned = try archive.planned(stride(from: 0, to: 20_000, by: 4).map { "k\($0)" })
             #expect(try archive.carryOut(.delete, on: planned).entries == 5_000)
@@ -255,7 +251,7 @@ import Testing
             for key in ["changed", "gone", "expired", "idle", "used"] {
                 try archive.put(
                     [1], forKey: key,
-                    attributes: EntryAttributes(lifetime: key == "expired" ? .seconds(60) : nil))
+                    attributes: .expiring(key == "expired" ? .seconds(60) : nil))
             }
             let plan = try archive.planned(["changed", "gone", "expired", "idle", "used"])
             hand.pass(.seconds(100))
@@ -328,7 +324,7 @@ import Testing
     @Test("an undo restores reclaimed entries", arguments: [false, true])
     func reclaimedEntries(removingIndex: Bool) throws {
         try with(limit: 2_000_000) { archive, folder, _ in
-            let value = [UInt8](repeating: 7, count: 2_000)
+            let value = repeated(7, 2_000)
             // As much as fits, overwritten repeatedly to cause reclaiming.
             for number in 0..<3_000 { try archive.put(value, forKey: "k\(number % 900)") }
             let victims = Array(try archive.entries(order: .leastRecentFirst).keys.prefix(400))
@@ -368,7 +364,7 @@ import Testing
     @Test("an undo doesn't count expired entries as restored") func expiredInBetween() throws {
         try with(limit: 100_000) { archive, _, hand in
             for key in ["a", "b"] {
-                try archive.put([1, 2], forKey: key, attributes: EntryAttributes(lifetime: .seconds(60)))
+                try archive.put([1, 2], forKey: key, attributes: .expiring(.seconds(60)))
             }
             try archive.put([1], forKey: "c")
             _ = try archive.carryOut(.delete, on: archive.planned(["a", "b", "c"]))
@@ -377,7 +373,7 @@ import Testing
             #expect(undone.entries == 1 && undone.bytes == 1)
             #expect(undone.expired == 2 && undone.skippedCount == 0)
             #expect(try archive.entries().keys == ["c"])
-            try archive.put([1], forKey: "d", attributes: EntryAttributes(lifetime: .seconds(60)))
+            try archive.put([1], forKey: "d", attributes: .expiring(.seconds(60)))
             _ = try archive.carryOut(.setLifetime(.seconds(120)), on: archive.planned(["d"]))
             hand.pass(.seconds(61))
             #expect(try archive.peek("d") == [1])
@@ -391,9 +387,9 @@ import Testing
     func expiredByAction(removingIndex: Bool) throws {
         try with(limit: 100_000) { archive, folder, hand in
             for key in ["a", "b", "c"] {
-                try archive.put([1], forKey: key, attributes: EntryAttributes(lifetime: .seconds(7200)))
+                try archive.put([1], forKey: key, attributes: .expiring(.seconds(7200)))
             }
-            try archive.put([1], forKey: "own", attributes: EntryAttributes(lifetime: .seconds(5)))
+            try archive.put([1], forKey: "own", attributes: .expiring(.seconds(5)))
             _ = try archive.carryOut(.setLifetime(.seconds(3)), on: archive.planned(["a", "b", "c"]))
             hand.pass(.seconds(10))
             #expect(try archive.access("a") == nil)
@@ -427,7 +423,7 @@ import Testing
     @Test("a full disk ends the undo window") func fullDisk() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive("Full", creating: .collection)
-        let value = [UInt8](repeating: 1, count: 1_000)
+        let value = repeated(1, 1_000)
         for number in 0..<3_000 { try archive.put(value, forKey: "k\(number)") }
         _ = try archive.deleteAllReversibly()
         let before = try archive.status().footprint
@@ -466,13 +462,9 @@ import Testing
 
     @Test("an undo evicts entries that no longer fit") func evictedByUndo() throws {
         try with(limit: 1_000) { archive, _, _ in
-            for number in 0..<10 {
-                try archive.put([UInt8](repeating: 0, count: 100), forKey: "old \(number)")
-            }
+            for number in 0..<10 { try archive.put(repeated(0, 100), forKey: "old \(number)") }
             _ = try archive.deleteAllReversibly()
-            for number in 0..<4 {
-                try archive.put([UInt8](repeating: 0, count: 100), forKey: "new \(number)")
-            }
+            for number in 0..<4 { try archive.put(repeated(0, 100), forKey: "new \(number)") }
             let undone = try #require(try archive.undo())
             #expect(undone.entries == 10 && undone.displaced == 0)
             #expect(undone.evicted == 4)
@@ -484,9 +476,9 @@ import Testing
     @Test("an undo that can't fit evicts nothing and can be repeated", arguments: [true, false])
     func largeValue(isAll: Bool) throws {
         try with(limit: 200_000) { archive, _, _ in
-            let big = [UInt8](repeating: 9, count: 90_000)
+            let big = repeated(9, 90_000)
             try archive.put(big, forKey: "big")
-            for number in 0..<5 { try archive.put([UInt8](repeating: 1, count: 9_000), forKey: "k\(number)") }
+            for number in 0..<5 { try archive.put(repeated(1, 9_000), forKey: "k\(number)") }
             _ =
                 isAll
                 ? try archive.deleteAllReversibly()
