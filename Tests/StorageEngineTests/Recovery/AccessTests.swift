@@ -74,13 +74,9 @@ import Testing
         let lines = try await outcomes(folder, ["-"])
         #expect(lines == ["reading open notPrivate", "writing open ownedByAnotherUser"])
         #expect(try await outcomes(folder, ["-", "trusting"]).first == "reading open done")
-        do throws(StorageError) {
-            _ = try Store.open(at: folder.store, mode: .readOnly)
-        } catch {
-            #expect(
-                error.description.contains("user \(other)")
-                    && error.description.contains("VELLUM_TRUST_OWNER"))
-        }
+        let error = #expect(throws: StorageError.self) { try Store.open(at: folder.store, mode: .readOnly) }
+        #expect(error?.description.contains("user \(other)") == true)
+        #expect(error?.description.contains("VELLUM_TRUST_OWNER") == true)
     }
 
     @Test("refuses files that others may write") func writableByOthers() throws {
@@ -92,14 +88,12 @@ import Testing
             let isFolder = path == folder.store || path == archive
             #expect(chmod(path, (isFolder ? 0o700 : 0o600) | bit) == 0)
             for mode in [AccessMode.readOnly, .readWrite] {
-                do throws(StorageError) {
-                    // The segment is opened at the first read.
-                    _ = try folder.archive(mode: mode).peek("key 7")
-                    Issue.record("\(path) was accepted with mode \(mode)")
-                } catch {
-                    #expect(
-                        error.description.contains("chmod") && error.description.contains(path), "\(error)")
+                // The segment is opened at the first read.
+                let error = #expect(throws: StorageError.self, "\(path), \(mode)") {
+                    try folder.archive(mode: mode).peek("key 7")
                 }
+                #expect(
+                    error?.description.contains("chmod") == true && error?.description.contains(path) == true)
             }
             #expect(chmod(path, isFolder ? 0o700 : 0o600) == 0)
         }
@@ -195,9 +189,7 @@ import Testing
                 #expect(value == Array("value 7".utf8) || (value == nil && name.hasSuffix("1.segment")))
                 if mode == .readWrite {
                     try archive.setLimits(disk: 2_000_000, memory: nil)
-                    for number in 0..<100 {
-                        try archive.put([UInt8](repeating: 1, count: 2000), forKey: "n \(number)")
-                    }
+                    for number in 0..<100 { try archive.put(repeated(1, 2000), forKey: "n \(number)") }
                     // A check reports obstacles that remain.
                     let isInTheWay = name != "A.archive" && Intruder.isNoFile(at: path)
                     #expect(try archive.check().clean == !isInTheWay || name.hasSuffix(".segment"))
@@ -226,8 +218,7 @@ import Testing
 
     @Test("observers evict nothing") func observersEvictNothing() throws {
         let archive = try HandmadeArchive(kind: 1, limit: 10_000)
-        try archive.write(
-            (1...20).map { .put("key \($0)", [UInt8](repeating: 9, count: 1_000), stamp: UInt64($0)) })
+        try archive.write((1...20).map { .put("key \($0)", repeated(9, 1_000), stamp: UInt64($0)) })
         let segment = archive.folder.archivePath(HandmadeArchive.name, HandmadeArchive.segmentName(1))
         let log = try contents(of: segment)
         // Observers leave no index of segments written within the last minute.

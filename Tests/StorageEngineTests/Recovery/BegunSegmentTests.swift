@@ -12,7 +12,7 @@ import Testing
         let first = try Store.open(at: folder.store)
         let archive = try first.archive(named: "A", orCreate: .collection)
         // Past the size of a segment, so that the next frame begins a new one.
-        try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "old")
+        try archive.put(repeated(1, 70_000), forKey: "old")
         let second = try folder.archive()
         #expect(try second.peek("old")?.count == 70_000)
         #expect(try folder.files(inArchive: "A").filter { $0.hasSuffix("segment") } == ["00000001.segment"])

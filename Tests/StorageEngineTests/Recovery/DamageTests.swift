@@ -10,10 +10,10 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     /// A store with 200 entries in the archive "A", closed.
-    private func filled(_ folder: TemporaryFolder, values: Int = 200) throws {
+    private func filled(_ folder: TemporaryFolder) throws {
         let archive = try folder.archive(
             creating: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: "Sample"))
-        for number in 0..<values { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
+        for number in 0..<200 { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
         archive.close()
     }
 
@@ -23,7 +23,7 @@ import Testing
         let archive = try folder.archive(creating: .collection)
         for number in 0..<12 {
             let attributes = EntryAttributes(lifetime: .seconds(1_000), owner: "owner \(number % 3)")
-            let value = [UInt8](repeating: 1, count: number == 5 ? 5_000 : 20)
+            let value = repeated(1, number == 5 ? 5_000 : 20)
             try archive.put(value, forKey: "key \(number)", attributes: attributes)
         }
         let right = try archive.entries()
@@ -102,12 +102,9 @@ import Testing
         defer { archive.close() }
         #expect(try archive.peek("key 41") == Array("value 41".utf8))
         #expect(try archive.peek("no key") == nil)
-        func isDamage(_ error: any Error) -> Bool {
-            if case .corrupted(let path, _, _)? = error as? StorageError { path == segment } else { false }
-        }
-        #expect { try archive.peek("key 42") } throws: { isDamage($0) }
-        #expect { try archive.access("key 42") } throws: { isDamage($0) }
-        #expect { try archive.put([1], forKey: "key 42") } throws: { isDamage($0) }
+        #expect { try archive.peek("key 42") } throws: { $0.damagedFile == segment }
+        #expect { try archive.access("key 42") } throws: { $0.damagedFile == segment }
+        #expect { try archive.put([1], forKey: "key 42") } throws: { $0.damagedFile == segment }
         #expect(try archive.status().entries == 200)
         #expect(try !archive.check().clean)
     }
@@ -142,8 +139,7 @@ import Testing
         ] {
             try content.write(to: URL(fileURLWithPath: folder.archivePath("A", name)))
             try? folder.removeIndex("A")
-            let archive = try folder.archive(mode: .readOnly)
-            let report = try archive.check()
+            let report = try folder.check()
             #expect(!report.clean && report.problems.contains { $0.contains(name) }, "\(report.problems)")
             try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
             try original.write(to: URL(fileURLWithPath: segment))
@@ -155,10 +151,7 @@ import Testing
         let descriptor = folder.archivePath("A", "descriptor")
         try FileManager.default.moveItem(atPath: descriptor, toPath: folder.path + "/descriptor")
         let store = try Store.open(at: folder.store)
-        #expect { try store.archive(named: "A", orCreate: .cache()) } throws: {
-            guard case .corrupted(descriptor, _, _)? = $0 as? StorageError else { return false }
-            return true
-        }
+        #expect { try store.archive(named: "A", orCreate: .cache()) } throws: { $0.damagedFile == descriptor }
         #expect(try store.archiveNames() == ["A"])
         try FileManager.default.moveItem(atPath: folder.path + "/descriptor", toPath: descriptor)
         #expect(try store.archive(named: "A").entries().count == 200)
@@ -172,17 +165,13 @@ import Testing
             try Store.open(at: folder.path, mode: .readOnly)
         }
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.path + "/file"))
-        #expect { try Store.open(at: folder.path + "/file") } throws: {
-            guard case .notAStore? = $0 as? StorageError else { return false }
-            return true
-        }
-        for mode in [AccessMode.readOnly, .readWrite] {
-            #expect("a folder with foreign files is no store and never becomes one") {
-                try Store.open(at: folder.path, mode: mode)
-            } throws: {
-                guard case .notAStore? = $0 as? StorageError else { return false }
-                return true
-            }
+        for (path, mode) in [
+            (folder.path + "/file", AccessMode.readWrite), (folder.path, .readOnly),
+            (folder.path, .readWrite),
+        ] {
+            #expect("\(path) is no store and never becomes one") {
+                try Store.open(at: path, mode: mode)
+            } throws: { $0.isNotAStore }
         }
         #expect(try !Store.isStore(at: folder.path))
     }

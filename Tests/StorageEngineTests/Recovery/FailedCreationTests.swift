@@ -41,9 +41,11 @@ import Testing
             let full = FaultPlan(.fails(ENOSPC), call: .allocate, under: place, number: 1, isLasting: true)
             let held = FaultPlan(
                 .fails(EWOULDBLOCK), call: .lock, under: place, number: number, isLasting: false)
-            for plan in [full, held] { SystemFaults.install(plan) }
-            #expect(throws: StorageError.self) { try store.archive(named: "New", orCreate: configuration) }
-            for plan in [full, held] { SystemFaults.remove(plan) }
+            withFaults(full, held) {
+                #expect(throws: StorageError.self) {
+                    try store.archive(named: "New", orCreate: configuration)
+                }
+            }
             #expect(!FileManager.default.fileExists(atPath: place), "lock \(number)")
             if held.injected == 0 { return #expect(number > 3) }
         }
@@ -58,11 +60,11 @@ import Testing
         for call in [SystemCall.write, .map, .rename] {
             let plan = FaultPlan(
                 .fails(ENOSPC), call: call, under: folder.store + "/Lost.archive", number: 1, isLasting: true)
-            SystemFaults.install(plan)
-            #expect(throws: StorageError.self) {
-                try store.archive(named: "Lost", orCreate: configuration)
+            withFaults(plan) {
+                #expect(throws: StorageError.self) {
+                    try store.archive(named: "Lost", orCreate: configuration)
+                }
             }
-            SystemFaults.remove(plan)
             #expect(try store.emptyArchiveNames() == ["Lost"], "\(call)")
         }
         try store.archive(named: "Lost", orCreate: configuration).put([1], forKey: "a")
@@ -79,9 +81,9 @@ import Testing
             FileManager.default.createFile(
                 atPath: place + "/opening", contents: nil, attributes: [.posixPermissions: 0o600]))
         let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: place, number: 1, isLasting: true)
-        SystemFaults.install(plan)
-        defer { SystemFaults.remove(plan) }
-        #expect(throws: StorageError.self) { try store.archive(named: "New", orCreate: configuration) }
+        withFaults(plan) {
+            #expect(throws: StorageError.self) { try store.archive(named: "New", orCreate: configuration) }
+        }
         #expect(!FileManager.default.fileExists(atPath: place))
     }
 

@@ -14,7 +14,7 @@ import Testing
 
     private static func value(_ number: Int, _ round: Int = 0) -> [UInt8] {
         Array("value \(number) of round \(round), ".utf8)
-            + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 150)
+            + repeated(UInt8(truncatingIfNeeded: number), number % 150)
     }
 
     /// A closed store in which entry number n of the index is key n − 1: nothing was ever removed.

@@ -29,7 +29,7 @@ import Testing
         var number = 0
         func fill(untilSegments count: Int) throws {
             while try folder.segments().count < count {
-                let value = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 2_000)
+                let value = repeated(UInt8(truncatingIfNeeded: number), 2_000)
                 if damage.kind == .log {
                     try archive.append(value)
                 } else {
@@ -47,12 +47,6 @@ import Testing
         archive.close()
         try FileManager.default.removeItem(atPath: folder.archivePath("A", folder.segments()[2]))
         return folder
-    }
-
-    private func repair(_ folder: TemporaryFolder) throws -> RepairReport {
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        return try store.repair(archiveNamed: "A")
     }
 
     /// Values by key; of a log, by the messages' numbers.
@@ -76,7 +70,7 @@ import Testing
     @Test("loses nothing by a failure of a system call", arguments: Case.allCases)
     func failure(damage: Case) throws {
         let undisturbed = try damaged(damage)
-        #expect(Self.reportsLoss(try repair(undisturbed)))
+        #expect(Self.reportsLoss(try undisturbed.repair()))
         let expected = try content(undisturbed)
         if damage == .cache { #expect((0..<10).allSatisfy { expected["key \($0)"] == nil }) }
         var number = 1
@@ -84,14 +78,11 @@ import Testing
         while injected > 0 {
             let folder = try damaged(damage)
             let plan = FaultPlan(.fails(EIO), under: folder.store, number: number, isLasting: false)
-            SystemFaults.install(plan)
-            let first = try? repair(folder)
-            SystemFaults.remove(plan)
+            let first = withFaults(plan) { try? folder.repair() }
             injected = plan.injected
             if first == nil {
-                let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
-                #expect(!report.clean, "call \(number)")
-                #expect(Self.reportsLoss(try repair(folder)), "call \(number)")
+                #expect(try !folder.check().clean, "call \(number)")
+                #expect(Self.reportsLoss(try folder.repair()), "call \(number)")
             }
             #expect(try content(folder) == expected, "call \(number)")
             number += max(1, number / 10)
@@ -104,7 +95,7 @@ import Testing
         [[SystemCall.allocate], [.allocate, .write]])
     func fullDisk(damage: Case, calls: [SystemCall]) throws {
         let undisturbed = try damaged(damage)
-        _ = try repair(undisturbed)
+        try undisturbed.repair()
         let expected = try content(undisturbed)
         var (number, injected, failed) = (1, 1, 0)
         while injected > 0 {
@@ -113,13 +104,13 @@ import Testing
                 FaultPlan(.fails(ENOSPC), call: $0, under: folder.store, number: number, isLasting: true)
             }
             plans.forEach(SystemFaults.install)
-            let first = try? repair(folder)
+            let first = try? folder.repair()
             plans.forEach(SystemFaults.remove)
             injected = plans.map(\.injected).max() ?? 0
             number += 1
             guard first == nil else { continue }
             failed += 1
-            #expect(Self.reportsLoss(try repair(folder)), "call \(number)")
+            #expect(Self.reportsLoss(try folder.repair()), "call \(number)")
             #expect(try content(folder) == expected, "call \(number)")
         }
         #expect(failed > 0 || damage == .newestOfCollection)
@@ -154,7 +145,7 @@ import Testing
                 #expect(metadata?.expires != nil && value == [1])
             }
         }
-        _ = try repair(folder)
+        try folder.repair()
         #expect(try Set(content(folder).keys) == Set(keys + ["later"]))
     }
 
@@ -163,12 +154,12 @@ import Testing
         [CrashPoint.indexFileMade, .rebuildSegmentDone, .removalFrameWritten, .indexBuilt, .indexRenamed])
     func kill(damage: Case, point: CrashPoint) async throws {
         let undisturbed = try damaged(damage)
-        _ = try repair(undisturbed)
+        try undisturbed.repair()
         let expected = try content(undisturbed)
         // An opening for writing between the two repairs changes nothing either.
         for opens in [false, true] {
             let folder = try damaged(damage)
-            let worker = try Worker(["repair", folder.store, "A", "1", point.rawValue], in: folder)
+            let worker = try folder.worker("repair", "A", "1", point.rawValue)
             let (status, lines) = try await worker.finish()
             guard status & 0x7f == SIGKILL else {
                 #expect(point == .removalFrameWritten && damage != .cache, "\(lines)")
@@ -177,10 +168,9 @@ import Testing
             if opens {
                 #expect(try content(folder) == expected)
             } else {
-                let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
-                #expect(!report.clean)
+                #expect(try !folder.check().clean)
             }
-            #expect(Self.reportsLoss(try repair(folder)))
+            #expect(Self.reportsLoss(try folder.repair()))
             #expect(try content(folder) == expected)
         }
     }
@@ -190,7 +180,7 @@ import Testing
         arguments: Case.allCases)
     func killWithoutOldIndex(damage: Case) async throws {
         let undisturbed = try damaged(damage)
-        _ = try repair(undisturbed)
+        try undisturbed.repair()
         let folder = try damaged(damage)
         let worker = try Worker(
             ["repair", folder.store, "A", "1", CrashPoint.oldIndexRemoved.rawValue], in: folder)

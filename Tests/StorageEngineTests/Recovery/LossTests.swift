@@ -12,7 +12,7 @@ import Testing
     private static let missing = "the log is missing from byte "
 
     private static func value(_ number: Int) -> [UInt8] {
-        Array("value \(number) ".utf8) + [UInt8](repeating: 0x61, count: number % 200)
+        Array("value \(number) ".utf8) + repeated(0x61, number % 200)
     }
 
     /// A closed archive of several segments.
@@ -21,23 +21,24 @@ import Testing
         let limit: UInt64? = kind == .collection ? nil : 4_000_000
         let archive = try folder.archive(creating: ArchiveConfiguration(kind: kind, diskLimit: limit))
         defer { archive.close() }
-        for number in 0..<LossTests.entries {
-            if kind == .log {
-                try archive.append(LossTests.value(number))
-            } else {
-                try archive.put(LossTests.value(number), forKey: "key \(number)")
-            }
-        }
+        for number in 0..<LossTests.entries { try store(number, in: archive, of: kind) }
         if syncing { try archive.synchronize() }
         return folder
     }
 
+    private func store(_ number: Int, in archive: Archive, of kind: ArchiveKind) throws {
+        if kind == .log {
+            try archive.append(LossTests.value(number))
+        } else {
+            try archive.put(LossTests.value(number), forKey: "key \(number)")
+        }
+    }
+
     /// Opens a collection during `body`.
     private func inCollection(_ folder: TemporaryFolder, _ body: (Archive) throws -> Void) throws {
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let configuration = ArchiveConfiguration.collection
-        try body(try store.archive(named: "A", orCreate: configuration))
+        let archive = try folder.archive(creating: .collection)
+        defer { archive.close() }
+        try body(archive)
     }
 
     private func segments(_ folder: TemporaryFolder, atLeast least: Int = 4) throws -> [String] {
@@ -64,19 +65,17 @@ import Testing
     @Test("reports a gap in the log without its index until a repair", arguments: ArchiveKind.allCases)
     func gap(kind: ArchiveKind) throws {
         let folder = try filled(kind)
-        #expect(try check(folder).clean)
+        #expect(try folder.check().clean)
         let names = try segments(folder)
         try folder.removeIndex("A")
         for name in names[1..<3] { try remove(name, folder) }
         for _ in 0..<2 {
-            let report = try check(folder)
+            let report = try folder.check()
             #expect(report.entries < LossTests.entries && report.damaged == 1, "\(report)")
             #expect(report.problems.first?.contains("\(names[1]) to \(names[2]) are missing; ") == true)
             #expect(try folder.withArchive { try $0.status().damagedPlaces } == 1)
         }
-        let store = try Store.open(at: folder.store)
-        let repair = try store.repair(archiveNamed: "A")
-        store.close()
+        let repair = try folder.repair()
         #expect(repair.damaged == 1 && repair.problems.first?.contains(names[1]) == true, "\(repair)")
         let archive = try folder.archive()
         defer { archive.close() }
@@ -95,16 +94,8 @@ import Testing
         #expect(try archive.invariantViolations() == [])
     }
 
-    private func check(_ folder: TemporaryFolder) throws -> CheckReport {
-        let store = try Store.open(at: folder.store, mode: .readOnly)
-        defer { store.close() }
-        return try store.archive(named: "A").check()
-    }
-
-    private func look(_ folder: TemporaryFolder, _ mode: AccessMode) throws {
-        let store = try Store.open(at: folder.store, mode: mode)
-        defer { store.close() }
-        _ = try store.archive(named: "A").status()
+    private func look(_ folder: TemporaryFolder, _ mode: AccessMode = .readWrite) throws {
+        try folder.withArchive(mode: mode) { _ = try $0.status() }
     }
 
     enum Cut: String, CaseIterable { case removed, shortened, emptied, lastTwoRemoved }
@@ -126,32 +117,24 @@ import Testing
             let folder = try filled(kind)
             try apply(cut, to: folder)
             try look(folder, mode)
-            let first = try check(folder)
+            let first = try folder.check()
             #expect(first.problems.filter { $0.contains(LossTests.missing) }.count == 1, "\(first)")
             #expect(first.entries < LossTests.entries)
 
             // Later puts replace the lost entries, and a new index has only those.
             let archive = try folder.archive()
-            for number in 0..<LossTests.entries {
-                if kind == .log {
-                    try archive.append(LossTests.value(number))
-                } else {
-                    try archive.put(LossTests.value(number), forKey: "key \(number)")
-                }
-            }
+            for number in 0..<LossTests.entries { try store(number, in: archive, of: kind) }
             archive.close()
             try change("index", folder) { $0[262_144 + 40] ^= 1 }
-            try look(folder, .readWrite)
-            let second = try check(folder)
+            try look(folder)
+            let second = try folder.check()
             #expect(second.problems == first.problems.filter { $0.contains(LossTests.missing) })
 
-            let again = try Store.open(at: folder.store)
-            defer { again.close() }
-            let report = try again.repair(archiveNamed: "A")
+            let report = try folder.repair()
             #expect(report.damaged == 1 && report.problems.count == 1, "\(report)")
             #expect(report.problems.first?.contains(LossTests.missing) == true)
-            #expect(try check(folder).clean)
-            #expect(try again.repair(archiveNamed: "A").damaged == 0)
+            #expect(try folder.check().clean)
+            #expect(try folder.repair().damaged == 0)
         }
     }
 
@@ -159,11 +142,9 @@ import Testing
     func repairOfCutLog(cut: Cut) throws {
         let folder = try filled()
         try apply(cut, to: folder)
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        let report = try store.repair(archiveNamed: "A")
+        let report = try folder.repair()
         #expect(report.problems.filter { $0.contains(LossTests.missing) }.count == 1, "\(report)")
-        #expect(try check(folder).clean)
+        #expect(try folder.check().clean)
     }
 
     @Test("an observer reports a cut log") func observerOfCutLog() throws {
@@ -171,27 +152,19 @@ import Testing
         let archive = try folder.archive()
         defer { archive.close() }
         try apply(.removed, to: folder)
-        let report = try check(folder)
+        let report = try folder.check()
         #expect(report.problems.contains { $0.contains(LossTests.missing) }, "\(report)")
     }
 
-    @Test("after a restart, only synced entries count as lost", arguments: [false, true])
-    func otherBoot(syncing: Bool) throws {
+    @Test("after a restart, only synced entries count as lost", arguments: [false, true], [false, true])
+    func otherBoot(syncing: Bool, isCut: Bool) throws {
         let folder = try filled(syncing: syncing)
         try change("index", folder) { $0[32] ^= 1 }
         try folder.remark("A", clean: true)
-        try apply(.removed, to: folder)
-        try look(folder, .readWrite)
-        #expect(try check(folder).clean == !syncing)
-    }
-
-    @Test("a restart alone loses nothing") func otherBootWithoutLoss() throws {
-        let folder = try filled(syncing: true)
-        try change("index", folder) { $0[32] ^= 1 }
-        try folder.remark("A", clean: true)
-        try look(folder, .readWrite)
-        #expect(try check(folder).clean)
-        #expect(try check(folder).entries == LossTests.entries)
+        if isCut { try apply(.removed, to: folder) }
+        try look(folder)
+        let report = try folder.check()
+        #expect(report.clean == !(syncing && isCut) && (report.entries == LossTests.entries) == !isCut)
     }
 
     @Test("an index copied during writes doesn't count", arguments: [false, true])
@@ -202,8 +175,8 @@ import Testing
         let copy = try TemporaryFolder(inMemory: true)
         try FileManager.default.copyItem(atPath: folder.store, toPath: copy.store)
         try apply(.removed, to: copy)
-        try look(copy, .readWrite)
-        #expect(try check(copy).clean == isOpen)
+        try look(copy)
+        #expect(try copy.check().clean == isOpen)
         withExtendedLifetime(archive) {}
         store?.close()
     }
@@ -213,16 +186,15 @@ import Testing
         let folder = try filled(kind)
         let names = try segments(folder)
         try remove(names[1], folder)
-        let report = try check(folder)
+        let report = try folder.check()
         #expect(!report.clean)
-        if kind == .cache {
-            #expect(
-                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is missing") }, "\(report)")
-        }
+        #expect(report.damaged == 1 || kind == .log, "\(report)")
+        let isNamed = report.problems.contains { $0.hasSuffix("\(names[1]): the segment is missing") }
+        #expect(isNamed || kind == .log, "\(report)")
         // Also after a rebuild, which follows the loss of the newest segment.
         try apply(.removed, to: folder)
-        try look(folder, .readWrite)
-        let after = try check(folder)
+        try look(folder)
+        let after = try folder.check()
         #expect(after.problems.count == 1)
         #expect(
             after.problems.first?.contains(LossTests.missing + "64 of \(names[1]) to byte") == true,
@@ -234,12 +206,12 @@ import Testing
         let folder = try filled()
         let names = try segments(folder)
         try remove(names[0], folder)
-        let report = try check(folder)
+        let report = try folder.check()
         #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is missing") }, "\(report)")
         // Without its mark the index is checked by its sums, which don't match.
         try folder.remark("A", clean: false)
-        try look(folder, .readWrite)
-        let after = try check(folder)
+        try look(folder)
+        let after = try folder.check()
         #expect(after.problems.count == 1)
         #expect(
             after.problems.first?.contains(LossTests.missing + "64 of \(names[0]) to byte") == true,
@@ -249,14 +221,12 @@ import Testing
     @Test("numbers used by a large segment aren't missing") func largeSegment() throws {
         try inCollection(folder) { archive in
             try archive.put([1], forKey: "before")
-            try archive.put([UInt8](repeating: 0, count: 70_000_000), forKey: "large")
-            for number in 0..<3 {
-                try archive.put([UInt8](repeating: 1, count: 9_000_000), forKey: "behind \(number)")
-            }
+            try archive.put(repeated(0, 70_000_000), forKey: "large")
+            for number in 0..<3 { try archive.put(repeated(1, 9_000_000), forKey: "behind \(number)") }
         }
         let names = try segments(folder)
         #expect(!names.contains { $0.contains("00000003") }, "\(names)")
-        #expect(try check(folder).clean)
+        #expect(try folder.check().clean)
         try folder.removeIndex("A")
         var before: UInt64 = 0
         try inCollection(folder) { archive in before = try #require(try archive.metadata("before")).sequence }
@@ -269,7 +239,7 @@ import Testing
 
     @Test("notices a missing segment at any number", arguments: [false, true])
     func missingAtAnyNumber(behindLarge: Bool) throws {
-        let value = [UInt8](repeating: 1, count: 9_000)
+        let value = repeated(1, 9_000)
         var away = ""
         try inCollection(folder) { archive in
             func fill(_ name: String, until last: String) throws {
@@ -280,18 +250,14 @@ import Testing
                 }
             }
             if behindLarge {
-                let large = [UInt8](repeating: 0, count: (64 << 20) - 10_000)
+                let large = repeated(0, (64 << 20) - 10_000)
                 try archive.put(large, forKey: "large")
                 try archive.put([1], forKey: "away")
                 away = try #require(try segments(folder, atLeast: 0).last)
-                for number in 0..<2 {
-                    try archive.put([UInt8](repeating: 0, count: 40 << 20), forKey: "behind \(number)")
-                }
+                for number in 0..<2 { try archive.put(repeated(0, 40 << 20), forKey: "behind \(number)") }
             } else {
                 try fill("before", until: "00000ff0.segment")
-                for number in 0..<16 {
-                    try archive.put([UInt8](repeating: 0, count: 60_000), forKey: "kept \(number)")
-                }
+                for number in 0..<16 { try archive.put(repeated(0, 60_000), forKey: "kept \(number)") }
                 try fill("before", until: "00000fff.segment")
                 away = try #require(try segments(folder, atLeast: 0).last)
                 try archive.put([1], forKey: "away")
@@ -308,12 +274,12 @@ import Testing
             let found = try archive.peek("away")
             #expect(found == nil)
         }
-        #expect(try check(folder).problems.contains { $0.contains(away) })
+        #expect(try folder.check().problems.contains { $0.contains(away) })
     }
 
     @Test("reclaiming drops the entries of a missing segment", arguments: [false, true])
     func reclaimedLoss(comesBack: Bool) throws {
-        let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
+        let value = { (byte: UInt8) in repeated(byte, 2_000) }
         let lost = (0..<5).map { "lost \($0)" }
         var segment = ""
         try inCollection(folder) { archive in
@@ -335,7 +301,7 @@ import Testing
             #expect(found.allSatisfy { $0 == nil })
             try archive.put(value(9), forKey: lost[0])
         }
-        #expect(try check(folder).problems.contains { $0.contains(LossTests.missing) })
+        #expect(try folder.check().problems.contains { $0.contains(LossTests.missing) })
         if comesBack { try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place) }
         try inCollection(folder) { archive in
             let (first, listed) = (try archive.peek(lost[0]), try archive.entries().count)
@@ -404,39 +370,16 @@ import Testing
             #expect(batch.messages.count > 0 && batch.messages.count < LossTests.entries)
             #expect(batch.someAreLost && batch.someAreDamaged)
         }
-        guard case .corrupted(let path, _, _)? = try archive.lostSegment() else {
-            Issue.record("no lost segment")
-            return
-        }
-        #expect(path.hasSuffix(name))
+        #expect(try archive.lostSegment()?.damagedFile?.hasSuffix(name) == true)
     }
 
     @Test(
-        "a segment that ends before an entry is reported, and a check counts it once",
-        arguments: [ArchiveKind.cache, .collection])
-    func cutSegment(kind: ArchiveKind) throws {
+        "a shortened segment, or a log's first, missing one, is reported, and a check counts it once",
+        arguments: [(ArchiveKind.cache, true), (.collection, true), (.log, true), (.log, false)])
+    func lostSegment(kind: ArchiveKind, isCut: Bool) throws {
         let folder = try filled(kind)
-        let name = try segments(folder)[1]
-        #expect(try folder.withArchive(mode: .readOnly) { try $0.lostSegment() } == nil)
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", name)))
-        try file.truncate(atOffset: 20 << 10)
-        try file.close()
-        let archive = try folder.archive(mode: .readOnly)
-        defer { archive.close() }
-        guard case .corrupted(let path, let offset, _)? = try archive.lostSegment() else {
-            Issue.record("no lost segment")
-            return
-        }
-        #expect(path.hasSuffix(name) && offset == 20 << 10)
-        let report = try archive.check()
-        #expect(report.damaged == 1, "\(report)")
-    }
-
-    @Test("a log without its first segment, or with a shortened one, is reported", arguments: [false, true])
-    func lostMessages(isCut: Bool) throws {
-        let folder = try filled(.log)
-        #expect(try folder.withArchive(mode: .readOnly) { try $0.lostSegment() } == nil)
         let name = try segments(folder)[isCut ? 1 : 0]
+        #expect(try folder.withArchive(mode: .readOnly) { try $0.lostSegment() } == nil)
         if isCut {
             try change(name, folder) { $0 = $0.prefix(20 << 10) }
         } else {
@@ -444,18 +387,12 @@ import Testing
         }
         let archive = try folder.archive(mode: .readOnly)
         defer { archive.close() }
-        guard case .corrupted(let path, _, _)? = try archive.lostSegment() else {
+        guard case .corrupted(let path, let offset, _)? = try archive.lostSegment() else {
             Issue.record("no lost segment")
             return
         }
-        #expect(path.hasSuffix(name))
-    }
-
-    @Test("a check counts a missing segment once") func missingSegmentOnce() throws {
-        let folder = try filled()
-        try remove(segments(folder)[1], folder)
-        let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
-        #expect(report.damaged == 1, "\(report)")
+        #expect(path.hasSuffix(name) && (offset == 20 << 10 || kind == .log))
+        if kind != .log { #expect(try archive.check().damaged == 1) }
     }
 
     @Test("a snapshot reports missing entries", arguments: LostFile.allCases)
@@ -476,10 +413,7 @@ import Testing
         let list = try archive.entries()
         let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
         #expect(unreadable == errors.count)
-        #expect(
-            errors.allSatisfy {
-                if case .corrupted(let path, _, _) = $0 { path.hasSuffix(name) } else { false }
-            })
+        #expect(errors.allSatisfy { $0.damagedFile?.hasSuffix(name) == true })
     }
 
     @Test("reclaimed segments don't count as lost") func reclaimedSegments() throws {
@@ -491,13 +425,13 @@ import Testing
                 try archive.put(LossTests.value(number + round), forKey: "key \(number)")
             }
         }
-        #expect(try check(folder).clean)
+        #expect(try folder.check().clean)
         archive.close()
         #expect(try segments(folder).first != before.first)
-        #expect(try check(folder).clean)
+        #expect(try folder.check().clean)
         try folder.remark("A", clean: false)
         try change("index", folder) { $0[262_144 + 40] ^= 1 }
-        try look(folder, .readWrite)
-        #expect(try check(folder).clean)
+        try look(folder)
+        #expect(try folder.check().clean)
     }
 }

@@ -22,7 +22,7 @@ import Testing
         let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .log, diskLimit: limit)) {
             archive in
             for number in 0..<3000 { try archive.append([UInt8]("message \(number)".utf8)) }
-            try archive.append([UInt8](repeating: 7, count: 5000))
+            try archive.append(repeated(7, 5000))
             kept = try archive.messages(most: .max).messages
         }
         defer { withExtendedLifetime(folder) { store.close() } }
@@ -44,9 +44,7 @@ import Testing
         var kept: [String] = []
         let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .cache, diskLimit: 3_000_000)) {
             archive in
-            for number in 0..<400 {
-                try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "key \(number)")
-            }
+            for number in 0..<400 { try archive.put(repeated(1, 10_000), forKey: "key \(number)") }
             kept = try archive.entries().keys
         }
         defer { withExtendedLifetime(folder) { store.close() } }

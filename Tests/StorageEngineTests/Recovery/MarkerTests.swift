@@ -85,10 +85,7 @@ import Testing
             try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
             try FileManager.default.createDirectory(
                 atPath: folder.path + "/empty.archive", withIntermediateDirectories: true)
-            #expect { try Store.repairMarker(at: folder.path) } throws: {
-                guard case .notAStore? = $0 as? StorageError else { return false }
-                return true
-            }
+            #expect { try Store.repairMarker(at: folder.path) } throws: { $0.isNotAStore }
         }
         #expect(try String(contentsOfFile: folder.path + "/vellum-store", encoding: .utf8) == "hello")
     }

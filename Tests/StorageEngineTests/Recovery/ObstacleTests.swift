@@ -29,7 +29,7 @@ import Testing
         // The next user of the name replaces a link that isn't part of the archive.
         let isReplaced = isLink && ["index", "index.new", "descriptor.new"].contains(file)
         if !isReplaced {
-            let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
+            let report = try folder.check()
             #expect(report.entries == 1)
             #expect(report.problems.contains { $0.contains("/\(file): not a regular file") }, "\(report)")
         }
@@ -61,7 +61,7 @@ import Testing
         try archive.put([1], forKey: "a")
         archive.close()
         try #require(chmod(folder.archivePath("A", file), 0o666) == 0)
-        let report = try folder.archive(mode: .readOnly).check()
+        let report = try folder.check()
         #expect(report.entries == 1 && !report.clean)
         #expect(
             report.problems.contains { $0.contains("/\(file) may be written by other users") }, "\(report)")
@@ -84,9 +84,8 @@ import Testing
 
     @Test(arguments: ["link", "dangling", "folder", "pipe"], [false, true])
     func refusesSegmentsThatAreNoFiles(what: String, hasIndex: Bool) throws {
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A", orCreate: .collection)
-        for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 5_000), forKey: "k\(number)") }
+        let archive = try folder.archive(creating: .collection)
+        for number in 0..<200 { try archive.put(repeated(1, 5_000), forKey: "k\(number)") }
         archive.close()
         let segments = try folder.segments()
         for name in Set([segments[0], segments[segments.count - 1]]) {
@@ -110,21 +109,17 @@ import Testing
             }
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.moveItem(atPath: moved, toPath: path)
-            let whole = try store.archive(named: "A")
-            #expect(try whole.check().clean && whole.status().entries == 200)
-            whole.close()
+            #expect(try folder.withArchive { try $0.check().clean && $0.status().entries == 200 })
         }
     }
 
     @Test("an error names the folder") func namedFolder() throws {
-        let store = try Store.open(at: folder.store)
-        defer { store.close() }
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
-        try store.archive(named: "A").close()
+        try folder.archive(creating: ArchiveConfiguration()).put([1], forKey: "a")
+        try folder.archive().close()
         try folder.removeIndex("A")
         let path = folder.archivePath("A", "index")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        let error = #expect(throws: StorageError.self) { try store.archive(named: "A") }
+        let error = #expect(throws: StorageError.self) { try folder.archive() }
         #expect(error?.description.contains("/index is damaged") == true, "\(String(describing: error))")
     }
 }

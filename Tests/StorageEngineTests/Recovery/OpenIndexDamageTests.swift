@@ -10,10 +10,6 @@ import Testing
 
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
-    private func archive(in folder: TemporaryFolder, _ mode: AccessMode = .readWrite) throws -> Archive {
-        try folder.archive(mode: mode)
-    }
-
     private func bytes(of folder: TemporaryFolder) throws -> Data {
         try contents(of: folder.archivePath("A", "index"))
     }
@@ -33,25 +29,27 @@ import Testing
     ) throws {
         let archive = try folder.archive(creating: .collection)
         // Frames of 128 bytes: header, a key of 2 bytes and the value.
-        for number in 10..<50 { try archive.put([UInt8](repeating: 7, count: 60), forKey: "\(number)") }
+        for number in 10..<50 { try archive.put(repeated(7, 60), forKey: "\(number)") }
         let before = try bytes(of: folder)[512..<516].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         try write(little(before - words), at: 512, folder)
-        #expect(throws: StorageError.self) {
-            guard inBatch else { return try archive.put([1], forKey: "new") }
-            var batch = Batch()
-            batch.put([1], forKey: "new")
-            try archive.apply(batch)
-        }
+        #expect(throws: StorageError.self) { try put([1], "new", into: archive, inBatch: inBatch) }
         let again = try folder.reopen(archive, rebuilding: false)
         try again.put([2], forKey: "new")
         #expect(try again.entries().count == 41)
         #expect(try again.check().problems == [])
     }
 
+    private func put(_ value: [UInt8], _ key: String, into archive: Archive, inBatch: Bool) throws {
+        guard inBatch else { return try archive.put(value, forKey: key) }
+        var batch = Batch()
+        batch.put(value, forKey: key)
+        try archive.apply(batch)
+    }
+
     /// Offsets: OnDiskFormat, "The table of reversible actions".
     @Test("a damaged sum evicts nothing") func damagedSum() throws {
         let archive = try folder.archive(creating: .cache(100_000))
-        for number in 0..<40 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
+        for number in 0..<40 { try archive.put(repeated(1, 500), forKey: "\(number)") }
         let action = try #require(try delete(["1", "2"], from: archive).action)
         let pendingBytes = 245_760 + 64 * Int(action.id % 64) + 8
         try write([32], at: pendingBytes + 4, folder)
@@ -72,14 +70,8 @@ import Testing
         for number in 10..<50 { try archive.put([7], forKey: "\(number)") }
         try write(little(head), at: 512, folder)
         if head == 0 { #expect(throws: StorageError.self) { try archive.snapshot() } }
-        #expect(throws: StorageError.self) {
-            guard inBatch else { return try archive.put([1], forKey: "10") }
-            var batch = Batch()
-            batch.put([1], forKey: "10")
-            try archive.apply(batch)
-        }
-        archive.close()
-        let again = try self.archive(in: folder)
+        #expect(throws: StorageError.self) { try put([1], "10", into: archive, inBatch: inBatch) }
+        let again = try folder.reopen(archive, rebuilding: false)
         #expect(try again.entries().count == 40)
         #expect(try again.peek("10") == [7])
         #expect(try again.check().problems == [])
@@ -89,23 +81,18 @@ import Testing
         let archive = try folder.archive(creating: .collection)
         for number in 10..<50 { try archive.put([7], forKey: "\(number)") }
         try write(little(UInt64(1)), at: 576, folder)
-        var batch = Batch()
-        batch.put([1, 2], forKey: "new")
-        try archive.apply(batch)
+        try put([1, 2], "new", into: archive, inBatch: true)
         try archive.put([1, 2, 3], forKey: "other")
         #expect(try archive.entries().count == 42)
     }
 
-    @Test(
-        "a damaged oldest message drops no messages",
-        arguments: [(720, [UInt8](repeating: 0, count: 8)), (722, [64])])
+    @Test("a damaged oldest message drops no messages", arguments: [(720, repeated(0, 8)), (722, [64])])
     func damagedOldest(offset: Int, bytes: [UInt8]) throws {
         let archive = try folder.archive(creating: .log(100_000))
         for number in 0..<100 { try archive.append([UInt8(number)]) }
         try write(bytes, at: offset, folder)
         #expect(throws: StorageError.self) { try archive.append([1]) }
-        archive.close()
-        let again = try self.archive(in: folder)
+        let again = try folder.reopen(archive, rebuilding: false)
         try again.append([1])
         #expect(try again.messages(most: .max).messages.count == 101)
         #expect(try again.check().problems == [])
@@ -133,8 +120,7 @@ import Testing
             }
             if isAnyTombstoned { #expect(try archive.undo(first.id)?.entries == 2) }
             #expect(try archive.entries().count == 40)
-            archive.close()
-            #expect(try self.archive(in: folder).entries().count == 40)
+            #expect(try folder.reopen(archive, rebuilding: false).entries().count == 40)
         }
     }
 
@@ -149,8 +135,7 @@ import Testing
             guard let action = try? delete(["5"], from: archive).action else { break }
             _ = try? archive.undo(action.id)
         }
-        archive.close()
-        archive = try self.archive(in: folder)
+        archive = try folder.reopen(archive, rebuilding: false)
         #expect(try archive.peek("30") == [1])
         #expect(try archive.check().problems == [])
     }
@@ -160,14 +145,11 @@ import Testing
         for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
         let salt = try bytes(of: folder)[888]
         try write([salt ^ 4], at: 888, folder)
-        let looking = try self.archive(in: folder, .readOnly)
-        #expect(try looking.peek("7") == [1])
-        looking.close()
-        #expect(throws: StorageError.self) { try self.archive(in: folder).put([2], forKey: "7") }
+        #expect(try folder.withArchive(mode: .readOnly) { try $0.peek("7") } == [1])
+        #expect(throws: StorageError.self) { try folder.archive().put([2], forKey: "7") }
         try archive.put([3], forKey: "8")
         #expect(try archive.peek("8") == [3])
-        archive.close()
-        let again = try self.archive(in: folder)
+        let again = try folder.reopen(archive, rebuilding: false)
         #expect(try again.peek("7") == [1] && again.peek("8") == [3])
         #expect(try again.entries().count == 40)
         #expect(try again.check().problems == [])
@@ -178,25 +160,25 @@ import Testing
         for number in 0..<5 { try archive.put([1], forKey: "\(number)") }
         archive.close()
         let older = try bytes(of: folder)
-        archive = try self.archive(in: folder)
+        archive = try folder.archive()
         try archive.put([2], forKey: "0")
         try archive.delete("4")
         archive.close()
         for mode in [AccessMode.readOnly, .readWrite] {
             try write(Array(older), at: 0, folder)
-            let again = try self.archive(in: folder, mode)
-            #expect(try again.peek("0") == [2] && again.peek("4") == nil && again.entries().count == 4)
-            #expect(try again.check().problems == [])
-            again.close()
+            try folder.withArchive(mode: mode) { (again) throws in
+                #expect(try again.peek("0") == [2] && again.peek("4") == nil && again.entries().count == 4)
+                #expect(try again.check().problems == [])
+            }
         }
-        #expect(try self.archive(in: folder).delete("1"))
+        #expect(try folder.archive().delete("1"))
     }
 
     @Test("recovers from a dead lock owner without a call") func recoveryWithoutCalls() async throws {
         let archive = try folder.archive(creating: .collection)
         defer { archive.close() }
         try archive.put([1], forKey: "stays")
-        try archive.put([1], forKey: "goes", attributes: EntryAttributes(lifetime: .milliseconds(300)))
+        try archive.put([1], forKey: "goes", attributes: .expiring(.milliseconds(300)))
         // A lock owner that isn't alive.
         try write(little(UInt64(99_999_999)), at: 192, folder)
         #expect(

@@ -41,6 +41,15 @@ import Testing
         (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
     }
 
+    /// Repairs the archive, and opens it with an index rebuilt from its log. Both are valid.
+    private func repaired() throws -> Archive {
+        try folder.repair()
+        #expect(try folder.check().clean)
+        let archive = try folder.rebuilt()
+        try archive.expectValid()
+        return archive
+    }
+
     private var segment: String { folder.archivePath("A", "00000001.segment") }
 
     /// The last place of a text in the segment.
@@ -66,10 +75,8 @@ import Testing
             #expect(report.damaged == 1 && report.problems.first?.contains("\"key\"") == true, "\(report)")
             #expect(try archive.status().damagedPlaces == 1)
         }
-        let store = try Store.open(at: folder.store)
-        let repair = try store.repair(archiveNamed: "A")
+        let repair = try folder.repair()
         #expect(repair.damaged == 1 && repair.problems.first?.contains("\"key\"") == true, "\(repair)")
-        store.close()
         for _ in 0..<2 {
             let archive = try folder.rebuilt()
             defer { archive.close() }
@@ -92,8 +99,8 @@ import Testing
 
     @Test("a damaged record evicts the entries that it names") func damagedEviction() throws {
         let archive = try folder.archive(creating: .cache(10_000))
-        for number in 0..<10 { try archive.put([UInt8](repeating: 9, count: 1_000), forKey: "key \(number)") }
-        try archive.put([UInt8](repeating: 7, count: 2_000), forKey: "large")
+        for number in 0..<10 { try archive.put(repeated(9, 1_000), forKey: "key \(number)") }
+        try archive.put(repeated(7, 2_000), forKey: "large")
         for number in 2..<4 { try archive.delete("key \(number)") }
         #expect(try archive.peek("key 0") == nil && archive.peek("key 1") == nil)
         archive.close()
@@ -105,7 +112,7 @@ import Testing
             #expect(try archive.peek("key 0") == nil && archive.peek("key 1") == nil)
             #expect(try archive.entries().count == 6)
             archive.close()
-            _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
+            try folder.repair()
         }
     }
 
@@ -117,7 +124,7 @@ import Testing
         if text == "key" {
             try flip(segment, at: place - 3)
         } else {
-            try overwrite(segment, at: place - 40, with: [UInt8](repeating: 0x5a, count: 50))
+            try overwrite(segment, at: place - 40, with: repeated(0x5a, 50))
         }
         try folder.removeIndex("A")
         let archive = try folder.archive()
@@ -130,7 +137,7 @@ import Testing
     func oldIndex(kind: ArchiveKind) throws {
         try filled(kind)
         try flip(segment, at: last("new value") - 3)
-        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let report = try folder.repair()
         #expect(report.entries == (kind == .cache ? 2 : 3), "\(report)")
         let archive = try folder.rebuilt()
         defer { archive.close() }
@@ -144,7 +151,7 @@ import Testing
         var number = 0
         func fill(untilSegments count: Int) throws {
             while try folder.segments().count < count {
-                try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
+                try archive.put(repeated(1, 2_000), forKey: "key \(number)")
                 number += 1
             }
         }
@@ -155,13 +162,10 @@ import Testing
         archive.close()
         let missing = try folder.segments()[2]
         try FileManager.default.removeItem(atPath: folder.archivePath("A", missing))
-        #expect(try !folder.withArchive(mode: .readOnly) { try $0.check().clean })
-        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
-        let repaired = try folder.rebuilt()
-        defer { repaired.close() }
+        #expect(try !folder.check().clean)
+        let repaired = try repaired()
         let found = Set(try repaired.entries().keys)
         #expect(found.isSubset(of: present) && found.count > 40)
-        try repaired.expectValid()
     }
 
     @Test(
@@ -171,7 +175,7 @@ import Testing
         let archive = try folder.archive(creating: kind == .cache ? .cache(4_000_000) : .collection)
         var number = 0
         while try folder.segments().count < 3 {
-            try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "key \(number)")
+            try archive.put(repeated(1, 2_000), forKey: "key \(number)")
             number += 1
         }
         let deleted = (0..<10).map { "key \($0)" }
@@ -182,12 +186,9 @@ import Testing
         let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
         let (removed, current) = try #require(forecast)
         #expect(removed == 10 && current == 0)
-        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
-        let repaired = try folder.rebuilt()
-        defer { repaired.close() }
+        let repaired = try repaired()
         let keys = Set(try repaired.entries().keys)
         #expect(keys.isDisjoint(with: deleted) && keys.contains("key 10"))
-        try repaired.expectValid()
     }
 
     enum Expiry: CaseIterable { case hour, never }
@@ -200,22 +201,19 @@ import Testing
         try archive.put([1], forKey: "other")
         try archive.put(Self.new, forKey: "key")
         if expiry == .never { #expect(try archive.setLifetime(.seconds(60), forKey: "key")) }
-        let place = (try #require(contents(of: segment).lastIndex { $0 != 0 }) / 8 + 1) * 8
+        let place = try logEnd()
         #expect(try archive.setLifetime(expiry == .never ? nil : .seconds(3600), forKey: "key"))
         let expires = try archive.metadata("key")?.expires
         #expect((expires == nil) == (expiry == .never))
         archive.close()
         let end = try contents(of: segment).count
-        try overwrite(segment, at: place, with: [UInt8](repeating: 0, count: end - place))
-        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
-        let repaired = try folder.rebuilt()
-        defer { repaired.close() }
+        try overwrite(segment, at: place, with: repeated(0, end - place))
+        let repaired = try repaired()
         let kept = try repaired.metadata("key")?.expires
         #expect((kept == nil) == (expires == nil))
         #expect(abs((kept?.microseconds ?? 0) - (expires?.microseconds ?? 0)) < 1_000_000)
         #expect(try repaired.peek("key") == Self.new)
         #expect(try repaired.metadata("other")?.expires == nil && repaired.check().clean)
-        try repaired.expectValid()
     }
 
     enum PresentIndex: CaseIterable { case own, copied, missing }
@@ -233,7 +231,7 @@ import Testing
         let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
         #expect(forecast?.removed == (index == .missing ? nil : kind == .cache ? 1 : 0))
         #expect(forecast?.current == (index == .missing ? nil : kind == .cache ? 0 : 1))
-        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let report = try folder.repair()
         #expect(report.entries == 3 - (forecast?.removed ?? 0), "\(report)")
     }
 
@@ -245,7 +243,7 @@ import Testing
         try flip(segment, at: last(text) + (text == "new" ? 2 : 6))
         for rebuilds in [false, true] {
             if rebuilds { try folder.removeIndex("A") }
-            let report = try folder.withArchive(mode: .readOnly) { try $0.check() }
+            let report = try folder.check()
             #expect(report.damaged == 1, "\(report)")
         }
     }
@@ -270,7 +268,7 @@ import Testing
             #expect(report.entries == 3 + (loss == .key ? 1 : 0), "\(report)")
             if loss != .valueAndIndex { #expect(try archive.olderValues(report)?.current == 0) }
         }
-        let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+        let report = try folder.repair()
         #expect(report.entries == 3, "\(report)")
         let repaired = try folder.rebuilt()
         defer { repaired.close() }
@@ -288,7 +286,7 @@ import Testing
         }
         try flip(segment, at: last("new value"))
         for repairs in [false, true] {
-            if repairs { _ = try Store.open(at: folder.store).repair(archiveNamed: "A") }
+            if repairs { try folder.repair() }
             let archive = try folder.rebuilt()
             defer { archive.close() }
             #expect(try archive.peek("key") == Self.old)
@@ -308,12 +306,8 @@ import Testing
             if !isLast { try archive.put([2], forKey: "later") }
         }
         try flip(segment, at: place + 20)
-        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
-        #expect(try folder.withArchive(mode: .readOnly) { try $0.check().clean })
-        let repaired = try folder.rebuilt()
-        defer { repaired.close() }
-        #expect(try repaired.peek("key") == Self.new && repaired.check().clean)
-        try repaired.expectValid()
+        let repaired = try repaired()
+        #expect(try repaired.peek("key") == Self.new)
     }
 
     @Test(
@@ -330,14 +324,10 @@ import Testing
             try archive.put([2], forKey: "later")
         }
         try flip(segment, at: place + 20)
-        _ = try Store.open(at: folder.store).repair(archiveNamed: "A")
-        #expect(try folder.withArchive(mode: .readOnly) { try $0.check().clean })
-        let repaired = try folder.rebuilt()
-        defer { repaired.close() }
+        let repaired = try repaired()
         let kept = try #require(try repaired.metadata("key")?.expires)
         #expect(abs(kept.microseconds - (expires?.microseconds ?? 0)) < 1_000_000)
-        #expect(try repaired.peek("key") == Self.new && repaired.check().clean)
-        try repaired.expectValid()
+        #expect(try repaired.peek("key") == Self.new)
     }
 
     enum LostChange: CaseIterable { case put, deletion, expiry, undo }
