@@ -7,14 +7,6 @@ import Testing
 import TestSupport
 import ValkeyWire
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// What answers as no server does.
 @Suite(.serialized) struct HostileServerTests {
     /// Answers each command with what `answers` has for its name; a status for the others. Pauses at each `~`.
@@ -44,7 +36,8 @@ import Darwin
                 decoder.append(buffer[..<count])
                 while let command = try? decoder.next() {
                     let name = command.elements?.first?.text ?? ""
-                    for (place, part) in (answers(name) ?? "+OK\r\n").split(separator: "~").enumerated() {
+                    let standard = name == "INFO" ? "$0\r\n\r\n" : "+OK\r\n"
+                    for (place, part) in (answers(name) ?? standard).split(separator: "~").enumerated() {
                         if place > 0 { usleep(50_000) }
                         let sent = Array(part.utf8).withUnsafeBytes {
                             send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -54,6 +47,22 @@ import Darwin
                 }
             }
         }
+    }
+
+    /// The servers of a test, up to its end.
+    private final class Liars {
+        var all: [Liar] = []
+    }
+
+    private let liars = Liars()
+
+    private func connect(
+        idleReplies: Int = 100_000, _ answers: @escaping @Sendable (String) -> String?
+    ) throws -> ServerConnection {
+        let liar = try Liar(answers)
+        liars.all.append(liar)
+        return ServerConnection(
+            try ServerAddress("valkey://127.0.0.1:\(liar.port)"), seconds: 1, idleReplies: idleReplies)
     }
 
     private static func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }
@@ -71,7 +80,7 @@ import Darwin
             db1:keys=9223372036854775807,expires=-5\r
 
             """
-        let server = try Liar { name in
+        let connection = try connect { name in
             switch name {
             case "INFO": Self.bulk(info)
             case "SLOWLOG":
@@ -83,7 +92,6 @@ import Darwin
             default: nil
             }
         }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"))
         let figures = try connection.figures()
         #expect(figures.databases.count == 2)
         #expect(figures.databases.reduce(0) { $0 + $1.keys } > 0)
@@ -93,29 +101,25 @@ import Darwin
         let facts = try connection.facts(of: [[1], [2]], in: 0).compactMap { $0 }
         #expect(facts.reduce(0) { $0 + $1.memory } > 0)
         for fact in facts { #expect(fact.metadata(of: [1], at: .now()).valueBytes > 0) }
-        withExtendedLifetime(server) {}
     }
 
     @Test("groups add up sizes of more than 4 GiB")
     func hugeKeys() throws {
         let size = 5 << 30
-        let server = try Liar { name in
+        let connection = try connect { name in
             switch name {
             case "SCAN": "*2\r\n$1\r\n0\r\n*2\r\n\(Self.bulk("a:1"))\(Self.bulk("a:2"))"
             case "TYPE": "+string\r\n"
             case "MEMORY": ":\(size)\r\n"
-            case "INFO": Self.bulk("")
             case "OBJECT", "PTTL": ":1\r\n"
             default: nil
             }
         }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
         let listing = try #require(try ServerListing(ListingScan(connection, database: 0), isPaced: false))
         #expect(try listing.learnFigures(of: .all(listing.count)) { _ in true })
         #expect(listing.figures(at: 0).size == UInt64(size))
         let groups = EntryGroups(listing, keys: nil, by: .owner, now: .now()) { (_) throws(Never) in }
         #expect(groups.groups.map(\.bytes) == [UInt64(2 * size)])
-        withExtendedLifetime(server) {}
     }
 
     @Test(arguments: [
@@ -124,12 +128,10 @@ import Darwin
         "*2\r\n*0\r\n*0\r\n",
     ])
     func scansThatAreNone(answer: String) throws {
-        let server = try Liar { name in name == "SCAN" ? answer : name == "INFO" ? Self.bulk("") : nil }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        let connection = try connect { $0 == "SCAN" ? answer : nil }
         #expect(throws: SourceError.self) {
             try ServerListing(ListingScan(connection, database: 0), isPaced: false)
         }
-        withExtendedLifetime(server) {}
     }
 
     @Test(
@@ -140,24 +142,23 @@ import Darwin
             "*4\r\n*2\r\n:1\r\n:1\r\n+string\r\n:-1\r\n:1\r\n",
         ])
     func invalidTransactions(answer: String) throws {
-        let server = try Liar { name in
+        let connection = try connect { name in
             switch name {
             case "MEMORY": ":10\r\n"
-            case "INFO": Self.bulk("")
             case "TIME", "TYPE", "PTTL", "DUMP": "+QUEUED\r\n"
             case "EXEC": answer
             default: nil
             }
         }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
         #expect(throws: SourceError.self) { try connection.dumped([1], in: 0) }
-        withExtendedLifetime(server) {}
     }
 
     /// Answers `SCAN` and `HSCAN` with these elements and a cursor, which ends the scan after some replies.
-    private static func scanned(_ elements: [String], replies: Int) throws -> Liar {
+    private static func scanned(
+        _ elements: [String], replies: Int = .max
+    ) -> @Sendable (String) -> String? {
         let count = Guarded(0)
-        return try Liar { name in
+        return { name in
             switch name {
             case "SCAN", "HSCAN":
                 let number = count.withLock { count in
@@ -168,7 +169,6 @@ import Darwin
                 return "*2\r\n\(cursor)*\(elements.count)\r\n\(elements.map(bulk).joined())"
             case "DBSIZE": return ":500\r\n"
             case "HLEN": return ":10\r\n"
-            case "INFO": return bulk("")
             default: return nil
             }
         }
@@ -176,29 +176,22 @@ import Darwin
 
     @Test("a scan without an end is ended", arguments: [[], ["a", "b"]])
     func endlessScans(elements: [String]) throws {
-        let server = try Self.scanned(elements, replies: .max)
-        let connection = ServerConnection(
-            try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
-        #expect(throws: SourceError.self) {
-            try ServerListing(ListingScan(connection, database: 0), isPaced: false)
-        }
+        let connection = try connect(idleReplies: 100, Self.scanned(elements))
+        #expect(throws: SourceError.self) { try ServerListing(ListingScan(connection, database: 0), isPaced: false) }
         #expect(throws: SourceError.self) { try connection.value(of: [1], type: "hash", in: 0) }
-        withExtendedLifetime(server) {}
     }
 
     @Test("a scan that repeats its reply is ended at once", arguments: ["SCAN", "HSCAN"])
     func repeatedReplies(command: String) throws {
         let count = Guarded(0)
-        let server = try Liar { name in
+        let connection = try connect { name in
             if name == command { count.withLock { $0 += 1 } }
             return switch name {
             case "SCAN", "HSCAN": "*2\r\n\(Self.bulk("7"))*2\r\n\(Self.bulk("a"))\(Self.bulk("b"))"
             case "HLEN": ":10\r\n"
-            case "INFO": Self.bulk("")
             default: nil
             }
         }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
         #expect(throws: SourceError.self) {
             if command == "SCAN" {
                 _ = try ServerListing(ListingScan(connection, database: 0))
@@ -207,17 +200,13 @@ import Darwin
             }
         }
         #expect(count.withLock { $0 } == 2)
-        withExtendedLifetime(server) {}
     }
 
     @Test("a scan of an almost empty table reaches its end")
     func longScans() throws {
-        let server = try Self.scanned([], replies: 300)
-        let connection = ServerConnection(
-            try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1, idleReplies: 100)
+        let connection = try connect(idleReplies: 100, Self.scanned([], replies: 300))
         let listing = try ServerListing(ListingScan(connection, database: 0), isPaced: false)
         #expect(listing?.count == 0 && listing?.isCut == false)
-        withExtendedLifetime(server) {}
     }
 
     @Test(
@@ -227,28 +216,22 @@ import Darwin
         ])
     func answersWithoutElements(type: String, length: String, read: String, count: Int) throws {
         let answer = "*\(count)\r\n" + String(repeating: Self.bulk("a"), count: count)
-        let server = try Liar { name in
+        let connection = try connect { name in
             switch name {
             case length: ":8\r\n"
             case read: answer
-            case "INFO": Self.bulk("")
             default: nil
             }
         }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
         let value = try #require(try connection.value(of: [1], type: type, in: 0))
         #expect(value.shown == 0 && value.total == 8 && value.shortage != nil)
-        withExtendedLifetime(server) {}
     }
 
     @Test(
         "a connection with an unexpected reply isn't used any further",
         arguments: ["+PONG\r\n", "~+PONG\r\n", "+PON", "$4\r\n", "*1\r\n"])
     func unexpectedReplies(reply: String) throws {
-        let server = try Liar { name in
-            name == "PING" ? "+PONG\r\n" + reply : name == "INFO" ? Self.bulk("") : nil
-        }
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        let connection = try connect { $0 == "PING" ? "+PONG\r\n" + reply : nil }
         func ping() throws {
             #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
             Thread.sleep(forTimeInterval: 0.2)
@@ -259,6 +242,5 @@ import Darwin
         try ping()
         #expect(throws: SourceError.self) { try connection.change([RESPCommand("SET", "a", "b")], in: 0) }
         #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
-        withExtendedLifetime(server) {}
     }
 }

@@ -199,11 +199,9 @@ struct InterleavedChangesTests {
     func invalidAnswers(command: String, answer: String, entries: Int) async throws {
         let served = try await Served()
         let isLying = Guarded(true)
-        let proxy = try Interposer(
-            to: served.server.port,
-            changing: { words, bytes in
-                words.first == command && isLying.withLock { $0 } ? Array(answer.utf8) : bytes
-            })
+        let proxy = try served.proxy { words in
+            words.first == command && isLying.withLock { $0 } ? answer : nil
+        }
         let changes = try served.changes(by: proxy)
         for key in ["k", "l"] { try served.ask("SET", key, "former") }
         let carried = try changes.carryOut(.delete, on: try served.targets(["k", "l"]))
@@ -221,34 +219,29 @@ struct InterleavedChangesTests {
         arguments: ["$3\r\nabc\r\n", "$13\r\n\0\u{1}a\n\0........\r\n"])
     func damagedDumps(answer: String) async throws {
         let served = try await Served()
-        let proxy = try Interposer(
-            to: served.server.port, changing: { $0 == ["DUMP", "k"] ? Array(answer.utf8) : $1 })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let proxy = try served.proxy { $0 == ["DUMP", "k"] ? answer : nil }
         for key in ["k", "l"] { try served.ask("SET", key, "former") }
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(by: proxy)
         let carried = try changes.carryOut(.delete, on: try served.targets(["k", "l"]))
         #expect(carried.outcome.entries == 1 && carried.stopped != nil)
         #expect(try served.ask("EXISTS", "k").number == 1)
-        #expect(throws: SourceError.self) { try ServerConnection(address).dumped(Array("k".utf8), in: 0) }
+        #expect(throws: SourceError.self) { try served.connection(by: proxy).dumped(Array("k".utf8), in: 0) }
     }
 
     @Test("a false time of the server deletes no key", arguments: [1, .max], [0, 4_000_000_000])
     func falseTimes(replies: Int, seconds: Int) async throws {
         let served = try await Served()
         let left = Guarded(0)
-        let proxy = try Interposer(
-            to: served.server.port,
-            changing: { command, answer in
-                let isFalse =
-                    command == ["TIME"]
-                    && left.withLock { left in
-                        left -= 1
-                        return left >= 0
-                    }
-                return isFalse ? Array("*2\r\n:\(seconds)\r\n:0\r\n".utf8) : answer
-            })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let proxy = try served.proxy { command in
+            let isFalse =
+                command == ["TIME"]
+                && left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+            return isFalse ? "*2\r\n:\(seconds)\r\n:0\r\n" : nil
+        }
+        let changes = try served.changes(by: proxy)
         try served.ask("SET", "k", "former", "PX", "1000000")
         left.withLock { $0 = replies }
         let failed = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
@@ -261,7 +254,7 @@ struct InterleavedChangesTests {
         let dump = try served.connection.dumped(Array("k".utf8), in: 0)
         left.withLock { $0 = replies }
         #expect(throws: SourceError.self) {
-            try ServerConnection(address).restore(#require(dump), replaces: true, in: 0)
+            try served.connection(by: proxy).restore(#require(dump), replaces: true, in: 0)
         }
         #expect(try served.ask("EXISTS", "k").number == 1)
     }
@@ -269,9 +262,7 @@ struct InterleavedChangesTests {
     @Test("a new expiry time with an invalid answer is counted")
     func invalidAnswersToExpiry() async throws {
         let served = try await Served()
-        let proxy = try Interposer(
-            to: served.server.port,
-            changing: { $0 == ["EXEC"] ? Array("*1\r\n+OK\r\n".utf8) : $1 })
+        let proxy = try served.proxy { $0 == ["EXEC"] ? "*1\r\n+OK\r\n" : nil }
         try served.ask("SET", "k", "former")
         let changes = try served.changes(by: proxy)
         let carried = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
@@ -339,17 +330,16 @@ struct InterleavedChangesTests {
                 else { return answer }
                 return Array("*2\r\n$10\r\n\(seconds + 86_400)\r\n$1\r\n0\r\n".utf8)
             })
-        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
         try served.ask("SET", "k", "value")
         for _ in 0..<2 {
-            let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+            let changes = try served.changes(by: proxy)
             let carried = try changes.carryOut(.delete, on: try served.targets(["k"]))
             _ = try served.undo(carried, by: changes)
         }
         #expect(try served.ask("OBJECT", "IDLETIME", "k").number ?? 0 < 1000)
         try served.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
         try served.ask("GET", "k")
-        let slow = try #require(try ServerConnection(address).slowCommands().first)
+        let slow = try #require(try served.connection(by: proxy).slowCommands().first)
         #expect(abs(slow.time.seconds(since: .now()) + 86_400) < 1000)
     }
 

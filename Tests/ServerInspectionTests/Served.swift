@@ -1,3 +1,5 @@
+import ArchiveQuery
+import BrowserCore
 import Foundation
 import ServerInspection
 import ServerSupport
@@ -34,17 +36,78 @@ final class Served {
         try client.command(RESPCommand(words: words.map { Array($0.utf8) }))
     }
 
-    func changes() -> ServerChanges { ServerChanges(address, database: 0, undoFolder: folder) }
+    /// Has the server report the only node of a cluster.
+    func beginCluster() async throws {
+        try ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        #expect(
+            try await eventually(within: 20) {
+                try ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
+            })
+    }
 
-    func changes(by proxy: Interposer) throws -> ServerChanges {
-        ServerChanges(
-            try ServerAddress("valkey://127.0.0.1:\(proxy.port)"), database: 0, undoFolder: folder)
+    // MARK: Ways to it
+
+    /// The archive of the first database.
+    var archive: ArchiveAddress { ArchiveAddress("db0", in: address.description) }
+
+    /// A proxy that answers instead of the server where `answer` has an answer to a command.
+    func proxy(_ answer: @escaping @Sendable ([String]) -> String?) throws -> Interposer {
+        try Interposer(to: server.port, changing: { answer($0).map { Array($0.utf8) } ?? $1 })
+    }
+
+    private func address(by proxy: Interposer) throws -> ServerAddress {
+        try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+    }
+
+    private func address(as user: String) throws -> ServerAddress {
+        try ServerAddress("valkey://\(user):word@127.0.0.1:\(server.port)")
+    }
+
+    func connection(by proxy: Interposer) throws -> ServerConnection {
+        ServerConnection(try address(by: proxy))
     }
 
     /// For a user with the password `word`.
-    func changes(as user: String) throws -> ServerChanges {
-        let address = try ServerAddress("valkey://\(user):word@127.0.0.1:\(server.port)")
-        return ServerChanges(address, database: 0, undoFolder: folder)
+    func connection(as user: String) throws -> ServerConnection {
+        ServerConnection(try address(as: user))
+    }
+
+    private func changes(at address: ServerAddress) -> ServerChanges {
+        ServerChanges(address, database: 0, undoFolder: folder)
+    }
+
+    func changes() -> ServerChanges { changes(at: address) }
+
+    func changes(by proxy: Interposer) throws -> ServerChanges { changes(at: try address(by: proxy)) }
+
+    /// For a user with the password `word`.
+    func changes(as user: String) throws -> ServerChanges { changes(at: try address(as: user)) }
+
+    func source() -> ServerSource { ServerSource(address, remembers: EngineSource(), undoFolder: folder) }
+
+    // MARK: What it has and does
+
+    /// What the program reads at a key.
+    func value(_ key: String, _ type: String) throws -> ServerValue {
+        try #require(try connection.value(of: Array(key.utf8), type: type, in: 0))
+    }
+
+    func rows(_ query: String) throws -> (rows: [QueryRow], report: QueryReport) {
+        let plan = QueryPlan(try QueryPipeline(query))
+        return try plan.rows(of: ServerQuery(connection, database: 0, for: plan.pipeline))
+    }
+
+    /// The keys that a query finds, sorted.
+    func keys(_ query: String) throws -> [String] {
+        try rows(query).rows.compactMap { $0.entry?.key }.sorted()
+    }
+
+    /// How often the server has carried out a command.
+    func calls(_ command: String) throws -> UInt64 {
+        let statistics = RESPFields(lines: try ask("INFO", "commandstats"))
+        let fields = RESPFields(
+            statistics["cmdstat_" + command] ?? "", with: "=", separatedBy: { $0 == "," })
+        return fields.number("calls") ?? 0
     }
 
     /// Undoes a change that has been carried out.

@@ -100,8 +100,7 @@ struct ServerChangesTests {
         let served = try await Served()
         try served.fill()
         try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-unlink")
-        let address = try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)")
-        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let changes = try served.changes(as: "half")
         let carried = try changes.carryOut(.delete, on: try served.targets(["text", "hash"]))
         #expect(carried.outcome.entries == 0 && carried.outcome.action == nil && carried.stopped != nil)
         #expect(try changes.reversible().isEmpty)
@@ -349,11 +348,7 @@ struct ServerChangesTests {
     @Test("a cluster's key without a node is left, and the others are changed")
     func unservedSlot() async throws {
         let served = try await Served(["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"])
-        try served.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-        #expect(
-            try await eventually(within: 20) {
-                try served.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
-            })
+        try await served.beginCluster()
         for key in ["a", "b", "c"] { try served.ask("SET", key, "1") }
         let slot = try #require(try served.ask("CLUSTER", "KEYSLOT", "b").number)
         try served.ask("CLUSTER", "DELSLOTS", "\(slot)")
@@ -371,11 +366,7 @@ struct ServerChangesTests {
     @Test("a cluster's keys are changed in separate transactions")
     func clusters() async throws {
         let served = try await Served(["--cluster-enabled", "yes"])
-        try served.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-        #expect(
-            try await eventually {
-                try served.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
-            })
+        try await served.beginCluster()
         let keys = try served.fill(keys: 20)
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
         #expect(carried.outcome.entries == 20 && carried.stopped == nil)
@@ -490,9 +481,7 @@ struct ServerChangesTests {
     func otherRefusals(message: String) async throws {
         let served = try await Served()
         try served.ask("SET", "key", "0")
-        let proxy = try Interposer(
-            to: served.server.port,
-            changing: { $0.first == "RESTORE" ? Array("-\(message)\r\n".utf8) : $1 })
+        let proxy = try served.proxy { $0.first == "RESTORE" ? "-\(message)\r\n" : nil }
         let changes = try served.changes(by: proxy)
         let carried = try changes.carryOut(.delete, on: try served.targets(["key"]))
         #expect(carried.outcome.entries == 0 && carried.stopped?.contains(message) == true)

@@ -9,15 +9,20 @@ import ValkeyWire
 
 /// The server reports false times, or its clock is set between two commands.
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
-final class ServerClockTests: Sendable {
+struct ServerClockTests {
     /// Seconds that are added to the server's answers to `TIME`, except in transactions.
-    private let error = Guarded(0)
+    private final class Offset: Sendable {
+        let seconds = Guarded(0)
+    }
+
+    private let offset = Offset()
 
     private func proxy(_ served: Served) throws -> Interposer {
-        try Interposer(
+        let offset = offset
+        return try Interposer(
             to: served.server.port,
             changing: { command, answer in
-                let seconds = self.error.withLock { $0 }
+                let seconds = offset.seconds.withLock { $0 }
                 let lines = String(decoding: answer, as: UTF8.self).split(separator: "\r\n")
                 guard command == ["TIME"], seconds != 0, lines.count == 5, let time = Int(lines[2]) else {
                     return answer
@@ -26,7 +31,7 @@ final class ServerClockTests: Sendable {
             })
     }
 
-    private func set(_ seconds: Int) { error.withLock { $0 = seconds } }
+    private func set(_ seconds: Int) { offset.seconds.withLock { $0 = seconds } }
 
     @Test("a lifetime is a duration, whatever time the server reports", arguments: [-4200, 4200])
     func lifetimes(seconds: Int) async throws {
@@ -73,9 +78,7 @@ final class ServerClockTests: Sendable {
             let carried = try changes.carryOut(.delete, on: served.targets(["k"]))
             #expect(carried.outcome.entries == 0 && carried.stopped != nil, "\(seconds)")
         }
-        let false1970 = try Interposer(
-            to: served.server.port,
-            changing: { $0.first == "PEXPIRETIME" || $0.first == "PTTL" ? Array(":1\r\n".utf8) : $1 })
+        let false1970 = try served.proxy { ["PEXPIRETIME", "PTTL"].contains($0.first) ? ":1\r\n" : nil }
         if try served.connection.traits().reportsExpiryTimes {
             let carried = try served.changes(by: false1970).carryOut(.delete, on: served.targets(["k"]))
             #expect(carried.outcome.entries == 0 && carried.stopped != nil)

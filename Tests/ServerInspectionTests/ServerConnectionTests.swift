@@ -45,7 +45,7 @@ struct ServerConnectionTests {
         let served = try await Served()
         try served.fill()
         try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-memory")
-        let half = ServerConnection(try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)"))
+        let half = try served.connection(as: "half")
         let problem = #expect(throws: SourceError.self) { try half.facts(of: [Array("text".utf8)], in: 0) }
         #expect(problem?.description.contains("refuses MEMORY") == true)
         // One without a password is that one, and not the default one.

@@ -177,8 +177,7 @@ struct ServerEditingTests {
         try served.ask("SET", "k", "former")
         try served.ask("RPUSH", "list", "a")
         // The first answer is invalid and ends the connection.
-        let proxy = try Interposer(
-            to: served.server.port, changing: { $0.first == "EXEC" ? Array(answer.utf8) : $1 })
+        let proxy = try served.proxy { $0.first == "EXEC" ? answer : nil }
         let changes = try served.changes(by: proxy)
         #expect(try store("new", over: "former", changes))
         #expect(try served.ask("GET", "k").text == "new")
@@ -205,42 +204,16 @@ struct ServerEditingTests {
 
     // MARK: In the browser
 
-    /// - Parameter edit: called with the text in the editor; returns the saved one.
-    private func browser(
-        _ served: Served, _ keys: String, isReadOnly: Bool = false,
-        edit: @escaping @Sendable (String) -> String
-    ) throws -> HeadlessBrowser {
-        var surroundings = Surroundings()
-        surroundings.temporaryFolder = NSTemporaryDirectory()
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
-                store: served.address.description, isReadOnly: isReadOnly, now: .now(),
-                surroundings: surroundings),
-            source: source, clock: { .now() },
-            programs: { program in
-                let path = program.arguments[0]
-                guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                    return .failure(SourceError("no text"))
-                }
-                try? edit(text).write(toFile: path, atomically: false, encoding: .utf8)
-                return .success(0)
-            })
-        browser.press(try Key.script(keys))
-        return browser
-    }
-
     @Test("edits a string in the list and on its screen, after a plan")
     func editing() async throws {
         let served = try await Served()
         try served.ask("SET", "text", "hello", "PX", "500000")
         for (keys, text) in [("<enter>e", "hello you"), ("<enter><enter><enter>e", "hello you you")] {
-            var browser = try browser(served, keys) { $0.replacing("\n", with: " you\n") }
-            #expect(browser.frame.plainText.contains("The expiry time is kept"), "\(browser.frame.plainText)")
+            var browser = try served.browser(keys) { $0.replacing("\n", with: " you\n") }
+            #expect(browser.text.contains("The expiry time is kept"), "\(browser.text)")
             #expect(try served.ask("GET", "text").text != text)
-            browser.press([.character("y")])
-            #expect(try served.ask("GET", "text").text == text, "\(browser.frame.plainText)")
+            try browser.press("y")
+            #expect(try served.ask("GET", "text").text == text, "\(browser.text)")
             #expect(try served.ask("PTTL", "text").number ?? 0 > 400_000)
             #expect(browser.model.said?.contains("Stored") == true)
         }
@@ -251,7 +224,7 @@ struct ServerEditingTests {
         let served = try await Served()
         try served.ask("SET", "document", #"{"name":"Ada","born":1815}"#)
         let shown = Guarded("")
-        _ = try browser(served, "<enter>ey") { text in
+        _ = try served.browser("<enter>ey") { text in
             shown.withLock { $0 = text }
             return text.replacing("Ada", with: "Eve")
         }
@@ -265,17 +238,17 @@ struct ServerEditingTests {
         try served.ask("SET", "used", "1")
         let texts = ["first": "words\n", "second": "{ \"a\": [1] }\n"]
         for (key, text) in texts {
-            let browser = try browser(served, "<enter>n\(key)<enter>y") { _ in text }
+            let browser = try served.browser("<enter>n\(key)<enter>y") { _ in text }
             #expect(
-                try served.ask("GET", key).text == String(text.dropLast()), "\(browser.frame.plainText)")
-            #expect(browser.frame.plainText.contains(key))
+                try served.ask("GET", key).text == String(text.dropLast()), "\(browser.text)")
+            #expect(browser.text.contains(key))
         }
         let edits = Guarded(0)
-        let browser = try browser(served, "<enter>nused<enter>y") { text in
+        let browser = try served.browser("<enter>nused<enter>y") { text in
             edits.withLock { $0 += 1 }
             return text + "2\n"
         }
-        #expect(browser.frame.plainText.contains("The key is in use"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("The key is in use"), "\(browser.text)")
         #expect(try edits.withLock { $0 } == 0 && served.ask("GET", "used").text == "1")
     }
 
@@ -285,12 +258,12 @@ struct ServerEditingTests {
         for change in [["SET", "text", "other"], ["DEL", "text"]] {
             try served.ask("SET", "text", "hello")
             let port = served.server.port
-            let kept = try browser(served, "<enter>ey") { _ in
+            let kept = try served.browser("<enter>ey") { _ in
                 _ = try? PlainClient(port: port).command(RESPCommand(words: change.map { Array($0.utf8) }))
                 return "mine\n"
             }
             #expect(try served.ask("GET", "text").text == (change[0] == "SET" ? "other" : nil))
-            #expect(kept.frame.plainText.contains("Your text is kept"), "\(kept.frame.plainText)")
+            #expect(kept.text.contains("Your text is kept"), "\(kept.text)")
         }
     }
 
@@ -301,12 +274,12 @@ struct ServerEditingTests {
         let key = type == "zset" ? "scores" : type
         let touches = try !served.connection.traits().keepsIdleTimes
         let open = "<enter>/\(key)<enter><enter>" + (touches ? "<enter>" : "") + "<down><down>"
-        var browser = try browser(served, open + "e") { text in
+        var browser = try served.browser(open + "e") { text in
             text == shown + "\n" ? new + "\n" : text
         }
-        #expect(browser.frame.plainText.contains("The expiry time is kept"), "\(browser.frame.plainText)")
-        browser.press([.character("y")])
-        let text = browser.frame.plainText
+        #expect(browser.text.contains("The expiry time is kept"), "\(browser.text)")
+        try browser.press("y")
+        let text = browser.text
         #expect(browser.model.said?.contains("Stored \(key)") == true && text.contains(new), "\(text)")
     }
 
@@ -317,11 +290,11 @@ struct ServerEditingTests {
         let touches = try !served.connection.traits().keepsIdleTimes
         let open = "<enter>/list<enter><enter>" + (touches ? "<enter>" : "") + "<down><down>"
         let port = served.server.port
-        let kept = try browser(served, open + "ey") { _ in
+        let kept = try served.browser(open + "ey") { _ in
             _ = try? PlainClient(port: port).command("RPUSH", "list", "more")
             return "2\n"
         }
-        #expect(kept.frame.plainText.contains("Your text is kept"), "\(kept.frame.plainText)")
+        #expect(kept.text.contains("Your text is kept"), "\(kept.text)")
         #expect(try served.ask("LINDEX", "list", "1").text == "two")
     }
 
@@ -331,13 +304,13 @@ struct ServerEditingTests {
         try served.fill()
         let edits = Guarded(0)
         func edit(_ keys: String, isReadOnly: Bool = false) throws -> HeadlessBrowser {
-            try browser(served, keys, isReadOnly: isReadOnly) { text in
+            try served.browser(keys, isReadOnly: isReadOnly) { text in
                 edits.withLock { $0 += 1 }
                 return "other\n"
             }
         }
         let refused = try edit("<enter>/\(key)<enter>e")
-        #expect(refused.frame.plainText.contains("Only strings"), "\(refused.frame.plainText)")
+        #expect(refused.text.contains("Only strings"), "\(refused.text)")
         _ = try edit("<enter>/text<enter>ey", isReadOnly: true)
         #expect(edits.withLock { $0 } == 0)
         #expect(try served.ask("TYPE", key).text == key && served.ask("GET", "text").text == "hello")

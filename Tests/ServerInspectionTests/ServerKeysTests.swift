@@ -127,8 +127,7 @@ struct ServerKeysTests {
         let served = try await Served()
         try served.fill()
         func json(_ key: String, _ type: String) throws -> String {
-            let value = try #require(
-                try served.connection.value(of: Array(key.utf8), type: type, in: 0))
+            let value = try served.value(key, type)
             #expect(value.shortage == nil)
             return String(
                 decoding: try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact),
@@ -148,18 +147,15 @@ struct ServerKeysTests {
     func orderOfElements() async throws {
         let served = try await Served()
         for number in 0..<1000 { try served.ask("HSET", "hash", "f\(number)", "\(number)") }
-        func value(_ key: String, _ type: String) throws -> ServerValue {
-            try #require(try served.connection.value(of: Array(key.utf8), type: type, in: 0))
-        }
-        let hash = try value("hash", "hash")
+        let hash = try served.value("hash", "hash")
         let json = String(
             decoding: try RecognizedValue(hash.bytes, encoding: hash.encoding).json(.compact), as: UTF8.self)
         let pairs = (0..<1000).map { (name: "f\($0)", value: $0) }.sorted { $0.name < $1.name }
         #expect(json == "{" + pairs.map { "\"\($0.name)\":\"\($0.value)\"" }.joined(separator: ",") + "}")
         try served.ask("XADD", "stream", "7-1", "a", "1")
-        #expect(try value("stream", "stream").origin == nil)
+        #expect(try served.value("stream", "stream").origin == nil)
         try served.ask("XADD", "stream", "1700000000000-0", "a", "1")
-        #expect(try value("stream", "stream").origin?.contains("2023-11-1") == true)
+        #expect(try served.value("stream", "stream").origin?.contains("2023-11-1") == true)
     }
 
     @Test("a stream's entry with a repeated field is a list of pairs")
@@ -167,8 +163,7 @@ struct ServerKeysTests {
         let served = try await Served()
         try served.ask("XADD", "stream", "7-1", "a", "1", "b", "2", "a", "3")
         try served.ask("XADD", "stream", "7-2", "a", "4")
-        let value = try #require(
-            try served.connection.value(of: Array("stream".utf8), type: "stream", in: 0))
+        let value = try served.value("stream", "stream")
         let json = try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact)
         #expect(
             String(decoding: json, as: UTF8.self)
@@ -179,16 +174,14 @@ struct ServerKeysTests {
     func infiniteScores() async throws {
         let served = try await Served()
         try served.ask("ZADD", "scores", "inf", "most", "-inf", "least", "1.5", "middle")
-        let value = try #require(try served.connection.value(of: Array("scores".utf8), type: "zset", in: 0))
+        let value = try served.value("scores", "zset")
         guard case .map(let map) = try CBORReader.decode(value.bytes) else {
             Issue.record("no map")
             return
         }
         #expect(
             map[key: .text("most")] == .float(.infinity) && map[key: .text("least")] == .float(-.infinity))
-        let plan = QueryPlan(try QueryPipeline("find most > 1e300 and least < middle"))
-        let rows = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline)).rows
-        #expect(rows.compactMap { $0.entry?.key } == ["scores"])
+        #expect(try served.keys("find most > 1e300 and least < middle") == ["scores"])
     }
 
     @Test(
@@ -215,13 +208,8 @@ struct ServerKeysTests {
         let served = try await Served()
         _ = try served.client.command(RESPCommand("SET") + [UInt8]([0x63, 0xe9]) + "1")
         try served.ask("SET", "h'63e9'", "2")
-        func keys(_ text: String) throws -> [String] {
-            let plan = QueryPlan(try QueryPipeline(text))
-            return try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline)).rows
-                .compactMap { $0.entry?.key }.sorted()
-        }
-        #expect(try keys("find @size > 0") == ["\\h'63e9'", "h'63e9'"])
-        #expect(try keys("find @key = \"h'63e9'\"") == ["h'63e9'"])
+        #expect(try served.keys("find @size > 0") == ["\\h'63e9'", "h'63e9'"])
+        #expect(try served.keys("find @key = \"h'63e9'\"") == ["h'63e9'"])
     }
 
     @Test(
@@ -255,15 +243,14 @@ struct ServerKeysTests {
         let served = try await Served()
         let numbers = (0..<60_000).map { Array("\($0)".utf8) }
         _ = try served.client.command(RESPCommand(words: [Array("RPUSH".utf8), Array("k".utf8)] + numbers))
-        let value = try #require(try served.connection.value(of: Array("k".utf8), type: "list", in: 0))
+        let value = try served.value("k", "list")
         #expect(value.shown == 60_000 && value.shortage == nil)
         guard case .array(let elements) = try CBORReader.decode(value.bytes) else {
             Issue.record("no array")
             return
         }
         #expect(elements == (0..<60_000).map { CBORValue.text("\($0)") })
-        let plan = QueryPlan(try QueryPipeline("find @key = \"k\""))
-        let rows = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline))
+        let rows = try served.rows("find @key = \"k\"")
         #expect(rows.report.damaged == 0 && rows.rows.count == 1)
     }
 
@@ -278,9 +265,7 @@ struct ServerKeysTests {
             change(&bytes)
             _ = try served.client.command(RESPCommand("SET") + key + bytes)
         }
-        func value(_ key: String) throws -> ServerValue {
-            try #require(try served.connection.value(of: Array(key.utf8), type: "string", in: 0))
-        }
+        func value(_ key: String) throws -> ServerValue { try served.value(key, "string") }
         try store("owned", "Ada")
         try store("free", nil)
         try store("damaged", "Ada") { $0[$0.count - 1] ^= 1 }
@@ -295,9 +280,7 @@ struct ServerKeysTests {
         #expect(damaged.isUnreadable)
         #expect(try value("cut").origin == nil && value("cut").bytes.count == 12)
 
-        let plan = QueryPlan(try QueryPipeline("find weight = 7"))
-        let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
-        let rows = try plan.rows(of: source)
+        let rows = try served.rows("find weight = 7")
         #expect(rows.rows.compactMap { $0.entry?.key }.sorted() == ["free", "owned"])
         #expect(rows.report.damaged == 1)
         #expect(rows.report.warnings.contains { $0.contains("first \"damaged\"") })
@@ -311,8 +294,7 @@ struct ServerKeysTests {
         }
         try served.ask("RPUSH", "list", "9", "10")
         func result(_ text: String) throws -> (rows: [String], warnings: [String]) {
-            let plan = QueryPlan(try QueryPipeline(text))
-            let result = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline))
+            let result = try served.rows(text)
             let rows = result.rows.map { row in
                 row.entry?.key
                     ?? row.columns.map { "\($0.flatMap { try? CBORReader.decode($0) } ?? .null)" }
@@ -340,24 +322,14 @@ struct ServerKeysTests {
         #expect(greatest.warnings.contains { $0.contains("left out 2 texts") }, "\(greatest)")
     }
 
-    /// The figure `calls` of a command since the start of the server.
-    private func calls(_ command: String, _ served: Served) throws -> UInt64? {
-        let statistics = RESPFields(lines: try served.ask("INFO", "commandstats"))
-        return statistics["cmdstat_" + command].flatMap {
-            RESPFields($0, with: "=", separatedBy: { $0 == "," }).number("calls")
-        }
-    }
-
     @Test("a query reads only the values of keys that its metadata don't exclude, and each once")
     func readsOfQueries() async throws {
         let served = try await Served()
         for number in 0..<1000 { try served.ask("SET", "key \(number)", "\(number)") }
         func read(_ text: String) throws -> (rows: Int, values: UInt64) {
             try served.ask("CONFIG", "RESETSTAT")
-            let plan = QueryPlan(try QueryPipeline(text))
-            let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
-            let rows = try plan.rows(of: source).rows.count
-            return (rows, try calls("getrange", served) ?? 0)
+            let rows = try served.rows(text).rows.count
+            return (rows, try served.calls("getrange"))
         }
         #expect(try read(#"find value > 10 and @key starts with "key 99""#) == (11, 11))
         #expect(try read(#"find value > 990 | select @key"#) == (9, 1000))
@@ -371,34 +343,27 @@ struct ServerKeysTests {
     func queries() async throws {
         let served = try await Served()
         try served.fill()
-        func rows(_ text: String) throws -> [String] {
-            let plan = QueryPlan(try QueryPipeline(text))
-            let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
-            return try plan.rows(of: source).rows.compactMap { $0.entry?.key }.sorted()
-        }
-        #expect(try rows("find @type in [\"hash\", \"zset\"]") == ["hash", "scores"])
-        #expect(try rows("find born = \"1815\"") == ["hash"])
-        #expect(try rows("find @encoding = \"embstr\"") == ["text"])
-        #expect(try rows("find @size > 100000") == [])
-        #expect(try rows("find @key = \"set\"") == ["set"])
-        #expect(try rows("find @key in [\"none\", \"hash\"]") == ["hash"])
-        #expect(try rows("find @key = \"none\"") == [])
-        #expect(try rows("find first < 0") == ["scores"])
-        #expect(try rows("sort @size desc | limit 1") == ["stream"])
-        #expect(try rows("find value = 42") == ["number"])
-        #expect(try rows("find value starts with \"hel\"") == ["text"])
-        #expect(try rows("find value[] = \"two\"") == ["list"])
+        #expect(try served.keys("find @type in [\"hash\", \"zset\"]") == ["hash", "scores"])
+        #expect(try served.keys("find born = \"1815\"") == ["hash"])
+        #expect(try served.keys("find @encoding = \"embstr\"") == ["text"])
+        #expect(try served.keys("find @size > 100000") == [])
+        #expect(try served.keys("find @key = \"set\"") == ["set"])
+        #expect(try served.keys("find @key in [\"none\", \"hash\"]") == ["hash"])
+        #expect(try served.keys("find @key = \"none\"") == [])
+        #expect(try served.keys("find first < 0") == ["scores"])
+        #expect(try served.keys("sort @size desc | limit 1") == ["stream"])
+        #expect(try served.keys("find value = 42") == ["number"])
+        #expect(try served.keys("find value starts with \"hel\"") == ["text"])
+        #expect(try served.keys("find value[] = \"two\"") == ["list"])
         for unknown in ["@hits = 0", "@age < 1h", "@owner is null", "@tier = \"disk\"", "not (@rank > 3)"] {
-            #expect(throws: SourceError.self, "\(unknown)") { try rows("find " + unknown) }
+            #expect(throws: SourceError.self, "\(unknown)") { try served.rows("find " + unknown) }
         }
     }
 
     @Test(
         "reading a value doesn't make a full server evict keys",
         arguments: ["list", "hash", "string", "stream", "zset"])
-    func readsOnAFullServer(type: String)
-        async throws
-    {
+    func readsOnAFullServer(type: String) async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-random"])
         let part = String(repeating: "x", count: 200_000)
         for number in 0..<100 {
@@ -413,7 +378,7 @@ struct ServerKeysTests {
         for number in 0..<200 { try served.ask("SET", "other \(number)", "0") }
         let used = try served.connection.figures().memory
         try served.ask("CONFIG", "SET", "maxmemory", "\(used + 4_000_000)")
-        let value = try #require(try served.connection.value(of: Array("large".utf8), type: type, in: 0))
+        let value = try served.value("large", type)
         #expect(value.shortage == nil && value.total == (type == "string" ? 20_000_000 : 100))
         #expect(value.bytes.count >= 20_000_000)
         #expect(try served.connection.figures().evictions == 0)
@@ -435,17 +400,14 @@ struct ServerKeysTests {
                 _ = try client.command("ZADD", "scores", "\(score)", "member \(member)")
             }
         }
-        func value() throws -> ServerValue {
-            try #require(try served.connection.value(of: Array("scores".utf8), type: "zset", in: 0))
-        }
-        let mixed = try value()
+        let mixed = try served.value("scores", "zset")
         #expect(mixed.isMixed && mixed.shortage?.contains("changed while it was read") == true)
         isOver.withLock { $0 = true }
         try writing.wait()
-        let whole = try value()
+        let whole = try served.value("scores", "zset")
         #expect(whole.shortage == nil && whole.shown == 5000 && whole.doubt == nil)
         try served.ask("ACL", "SETUSER", "reader", "on", ">word", "~*", "+@read", "+@connection", "+info")
-        let reader = ServerConnection(try ServerAddress("valkey://reader:word@127.0.0.1:\(port)"))
+        let reader = try served.connection(as: "reader")
         let read = try #require(try reader.value(of: Array("scores".utf8), type: "zset", in: 0))
         #expect(read.shown == 5000 && read.shortage == nil && read.doubt?.contains("WATCH") == true)
         // Nor may a transaction stay open that the user has no right to end.
@@ -483,8 +445,7 @@ struct ServerKeysTests {
                 _ = try? PlainClient(port: port).command("DEL", "key")
                 _ = try? PlainClient(port: port).command("HSET", "key", "name", "0")
             })
-        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(proxy.port)"))
-        let source = try ServerQuery(connection, database: 0, for: QueryPipeline([]))
+        let source = try ServerQuery(served.connection(by: proxy), database: 0, for: QueryPipeline([]))
         let cursor = try source.only(["key"]).cursor(in: .storage)
         #expect(try cursor.advance())
         let value = try cursor.loadValue()
@@ -515,14 +476,12 @@ struct ServerKeysTests {
         func lookups() throws -> UInt64 {
             RESPFields(lines: try served.ask("INFO", "stats")).number("keyspace_hits") ?? 0
         }
-        let plan = QueryPlan(try QueryPipeline(#"find @key starts with "h:" and n > 5 and @key != "h:30""#))
         let before = try lookups()
-        let rows = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline)).rows
+        let rows = try served.rows(#"find @key starts with "h:" and n > 5 and @key != "h:30""#).rows
         #expect(rows.count == 8)
         #expect(try lookups() - before < 200)
-        let all = QueryPlan(try QueryPipeline(#"find @type = "hash" and @key starts with "h:""#))
-        #expect(
-            try all.rows(of: ServerQuery(served.connection, database: 0, for: all.pipeline)).rows.count == 10)
+        let all = try served.rows(#"find @type = "hash" and @key starts with "h:""#).rows
+        #expect(all.count == 10)
     }
 
     @Test("a changed eviction policy is noticed")
@@ -542,8 +501,7 @@ struct ServerKeysTests {
         try served.ask("SET", "own", "1")
         try served.ask("SET", "other", "2")
         try served.ask("ACL", "SETUSER", "half", "on", ">word", "~own*", "+@all")
-        let connection = ServerConnection(
-            try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)"))
+        let connection = try served.connection(as: "half")
         let facts = try connection.facts(of: ["own", "other", "none"].map { Array($0.utf8) }, in: 0)
         #expect(facts[0]?.type == "string" && facts[0]?.memory ?? 0 > 0)
         #expect(facts[1]?.type == "no access")
@@ -564,12 +522,10 @@ struct ServerKeysTests {
     func valuesThatAreTooLarge() async throws {
         let served = try await Served()
         try served.ask("SETRANGE", "large", "40000000", "end")
-        let value = try #require(try served.connection.value(of: Array("large".utf8), type: "string", in: 0))
+        let value = try served.value("large", "string")
         #expect(value.isTooLarge && value.shown == 33_554_432 && value.total == 40_000_003)
         #expect(value.shortage?.contains("too large") == true)
-        let plan = QueryPlan(try QueryPipeline("find first = 1"))
-        let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
-        let report = try plan.rows(of: source).report
+        let report = try served.rows("find first = 1").report
         #expect(report.visited == 1 && report.damaged == 0)
     }
 }

@@ -13,9 +13,9 @@ extension ServerScreensTests {
     @Test("a source that is left closes its connection")
     func disconnects() async throws {
         let served = try await Served()
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let source = served.source()
         func clients() throws -> Int {
-            try ServerSource(served.address, remembers: EngineSource(), undoFolder: nil).serverActivity()?
+            try served.source().serverActivity()?
                 .clients.count ?? 0
         }
         try source.connect()
@@ -63,23 +63,22 @@ extension ServerScreensTests {
                 size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
                 folder: folder, now: .now()),
             source: EngineSource(folder: folder, state: state), clock: { .now() })
-        browser.press(try Key.script("O\(one.address)<enter><enter>m"))
-        #expect(browser.model.store == one.address.description, "\(browser.frame.plainText)")
+        try browser.press("O\(one.address)<enter><enter>m")
+        #expect(browser.model.store == one.address.description, "\(browser.text)")
         #expect(!browser.model.isReadOnly)
-        browser.press(try Key.script("O\(two.address)<enter>"))
-        #expect(browser.frame.plainText.contains("2:127.0.0.1:\(two.server.port)"))
-        let before = try calls("info", one)
+        try browser.press("O\(two.address)<enter>", shows: "2:127.0.0.1:\(two.server.port)")
+        let before = try one.calls("info")
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        #expect(try calls("info", one) == before + 1, "the question itself")
-        browser.press(try Key.script("1"))
+        #expect(try one.calls("info") == before + 1, "the question itself")
+        try browser.press("1")
         #expect(browser.model.store == one.address.description && browser.model.markedKeys.count == 1)
         func clients() throws -> Int { try one.ask("CLIENT", "LIST").shownText.split(separator: "\n").count }
         let connected = try clients()
-        browser.press(try Key.script("hhX"))
-        #expect(browser.model.said?.contains("Closed") == true, "\(browser.frame.plainText)")
+        try browser.press("hhX")
+        #expect(browser.model.said?.contains("Closed") == true, "\(browser.text)")
         #expect(try await eventually { try clients() == connected - 1 })
-        browser.press(try Key.script("2"))
-        #expect(browser.model.store == two.address.description && browser.frame.plainText.contains("db0"))
+        try browser.press("2")
+        #expect(browser.model.store == two.address.description && browser.text.contains("db0"))
     }
 }

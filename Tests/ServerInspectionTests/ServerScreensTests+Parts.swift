@@ -166,18 +166,16 @@ extension ServerScreensTests {
         let served = try await Served()
         try served.fill()
         let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/hash<enter>\(open)nyear=1852<enter>"))
-        #expect(browser.frame.plainText.contains("Add field year?"), "\(browser.frame.plainText)")
+        var browser = try served.browser("<enter>/hash<enter>\(open)nyear=1852<enter>")
+        #expect(browser.text.contains("Add field year?"), "\(browser.text)")
         #expect(try served.ask("HLEN", "hash").number == 2)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(try served.ask("HGET", "hash", "year").text == "1852")
-        #expect(browser.frame.plainText.contains("year"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("gD"))
+        #expect(browser.text.contains("year"), "\(browser.text)")
+        try browser.press("gD")
         #expect(browser.model.planned?.map(\.key) == ["hash"])
-        browser.press(try Key.script("<esc>jD"))
-        #expect(browser.frame.plainText.contains("Remove field "), "\(browser.frame.plainText)")
-        browser.press(try Key.script("<enter>Dy"))
+        try browser.press("<esc>jD", shows: "Remove field ")
+        try browser.press("<enter>Dy")
         #expect(try served.ask("HLEN", "hash").number == 2)
     }
 
@@ -186,10 +184,9 @@ extension ServerScreensTests {
         let served = try await Served()
         try served.ask("ZADD", "scores", "1", "only")
         let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>\(open)nother=x<enter>"))
-        #expect(browser.frame.plainText.contains("number"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("jDy"))
+        var browser = try served.browser("<enter>\(open)nother=x<enter>")
+        #expect(browser.text.contains("number"), "\(browser.text)")
+        try browser.press("jDy")
         #expect(try served.ask("EXISTS", "scores").number == 0)
     }
 }

@@ -14,32 +14,29 @@ extension ServerScreensTests {
         let served = try await Served()
         try served.ask("MSET", "first", "contents 1", "second", "contents 2")
         guard try !served.connection.traits().keepsIdleTimes else { return }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.split(separator: "\n").count { $0.contains("access. ") } == 1)
-        browser.press(try Key.script("<enter><esc><down>"))
-        #expect(try calls("getrange", served) == 0)
-        browser.press(try Key.script("<enter>y<esc>"))
+        var browser = try served.browser("<enter>")
+        #expect(browser.text.split(separator: "\n").count { $0.contains("access. ") } == 1)
+        try browser.press("<enter><esc><down>")
+        #expect(try served.calls("getrange") == 0)
+        try browser.press("<enter>y<esc>")
         for key in ["<up>", "<down>"] {
-            browser.press(try Key.script(key))
+            try browser.press(key)
             let number = browser.model.cursorKey == "first" ? 1 : 2
-            #expect(browser.frame.plainText.contains("contents \(number)"), "\(browser.frame.plainText)")
+            #expect(browser.text.contains("contents \(number)"), "\(browser.text)")
         }
         // Also in the pager, and in other programs that get the value.
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        let archive = ArchiveAddress("db0", in: served.address.description)
-        #expect(throws: SourceError.self) { try source.entry("first", in: archive) }
-        source.allowUse(of: nil, in: archive)
-        #expect(try source.entry("first", in: archive) != nil)
+        let source = served.source()
+        #expect(throws: SourceError.self) { try source.entry("first", in: served.archive) }
+        source.allowUse(of: nil, in: served.archive)
+        #expect(try source.entry("first", in: served.archive) != nil)
     }
 
     @Test("keys that are absent when their metadata is read have no rows")
     func absentKeys() async throws {
         let served = try await Served()
         for number in 0..<30 { try served.ask("SET", "key \(number)", "1") }
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        let archive = ArchiveAddress("db0", in: served.address.description)
-        var request = ArrangementRequest(in: archive, order: .found)
+        let source = served.source()
+        var request = ArrangementRequest(in: served.archive, order: .found)
         let builder = ListBuilder(source: source, clock: { Timestamp.now() })
         request.base = try #require(try builder.arrange(request)).arrangement
         for number in 0..<20 { try served.ask("DEL", "key \(number)") }
@@ -52,14 +49,13 @@ extension ServerScreensTests {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])
         try served.ask("SET", "key", "value")
         guard try !served.connection.traits().keepsIdleTimes else { return }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter><enter><enter>"))
-        #expect(browser.frame.plainText.contains("value"), "\(browser.frame.plainText)")
-        let before = try calls("getrange", served)
+        var browser = try served.browser("<enter><enter><enter>")
+        #expect(browser.text.contains("value"), "\(browser.text)")
+        let before = try served.calls("getrange")
         try #require(before > 0)
         // The source takes what it read within half a second for current.
         try await Task.sleep(for: .milliseconds(600))
         for _ in 0..<5 { browser.refresh() }
-        #expect(try calls("getrange", served) == before)
+        #expect(try served.calls("getrange") == before)
     }
 }

@@ -25,16 +25,15 @@ extension ServerScreensTests {
         try served.ask("SET", "soon", "1", "EX", "300")
         try served.ask("SET", "new", "1")
         try served.ask("TOUCH", policy == "allkeys-lru" ? "later" : "old")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>V"))
+        var browser = try served.browser("<enter>V")
         #expect(browser.model.said != nil)
         #expect(
-            browser.frame.plainText.contains("likely victims") == (first != nil), "\(browser.frame.plainText)"
+            browser.text.contains("likely victims") == (first != nil), "\(browser.text)"
         )
         if let first {
-            #expect(browser.model.cursorKey == first, "\(browser.frame.plainText)")
+            #expect(browser.model.cursorKey == first, "\(browser.text)")
             #expect(browser.model.said?.contains(" ago") == false, "the order was just requested")
-            browser.press([.character("V")])
+            try browser.press("V")
             #expect(browser.model.cursorKey != first)
             #expect(browser.model.said?.contains(" ago") == true)
         }
@@ -45,20 +44,16 @@ extension ServerScreensTests {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
         try served.ask("SET", "one", "1", "EX", "300")
         try served.ask("SET", "other", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/one<enter>V"))
+        var browser = try served.browser("<enter>/one<enter>V")
         #expect(
             browser.model.said?.contains("filter hides other keys") == true, "\(browser.model.said ?? "")")
-        browser.press(try Key.script("<esc>V"))
-        #expect(browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
-        browser.press([.character("1")])
-        #expect(!browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
+        try browser.press("<esc>V", shows: "1 of 2 entries")
+        try browser.press("1", hides: "1 of 2 entries")
         try served.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
-        browser.press([.character("V")])
+        try browser.press("V")
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        browser.press([.character("V")])
-        #expect(!browser.frame.plainText.contains("@ttl"), "\(browser.frame.plainText)")
+        try browser.press("V", hides: "@ttl")
     }
 
     @Test("V adds its condition to the user's, which stays after its order")
@@ -68,14 +63,11 @@ extension ServerScreensTests {
             try served.ask("SET", key, "1", "EX", seconds)
         }
         try served.ask("SET", "lasting", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>W@key != \"one\"<enter>V"))
-        #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("2 of 4 entries"), "\(browser.frame.plainText)")
-        browser.press([.character("1")])
-        #expect(browser.frame.plainText.contains("3 of 4 entries"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("V<esc>"))
-        #expect(browser.frame.plainText.contains("3 of 4 entries"), "\(browser.frame.plainText)")
+        var browser = try served.browser("<enter>W@key != \"one\"<enter>V")
+        #expect(browser.model.cursorKey == "two", "\(browser.text)")
+        #expect(browser.text.contains("2 of 4 entries"), "\(browser.text)")
+        try browser.press("1", shows: "3 of 4 entries")
+        try browser.press("V<esc>", shows: "3 of 4 entries")
     }
 
     @Test("V moves on a paused list")
@@ -84,11 +76,10 @@ extension ServerScreensTests {
         for (key, seconds) in [("one", "300"), ("two", "600")] {
             try served.ask("SET", key, "1", "EX", seconds)
         }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter><space>V"))
-        #expect(browser.model.cursorKey == "one", "\(browser.frame.plainText)")
-        browser.press([.character("V")])
-        #expect(browser.model.cursorKey == "two", "\(browser.frame.plainText)")
+        var browser = try served.browser("<enter><space>V")
+        #expect(browser.model.cursorKey == "one", "\(browser.text)")
+        try browser.press("V")
+        #expect(browser.model.cursorKey == "two", "\(browser.text)")
     }
 
     @Test("V lists only keys with an expiry time if the policy evicts those at random")
@@ -96,24 +87,18 @@ extension ServerScreensTests {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-random"])
         try served.ask("SET", "one", "1", "EX", "300")
         try served.ask("SET", "lasting", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>V"))
+        let browser = try served.browser("<enter>V")
         #expect(browser.model.cursorKey == "one" && browser.model.said?.contains("equally") == true)
-        #expect(browser.frame.plainText.contains("1 of 2 entries"), "\(browser.frame.plainText)")
-        #expect(!browser.frame.plainText.contains("likely victims"), "\(browser.frame.plainText)")
         // No column has the sign of an order.
-        for sign in ["▲", "▼"] {
-            #expect(!browser.frame.plainText.contains(sign), "\(browser.frame.plainText)")
-        }
+        browser.expect(shows: "1 of 2 entries", hides: "likely victims", "▲", "▼")
     }
 
     @Test("V lists no victims of a volatile policy without an expiring key", arguments: ["lru", "random"])
     func noVolatileVictims(policy: String) async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-\(policy)"])
         try served.ask("SET", "lasting", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>V"))
+        let browser = try served.browser("<enter>V")
         #expect(browser.model.said?.contains("othing can be evicted") == true, "\(browser.model.said ?? "")")
-        #expect(browser.frame.plainText.contains("lasting"))
+        #expect(browser.text.contains("lasting"))
     }
 }

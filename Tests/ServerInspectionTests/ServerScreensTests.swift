@@ -11,42 +11,29 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerScreensTests {
-    func browser(
-        _ served: Served, isReadOnly: Bool = false, size: Size = Size(columns: 130, rows: 32)
-    ) -> HeadlessBrowser {
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
-        return HeadlessBrowser(
-            Model(
-                size: size, look: Look(theme: Theme(.dark, depth: .mono)),
-                store: served.address.description, isReadOnly: isReadOnly, now: .now()),
-            source: source, clock: { .now() })
-    }
-
     @Test("lists databases and keys")
     func databasesAndKeys() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("SELECT", "2")
         try served.ask("SET", "other", "1")
-        var browser = browser(served)
-        let databases = browser.frame.plainText
+        var browser = try served.browser()
+        let databases = browser.text
         for word in ["db0", "db2", "no limit", "primary"] { #expect(databases.contains(word), "\(word)") }
-        browser.press(try Key.script("<enter>"))
-        let keys = browser.frame.plainText
+        try browser.press("<enter>")
+        let keys = browser.text
         for word in ["scores", "zset", "stream", "hash", "7 entries", "type", "encoding"] {
             #expect(keys.contains(word), "\(word)")
         }
         for word in ["tier", "owner", "hits", "age"] { #expect(!keys.contains(word), "\(word)") }
-        browser.press(try Key.script("/cor<enter>"))
-        #expect(browser.frame.plainText.contains("1 of 7 entries"))
-        browser.press(try Key.script("<esc><esc>"))
-        #expect(browser.frame.plainText.contains("db2"))
+        try browser.press("/cor<enter>", shows: "1 of 7 entries")
+        try browser.press("<esc><esc>", shows: "db2")
     }
 
     @Test("the first screen of 80 columns has graphs of hits, operations and memory side by side")
     func graphsOfNarrowScreen() async throws {
         let served = try await Served()
-        let text = browser(served, size: Size(columns: 80, rows: 24)).frame.plainText
+        let text = try served.browser(size: Size(columns: 80, rows: 24)).text
         let titles = text.split(separator: "\n").first { $0.contains("hit, last") }
         #expect(titles?.contains("operations") == true && titles?.contains("memory") == true, "\(text)")
         #expect(text.contains("policy"))
@@ -55,7 +42,7 @@ struct ServerScreensTests {
     @Test("larger screens have four graphs down to their end", arguments: [(120, 40), (80, 40)])
     func graphsUseTheScreen(columns: Int, rows: Int) async throws {
         let served = try await Served()
-        let lines = browser(served, size: Size(columns: columns, rows: rows)).frame.plainText
+        let lines = try served.browser(size: Size(columns: columns, rows: rows)).text
             .split(separator: "\n", omittingEmptySubsequences: false)
         let first = try #require(lines.first { $0.contains("hit, last") })
         let second = try #require(lines.first { $0.contains("evictions ") && $0.contains("memory ") })
@@ -72,19 +59,19 @@ struct ServerScreensTests {
         try served.ask("MSET", "a", "1", "b", "1", "c", "1")
         try served.ask("SELECT", "5")
         try served.ask("SET", "a", "1", "EX", "900")
-        var browser = browser(served)
+        var browser = try served.browser()
         func names() -> [Substring] {
-            browser.frame.plainText.split(separator: "\n").compactMap { line in
+            browser.text.split(separator: "\n").compactMap { line in
                 line.split(separator: " ").first.flatMap { $0.wholeMatch(of: /db[0-9]/) == nil ? nil : $0 }
             }.prefix(3).map { $0 }
         }
         #expect(names() == ["db0", "db3", "db5"])
-        browser.press([.character("s")])
-        #expect(names() == ["db3", "db0", "db5"], "\(browser.frame.plainText)")
-        browser.press([.character("r")])
-        #expect(names() == ["db5", "db0", "db3"], "\(browser.frame.plainText)")
-        browser.press([.character("s")])
-        #expect(names().first == "db5", "\(browser.frame.plainText)")
+        try browser.press("s")
+        #expect(names() == ["db3", "db0", "db5"], "\(browser.text)")
+        try browser.press("r")
+        #expect(names() == ["db5", "db0", "db3"], "\(browser.text)")
+        try browser.press("s")
+        #expect(names().first == "db5", "\(browser.text)")
     }
 
     @Test("a hash has no bytes of its own; entries of a stream have times")
@@ -92,14 +79,12 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.fill()
         try served.ask("XADD", "times", "1700000000000-0", "event", "login")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/hash<enter><enter><enter>"))
-        let hash = browser.frame.plainText
-        #expect(hash.contains("tree") && !hash.contains(" hex"), "\(hash)")
-        browser.press(try Key.script("<esc><esc>/times<enter><enter>"))
-        let row = browser.frame.plainText.split(separator: "\n").first { $0.contains("1700000000000-0") }
+        var browser = try served.browser("<enter>/hash<enter><enter><enter>")
+        browser.expect(shows: "tree", hides: " hex")
+        try browser.press("<esc><esc>/times<enter><enter>")
+        let row = browser.text.split(separator: "\n").first { $0.contains("1700000000000-0") }
         let time = Figures.date(Timestamp(seconds: 1_700_000_000))
-        #expect(row?.contains(time) == true, "\(browser.frame.plainText)")
+        #expect(row?.contains(time) == true, "\(browser.text)")
     }
 
     @Test("a value whose read counts as an access is only read after enter")
@@ -108,18 +93,15 @@ struct ServerScreensTests {
         try served.ask("SET", "text", "contents to see")
         try await Task.sleep(for: .milliseconds(2100))
         let touches = try !served.connection.traits().keepsIdleTimes
-        var browser = browser(served)
-        browser.press(try Key.script("<enter><enter>"))
+        var browser = try served.browser("<enter><enter>")
         browser.refresh()
         if touches {
-            #expect(browser.frame.plainText.contains("counts as an access to its key"))
-            #expect(!browser.frame.plainText.contains("contents to see"))
+            browser.expect(shows: "counts as an access to its key", hides: "contents to see")
         } else {
-            #expect(browser.frame.plainText.contains("contents to see"))
+            #expect(browser.text.contains("contents to see"))
         }
         #expect(try (served.ask("OBJECT", "IDLETIME", "text").number ?? 0) >= 2)
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.contains("contents to see"))
+        try browser.press("<enter>", shows: "contents to see")
     }
 
     @Test("the value beside the list follows changes of equal size: at once, or after R where reads count")
@@ -127,18 +109,16 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.ask("SET", "text", "value 1")
         let touches = try !served.connection.traits().keepsIdleTimes
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>" + (touches ? "<enter><enter><esc>" : "")))
+        var browser = try served.browser("<enter>" + (touches ? "<enter><enter><esc>" : ""))
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        #expect(browser.frame.plainText.contains("value 1"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("value 1"), "\(browser.text)")
         for value in ["value 2", "value 3"] {
             try served.ask("SET", "text", value)
             try await Task.sleep(for: .milliseconds(1100))
             browser.refresh()
-            #expect(browser.frame.plainText.contains(value) != touches, "\(browser.frame.plainText)")
-            browser.press([.character("R")])
-            #expect(browser.frame.plainText.contains(value), "\(browser.frame.plainText)")
+            #expect(browser.text.contains(value) != touches, "\(browser.text)")
+            try browser.press("R", shows: value)
         }
     }
 
@@ -150,28 +130,25 @@ struct ServerScreensTests {
     func disabledActionsSayWhy(keys: String, reason: String) async throws {
         let served = try await Served()
         try served.fill()
-        var browser = browser(served)
-        browser.press(try Key.script(keys))
-        #expect(browser.model.said?.contains(reason) == true, "\(browser.frame.plainText)")
-        #expect(!browser.frame.plainText.contains("key of the new entry"))
+        var browser = try served.browser()
+        try browser.press(keys)
+        #expect(browser.model.said?.contains(reason) == true, "\(browser.text)")
+        #expect(!browser.text.contains("key of the new entry"))
     }
 
     @Test("keys are deleted and restored")
     func deletingAndUndoing() async throws {
         let served = try await Served()
         try served.fill()
-        var looking = browser(served, isReadOnly: true)
-        looking.press(try Key.script("<enter>Dy"))
+        _ = try served.browser("<enter>Dy", isReadOnly: true)
         #expect(try served.ask("DBSIZE").number == 7)
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/scores<enter>D"))
-        #expect(browser.frame.plainText.contains("Delete"))
-        browser.press(try Key.script("y"))
+        var browser = try served.browser("<enter>/scores<enter>D")
+        #expect(browser.text.contains("Delete"))
+        try browser.press("y")
         #expect(try served.ask("EXISTS", "scores").number == 0)
-        browser.press([.character("U")])
-        #expect(browser.frame.plainText.contains("by this browser"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("<esc>uy"))
-        #expect(try served.ask("EXISTS", "scores").number == 1, "\(browser.frame.plainText)")
+        try browser.press("U", shows: "by this browser")
+        try browser.press("<esc>uy")
+        #expect(try served.ask("EXISTS", "scores").number == 1, "\(browser.text)")
     }
 
     @Test("keys that another server listed aren't changed")
@@ -179,29 +156,28 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.ask("SET", "key", "0")
         let targets = try served.targets(["key"])
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
-        let archive = ArchiveAddress("db0", in: served.address.description)
-        #expect(try source.listing(in: archive).count == 1)
+        let source = served.source()
+        #expect(try source.listing(in: served.archive).count == 1)
         served.server.stop()
         try await served.server.start()
         let client = try PlainClient(port: served.server.port)
         try client.command("SET", "key", "of another server")
         // Reconnects.
-        #expect(try source.entry("none", in: archive) == nil)
+        #expect(try source.entry("none", in: served.archive) == nil)
         #expect(throws: SourceError.self) {
-            try source.carryOut(.delete, on: targets, in: archive) { _ in true }
+            try source.carryOut(.delete, on: targets, in: served.archive) { _ in true }
         }
         #expect(try client.command("EXISTS", "key").number == 1)
-        _ = try source.listing(in: archive)
-        #expect(try source.carryOut(.delete, on: targets, in: archive) { _ in true }.outcome.entries == 1)
+        _ = try source.listing(in: served.archive)
+        #expect(
+            try source.carryOut(.delete, on: targets, in: served.archive) { _ in true }.outcome.entries == 1)
     }
 
     @Test("the list is read again after a restart of the server, even with the same number of keys")
     func listsAgainAfterRestart() async throws {
         let served = try await Served()
         try served.ask("SET", "before", "1")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>m"))
+        var browser = try served.browser("<enter>m")
         #expect(browser.model.markedKeys == ["before"])
         served.server.stop()
         try await served.server.start()
@@ -211,7 +187,7 @@ struct ServerScreensTests {
             try await Task.sleep(for: .milliseconds(milliseconds))
             browser.refresh()
         }
-        #expect(browser.model.cursorKey == "after", "\(browser.frame.plainText)")
+        #expect(browser.model.cursorKey == "after", "\(browser.text)")
         #expect(browser.model.markedKeys == [], "changes of another run are refused")
     }
 
@@ -220,13 +196,10 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.fill()
         let memory = try #require(try served.connection.facts(of: [Array("scores".utf8)], in: 0)[0]).memory
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/scores<enter><enter><enter>"))
-        let text = browser.frame.plainText
+        var browser = try served.browser("<enter>/scores<enter><enter><enter>")
+        let text = browser.text
         #expect(text.contains("zset, \(Figures.bytes(UInt64(memory)))"), "\(text)")
-        browser.press([.character("D")])
-        let plan = browser.frame.plainText
-        #expect(plan.contains("1 entry, \(Figures.bytes(UInt64(memory)))"), "\(plan)")
+        try browser.press("D", shows: "1 entry, \(Figures.bytes(UInt64(memory)))")
     }
 
     @Test("an undone expiry restores the keys that it made expire, as its plan says")
@@ -237,11 +210,9 @@ struct ServerScreensTests {
             .setLifetime(.milliseconds(100)), on: try served.targets(["scores"]))
         #expect(set.outcome.entries == 1)
         #expect(try await eventually { try served.ask("EXISTS", "scores").number == 0 })
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>u"))
-        let plan = browser.frame.plainText
-        #expect(plan.contains("expired since are "), "\(plan)")
-        browser.press([.character("y")])
+        var browser = try served.browser("<enter>u")
+        #expect(browser.text.contains("expired since are "), "\(browser.text)")
+        try browser.press("y")
         #expect(try served.ask("EXISTS", "scores").number == 1)
     }
 
@@ -251,44 +222,40 @@ struct ServerScreensTests {
         try served.fill()
         let path = served.folder + ".json"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>Q@type = \"hash\"<enter>w\(path)<enter>"))
+        let browser = try served.browser("<enter>Q@type = \"hash\"<enter>w\(path)<enter>")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(text.contains("\"key\":\"hash\"") && !text.contains("null"), "\(text)")
         guard try !served.connection.traits().keepsIdleTimes else { return }
         #expect(text.contains("\"@type\":\"hash\"") && text.contains("\"@size\":"), "\(text)")
         #expect(!text.contains("\"value\""), "\(text)")
-        #expect(browser.frame.plainText.contains("@size"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("@size"), "\(browser.text)")
     }
 
     @Test("leaves out the columns of groups that the server can't report")
     func groupsHaveReportedColumnsAlone() async throws {
         let served = try await Served()
         try served.fill()
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>z"))
-        let text = browser.frame.plainText
-        #expect(text.contains("idle") && !text.contains("hits"), "\(text)")
+        let browser = try served.browser("<enter>z")
+        browser.expect(shows: "idle", hides: "hits")
     }
 
     @Test("a stopped list continues, and the keys found so far are listed")
     func continuedList() async throws {
         let served = try await Served()
         for number in 0..<3000 { try served.ask("SET", "key \(number)", "1") }
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        let archive = ArchiveAddress("db0", in: served.address.description)
-        let stopped = try source.listing(in: archive, holding: "") { $0 < 1000 }
+        let source = served.source()
+        let stopped = try source.listing(in: served.archive, holding: "") { $0 < 1000 }
         #expect(stopped == nil)
-        let part = try source.recentEntries(500, in: archive)
+        let part = try source.recentEntries(500, in: served.archive)
         #expect((1000..<3000).contains(part.count))
         var first: Int?
-        let whole = try source.listing(in: archive, holding: "") { found in
+        let whole = try source.listing(in: served.archive, holding: "") { found in
             first = first ?? found
             return true
         }
         #expect(first == part.count)
         #expect(try Set((0..<3000).compactMap { try whole?.key(at: $0) }).count == 3000)
-        #expect(try source.recentEntries(500, in: archive).count == 500)
+        #expect(try source.recentEntries(500, in: served.archive).count == 500)
     }
 
     @Test("the pace full and an idle server take larger steps", arguments: ["full", "polite"])
@@ -301,7 +268,7 @@ struct ServerScreensTests {
         #expect(address.description == served.address.description)
         let listing = try ServerListing(ListingScan(ServerConnection(address), database: 0))
         #expect(listing?.count == 5000)
-        #expect(try calls("scan", served) < 60)
+        #expect(try served.calls("scan") < 60)
     }
 
     @Test("marking sparse rows asks for their keys alone")
@@ -313,57 +280,46 @@ struct ServerScreensTests {
         let places = stride(from: 0, to: 2000, by: 20).map { $0 }
         let targets = try #require(CollectedTargets(listing, places) { _ in true }).targets
         #expect(try targets.map(\.key) == places.map { try listing.key(at: $0) })
-        #expect(try calls("type", served) == places.count)
-    }
-
-    func calls(_ command: String, _ served: Served) throws -> UInt64 {
-        let statistics = RESPFields(lines: try served.ask("INFO", "commandstats"))
-        let fields = RESPFields(
-            statistics["cmdstat_" + command] ?? "", with: "=", separatedBy: { $0 == "," })
-        return fields.number("calls") ?? 0
+        #expect(try served.calls("type") == places.count)
     }
 
     @Test("visible rows are read again while the list stays")
     func rowsAreReadAgain() async throws {
         let served = try await Served()
         try served.ask("SET", "key", "text")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.contains("string"))
+        var browser = try served.browser("<enter>")
+        #expect(browser.text.contains("string"))
         try served.ask("DEL", "key")
         try served.ask("RPUSH", "key", "one")
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        let text = browser.frame.plainText
-        #expect(text.contains("list") && !text.contains("string"), "\(text)")
+        browser.expect(shows: "list", hides: "string")
     }
 
     @Test("sorts by the shown columns only, with digits in their order")
     func sortsByShownColumns() async throws {
         let served = try await Served()
         try served.fill()
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>"))
+        var browser = try served.browser("<enter>")
         for _ in 0..<8 {
-            browser.press([.character("s")])
-            #expect(!browser.frame.plainText.contains("sorted by"), "a hidden column")
+            try browser.press("s")
+            #expect(!browser.text.contains("sorted by"), "a hidden column")
         }
-        browser.press(try Key.script("122"))
+        try browser.press("122")
         #expect(browser.model.cursorKey == "scores", "the second column is the type; zset is the last type")
-        browser.press([.character("9")])
+        try browser.press("9")
         #expect(browser.model.said?.contains("6 columns") == true)
-        browser.press(try Key.script(":sort by age<enter>"))
-        #expect(browser.model.said?.contains("age") == true, "\(browser.frame.plainText)")
+        try browser.press(":sort by age<enter>")
+        #expect(browser.model.said?.contains("age") == true, "\(browser.text)")
     }
 
     @Test("a sort that reads many keys states their number first")
     func expensiveSort() async throws {
         let served = try await Served()
         for number in 0..<1_200 { try served.ask("SET", "key \(number)", "x") }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>4"))
-        #expect(browser.frame.plainText.contains("1,200 keys"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("<esc>1"))
+        var browser = try served.browser("<enter>4")
+        #expect(browser.text.contains("1,200 keys"), "\(browser.text)")
+        try browser.press("<esc>1")
         #expect(browser.model.cursorKey == "key 0", "names need no metadata")
     }
 
@@ -371,12 +327,10 @@ struct ServerScreensTests {
     func valuesAreReadAtOnce() async throws {
         let served = try await Served()
         try served.ask("MSET", "first", "contents one", "second", "contents two")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter><enter>"))
-        if try !served.connection.traits().keepsIdleTimes { browser.press(try Key.script("<enter>")) }
-        #expect(browser.frame.plainText.contains("contents"))
-        browser.press(try Key.script("<esc><down><enter>"))
-        #expect(browser.frame.plainText.contains("contents"), "\(browser.frame.plainText)")
+        var browser = try served.browser("<enter><enter>")
+        if try !served.connection.traits().keepsIdleTimes { try browser.press("<enter>") }
+        #expect(browser.text.contains("contents"))
+        try browser.press("<esc><down><enter>", shows: "contents")
     }
 
     @Test("a deletion and its undo change the list without scanning the server")
@@ -388,22 +342,20 @@ struct ServerScreensTests {
                 .dropFirst()
                 .first?.prefix { $0 != "," }
         }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/scores<enter>"))
+        var browser = try served.browser("<enter>/scores<enter>")
         let before = try scans()
-        browser.press(try Key.script("Dy<esc>"))
-        #expect(browser.frame.plainText.contains("6 entries"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("/scores<enter>"))
+        try browser.press("Dy<esc>", shows: "6 entries")
+        try browser.press("/scores<enter>")
         #expect(browser.model.cursorKey == nil)
-        browser.press(try Key.script("uy"))
-        #expect(browser.model.cursorKey == "scores", "\(browser.frame.plainText)")
+        try browser.press("uy")
+        #expect(browser.model.cursorKey == "scores", "\(browser.text)")
         #expect(try scans() == before)
     }
 
     @Test("a server's summary has its memory and no disk size")
     func summary() async throws {
         let served = try await Served()
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let source = served.source()
         let summary = try #require(try source.stores().stores.first)
         #expect(summary.memoryBytes ?? 0 > 0 && summary.diskBytes == 0)
     }
@@ -415,9 +367,8 @@ struct ServerScreensTests {
         for number in 0..<200 {
             try served.ask("SET", "key \(number)", String(repeating: "x", count: number * 10))
         }
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
-        let archive = ArchiveAddress("db0", in: served.address.description)
-        var request = ArrangementRequest(in: archive, order: EntryOrder(.size))
+        let source = served.source()
+        var request = ArrangementRequest(in: served.archive, order: EntryOrder(.size))
         request.visible = 10
         let arranged = try #require(try ListBuilder(source: source, clock: { .now() }).arrange(request))
         let sizes = (0..<10).compactMap { arranged.rows.entries[$0]?.valueBytes }
@@ -475,12 +426,11 @@ struct ServerScreensTests {
         try served.ask("MSET", "first", "1", "second", "1")
         try await Task.sleep(for: .milliseconds(2100))
         try served.ask("TOUCH", "second")
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>V"))
+        var browser = try served.browser("<enter>V")
         #expect(browser.model.cursorKey == "first")
         try await Task.sleep(for: .milliseconds(2100))
         try served.ask("TOUCH", "first")
-        browser.press([.character("R")])
+        try browser.press("R")
         #expect(browser.model.cursorRow == 0 && browser.model.cursorKey == "second")
     }
 
@@ -489,34 +439,27 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.fill()
         let shift = Guarded(0.0)
-        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
-        var browser = HeadlessBrowser(
-            Model(
-                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
-                store: served.address.description, now: .now()),
-            source: source, clock: { Timestamp.now().adding(seconds: shift.withLock { $0 }) })
-        browser.press(try Key.script("<enter>"))
+        var browser = try served.browser(
+            "<enter>", clock: { Timestamp.now().adding(seconds: shift.withLock { $0 }) })
         try served.ask("SET", "fresh", "1")
-        browser.press(try Key.script("/fresh<enter>"))
+        try browser.press("/fresh<enter>")
         #expect(browser.model.cursorKey == nil, "the list is recent")
-        browser.press(try Key.script("<esc>"))
+        try browser.press("<esc>")
         shift.withLock { $0 = 60 }
-        browser.press(try Key.script("/fresh<enter>"))
-        #expect(browser.model.cursorKey == "fresh", "\(browser.frame.plainText)")
+        try browser.press("/fresh<enter>")
+        #expect(browser.model.cursorKey == "fresh", "\(browser.text)")
     }
 
     @Test("a condition and a count of values read nothing before they are allowed")
     func allowedReads() async throws {
         let served = try await Served()
         for number in 0..<20 { try served.ask("HSET", "h:\(number)", "stock", "\(number)") }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>Wstock > 14<enter>"))
+        var browser = try served.browser("<enter>Wstock > 14<enter>")
         let asks = try !served.connection.traits().keepsIdleTimes
-        #expect(browser.frame.plainText.contains("Read all values?") == asks)
-        if asks { browser.press([.character("y")]) }
-        #expect(browser.frame.plainText.contains("5 of 20 entries"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("<esc>fstock<enter>"))
-        #expect(browser.frame.plainText.contains("20 groups by stock"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Read all values?") == asks)
+        if asks { try browser.press("y") }
+        #expect(browser.text.contains("5 of 20 entries"), "\(browser.text)")
+        try browser.press("<esc>fstock<enter>", shows: "20 groups by stock")
     }
 
     @Test("a filter shows some of the databases")
@@ -526,24 +469,21 @@ struct ServerScreensTests {
             try served.ask("SELECT", number)
             try served.ask("SET", "key", "1")
         }
-        var browser = browser(served)
-        browser.press(try Key.script("/b1<enter>"))
-        let text = browser.frame.plainText
+        var browser = try served.browser("/b1<enter>")
+        let text = browser.text
         #expect(text.contains("2 of 3 databases") && !text.contains("db0"), "\(text)")
-        browser.press(try Key.script("<esc>"))
-        #expect(browser.frame.plainText.contains("db0"))
+        try browser.press("<esc>", shows: "db0")
     }
 
     @Test("a plan leaves out marked keys whose rows show that they were removed")
     func plansWithoutRemovedRows() async throws {
         let served = try await Served()
         _ = try served.fill(keys: 4)
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>M"))
+        var browser = try served.browser("<enter>M")
         try served.ask("DEL", "key 1", "key 3")
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        browser.press([.character("D")])
+        try browser.press("D")
         #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2"])
     }
 
@@ -551,57 +491,47 @@ struct ServerScreensTests {
     func sortsReuseMetadata() async throws {
         let served = try await Served()
         for number in 0..<200 { try served.ask("SET", "key \(number)", "1") }
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>4"))
-        let before = try calls("type", served)
-        browser.press(try Key.script("2"))
-        #expect(try calls("type", served) < before + 150)
+        var browser = try served.browser("<enter>4")
+        let before = try served.calls("type")
+        try browser.press("2")
+        #expect(try served.calls("type") < before + 150)
     }
 
     @Test("the monitor shows clients and slow commands")
     func monitor() async throws {
         let served = try await Served(["--slowlog-log-slower-than", "0"])
         try served.fill()
-        var browser = browser(served)
-        browser.press(try Key.script("P"))
-        #expect(browser.frame.plainText.contains("vellum-browser"))
-        browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("Client "), "a client in full")
-        browser.press(try Key.script("<esc><esc>E"))
-        #expect(browser.frame.plainText.contains("HSET hash name Ada"), "\(browser.frame.plainText)")
+        var browser = try served.browser("P")
+        #expect(browser.text.contains("vellum-browser"))
+        try browser.press("<enter>")
+        #expect(browser.text.contains("Client "), "a client in full")
+        try browser.press("<esc><esc>E", shows: "HSET hash name Ada")
         try served.ask("EVAL", "for number = 1, 10000000 do end", "0")
         try served.ask("PING")
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        browser.press([.character("s")])
-        let rows = browser.frame.plainText.split(separator: "\n")
+        try browser.press("s")
+        let rows = browser.text.split(separator: "\n")
         let eval = try #require(rows.firstIndex { $0.contains("EVAL") })
         #expect(eval < rows.firstIndex { $0.contains("HSET") } ?? .max)
-        browser.press([.character("r")])
+        try browser.press("r")
         #expect(
-            try #require(browser.frame.plainText.split(separator: "\n").firstIndex { $0.contains("EVAL") })
+            try #require(browser.text.split(separator: "\n").firstIndex { $0.contains("EVAL") })
                 > eval)
-        browser.press(try Key.script("/hset<enter>"))
-        let found = browser.frame.plainText
-        #expect(found.contains("HSET hash name Ada") && !found.contains("EVAL"), "\(found)")
-        browser.press(try Key.script("<esc>/info<enter>"))
-        #expect(browser.frame.plainText.contains("INFO"), "\(browser.frame.plainText)")
-        browser.press([.character("t")])
-        #expect(browser.frame.plainText.contains("No command contains"), "\(browser.frame.plainText)")
-        browser.press(try Key.script("P"))
-        #expect(!browser.frame.plainText.contains("vellum-browser"), "\(browser.frame.plainText)")
+        try browser.press("/hset<enter>", shows: "HSET hash name Ada", hides: "EVAL")
+        try browser.press("<esc>/info<enter>", shows: "INFO")
+        try browser.press("t", shows: "No command contains")
+        try browser.press("P", hides: "vellum-browser")
     }
 
     @Test("an unreachable server is reported, and the list stays")
     func unreachableServer() async throws {
         let served = try await Served()
         try served.fill()
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>"))
+        var browser = try served.browser("<enter>")
         served.server.stop()
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
-        #expect(browser.frame.plainText.contains("UNREACHABLE"))
-        #expect(browser.frame.plainText.contains("scores"))
+        browser.expect(shows: "UNREACHABLE", "scores")
     }
 }
