@@ -2,6 +2,7 @@
 import Foundation
 import StorageEngine
 import TestSupport
+import Testing
 import Vellum
 import VellumRemote
 import VellumValkey
@@ -28,6 +29,17 @@ struct Machine {
         tier = try ValkeyTier(url, options: options)
         parcels = try ArchivesFactory(storePath: store)
             .archives(for: Parcel.self, remote: tier, whenUncovered: whenUncovered, writes: writes)
+    }
+
+    /// A machine once its near copies are covered by the server's reports of changes.
+    static func covered(
+        _ url: String, store: String = Machine.newStore(), whenUncovered: UncoveredBehavior = .refuse,
+        writes: RemoteWrites = .through, sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: (inout ValkeyTier.Options) -> Void = { _ in }
+    ) async throws -> Machine {
+        let machine = try Machine(url, store: store, whenUncovered: whenUncovered, writes: writes, change)
+        #expect(try await machine.isCovered(), sourceLocation: sourceLocation)
+        return machine
     }
 
     static func newStore() -> String { NSTemporaryDirectory() + "vellum-remote-" + UUID().uuidString }

@@ -40,18 +40,19 @@ final class Guest: Sendable {
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteCallersTests {
+    private let server: ValkeyServer
+
+    init() async throws { server = try await ValkeyServer() }
+
     /// Callers waiting for one request may block all threads of the pool, so the response must not need one.
     @Test("callers that block the whole thread pool get their response")
     func blockedThreadPool() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
-        let machine = try Machine(proxy.url) {
+        let machine = try await Machine.covered(proxy.url) {
             $0.heartbeat = .seconds(60)
             $0.timeout = .seconds(60)
         }
-        #expect(try await machine.isCovered())
         try Machine(server.url).parcels.record(Parcel(number: "wanted", weight: 1))
         proxy.hold(true)
         let asked = Task { try await machine.parcels.asynchronous.access("wanted") }
@@ -77,10 +78,7 @@ struct RemoteCallersTests {
     }
 
     @Test("an object and its TTL are read in one transaction") func valueWithTTL() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         #expect(try machine.parcels.access("k") == nil)
         let statistics = try server.client().command("INFO", "commandstats").text
         #expect(statistics?.contains("cmdstat_exec:calls=1,") == true)
@@ -88,11 +86,8 @@ struct RemoteCallersTests {
     }
 
     @Test("stale copies are not older than allowed") func stalenessLimit() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let store = Machine.newStore()
-        let before = try Machine(server.url, store: store)
-        #expect(try await before.isCovered())
+        let before = try await Machine.covered(server.url, store: store)
         try before.parcels.record(Parcel(number: "k", weight: 1))
         server.stop()
         #expect(try await eventually { !before.parcels.isCovered })
@@ -107,10 +102,7 @@ struct RemoteCallersTests {
     }
 
     @Test("trusted copies are returned as stale, at any age") func staleTrustedCopies() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url, whenUncovered: .serveStale(for: .seconds(600)))
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url, whenUncovered: .serveStale(for: .seconds(600)))
         for key in ["k", "l"] { try machine.parcels.record(Parcel(number: key, weight: 1)) }
         server.stop()
         #expect(try await eventually { !machine.parcels.isCovered })
@@ -119,8 +111,6 @@ struct RemoteCallersTests {
     }
 
     @Test("the connection's thread releases no objects") func releasingThread() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let tier = try ValkeyTier(server.url)
         let tenants: RemoteArchives<Tenant> = try ArchivesFactory(storePath: Machine.newStore())
             .archives(remote: tier)
@@ -139,17 +129,16 @@ struct RemoteCallersTests {
 
     /// Time-outs, shared requests, and changes that are queued and repeated.
     @Test("time-outs, shared requests and repeated changes are counted") func statistics() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let machine = try Machine(proxy.url) {
             $0.heartbeat = .seconds(60)
             $0.timeout = .milliseconds(300)
         }
-        let behind = try Machine(server.url, writes: .behind()) { $0.longestPause = .milliseconds(50) }
+        let behind = try await Machine.covered(server.url, writes: .behind()) {
+            $0.longestPause = .milliseconds(50)
+        }
         #expect(try await machine.isCovered())
-        #expect(try await behind.isCovered())
         proxy.hold(true)
         let callers = (0..<3).map { _ in Background { _ = try machine.parcels.access("k") } }
         for caller in callers { #expect(throws: RemoteError.self) { try caller.wait() } }

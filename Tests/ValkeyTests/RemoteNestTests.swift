@@ -21,7 +21,11 @@ final class NestVisit: Codable {
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteNestTests {
-    private func nest(_ server: ValkeyServer, writes: RemoteWrites = .through) throws -> RemoteNest {
+    private let server: ValkeyServer
+
+    init() async throws { server = try await ValkeyServer() }
+
+    private func nest(writes: RemoteWrites = .through) throws -> RemoteNest {
         try RemoteNest(
             store: URL(fileURLWithPath: Machine.newStore()), remote: try ValkeyTier(server.url),
             writes: writes)
@@ -32,9 +36,7 @@ struct RemoteNestTests {
     }
 
     @Test("items added by one machine are found by others") func sharedItems() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try nest(server), try nest(server))
+        let (a, b) = (try nest(), try nest())
         #expect(try await isCovered(a, b))
         try a.add(item: NestReport(title: "one"), withKey: "r", expirationPolicy: .medium)
         #expect(try b["r"] as? NestReport == NestReport(title: "one"))
@@ -56,9 +58,7 @@ struct RemoteNestTests {
     }
 
     @Test("expiry times are stored on the server") func expiryTimes() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try nest(server), try nest(server))
+        let (a, b) = (try nest(), try nest())
         #expect(try await isCovered(a, b))
         let client = try server.client()
         let left = { try client.command("PTTL", "vellum:Nest:k").number ?? 0 }
@@ -93,9 +93,7 @@ struct RemoteNestTests {
     }
 
     @Test func ownersAndClearing() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try nest(server), try nest(server))
+        let (a, b) = (try nest(), try nest())
         #expect(try await isCovered(a, b))
         for owner in ["Zoë", "b-c"] {
             for number in 0..<20 {
@@ -118,9 +116,7 @@ struct RemoteNestTests {
 
     /// Callers share the instance in memory; other machines have their own.
     @Test func instancesAreShared() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try nest(server), try nest(server))
+        let (a, b) = (try nest(), try nest())
         #expect(try await isCovered(a, b))
         let visit = NestVisit()
         try a.add(item: visit, withKey: "v", expirationPolicy: .long)
@@ -135,9 +131,7 @@ struct RemoteNestTests {
     }
 
     @Test func writeBehind() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try nest(server, writes: .behind()), try nest(server))
+        let (a, b) = (try nest(writes: .behind()), try nest())
         #expect(try await isCovered(a, b))
         server.stop()
         #expect(try await eventually { !a.isCovered })

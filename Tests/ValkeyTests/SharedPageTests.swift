@@ -34,8 +34,7 @@ import VellumValkey
         let user = ["worker", "on", ">secret", "~vellum:*"] + commands.map { "+\($0.lowercased())" }
         let command = RESPCommand(words: (["ACL", "SETUSER"] + user).map { Array($0.utf8) })
         #expect(try server.client().command(command) == .status("OK"))
-        let machine = try Machine("valkey://worker:secret@127.0.0.1:\(server.port)/3")
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered("valkey://worker:secret@127.0.0.1:\(server.port)/3")
         let parcels = machine.parcels
         try parcels.record(Parcel(number: "a"), options: .init(expiresIn: .seconds(60), owner: "o"))
         try parcels.record(Parcel(number: "b"))
@@ -55,8 +54,7 @@ import VellumValkey
     func otherDatabase() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
-        let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
-        #expect(try await zero.isCovered())
+        let (zero, seven) = (try await Machine.covered(server.url), try Machine(server.url + "/7"))
         try zero.parcels.record(Parcel(number: "k", weight: 1))
         try seven.parcels.record(Parcel(number: "k", weight: 7))
         #expect(try await eventually { zero.tier.health.invalidations == 1 })

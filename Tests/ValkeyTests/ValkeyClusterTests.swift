@@ -27,6 +27,95 @@ struct ValkeyClusterTests {
         fatalError()
     }
 
+    @Test("a cluster is found through one of its servers") func cluster() async throws {
+        let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
+        let (a, b) = (try await Machine.covered(servers[0].url), try await Machine.covered(servers[1].url))
+        for number in 0..<300 {
+            try a.parcels.record(
+                Parcel(number: "\(number)", weight: 1), options: .init(owner: "o\(number % 2)"))
+        }
+        for number in 0..<300 { #expect(try b.parcels.access("\(number)")?.weight == 1, "\(number)") }
+        // Each server has a share.
+        for server in servers { #expect(try server.client().command("DBSIZE").number ?? 0 > 30) }
+        for number in 0..<300 {
+            try b.parcels.record(
+                Parcel(number: "\(number)", weight: 2), options: .init(owner: "o\(number % 2)"))
+        }
+        for number in 0..<300 {
+            #expect(try await eventually { try a.parcels.access("\(number)")?.weight == 2 }, "\(number)")
+        }
+        #expect(try a.parcels.deleteAll(ofOwner: "o1") == 150)
+        #expect(try await eventually { try b.parcels.access("1") == nil && b.parcels.access("299") == nil })
+        #expect(try b.parcels.access("2") != nil)
+        #expect(try b.parcels.deleteAll() == 150)
+        for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
+    }
+
+    @Test("objects stay accessible while a slot moves") func movingSlots() async throws {
+        let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
+        let (a, b) = (try await Machine.covered(servers[0].url), try await Machine.covered(servers[2].url))
+        // All in one slot.
+        let names = (0..<40).map { "{moving}\($0)" }
+        for name in names { try a.parcels.record(Parcel(number: name, weight: 1)) }
+        for name in names { #expect(try b.parcels.access(name)?.weight == 1) }
+        let clients = try servers.map { try $0.client() }
+        let slot = try #require(try clients[0].command("CLUSTER", "KEYSLOT", "{moving}").number)
+        let from = Int(slot) * 3 / 16_384
+        let to = (from + 1) % 3
+        let ids = try clients.map { try #require(try $0.command("CLUSTER", "MYID").text) }
+        #expect(
+            try clients[to].command("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", ids[from]) == .status("OK"))
+        #expect(
+            try clients[from].command("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", ids[to]) == .status("OK"))
+        for (place, name) in names.enumerated() {
+            let moved = try clients[from].command(
+                "MIGRATE", "127.0.0.1", "\(servers[to].port)", "vellum:Parcel:\(name)", "0", "5000")
+            #expect(moved == .status("OK"))
+            if place == 20 {
+                for name in names {
+                    #expect(try b.parcels.access(name)?.weight == 1, "\(name)")
+                    try a.parcels.record(Parcel(number: name, weight: 2))
+                    #expect(try await eventually { try b.parcels.access(name)?.weight == 2 }, "\(name)")
+                }
+            }
+        }
+        for place in [to, from] {
+            #expect(
+                try clients[place].command("CLUSTER", "SETSLOT", "\(slot)", "NODE", ids[to]) == .status("OK"))
+        }
+        for name in names {
+            #expect(try b.parcels.access(name)?.weight == 2, "\(name)")
+            try a.parcels.record(Parcel(number: name, weight: 3))
+            #expect(try await eventually { try b.parcels.access(name)?.weight == 3 }, "\(name)")
+        }
+        #expect(try b.parcels.statistics().health.redirections > 0)
+        #expect(try await b.isCovered())
+    }
+
+    @Test("keys of an unreachable server of a cluster throw") func unreachableClusterServer() async throws {
+        let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
+        let machine = try await Machine.covered(servers[0].url)
+        for number in 0..<60 { try machine.parcels.record(Parcel(number: "\(number)", weight: number)) }
+        servers[2].stop()
+        #expect(try await eventually { !machine.parcels.isCovered })
+        var failures = 0
+        for number in 0..<60 {
+            do { #expect(try machine.parcels.access("\(number)")?.weight == number) } catch is RemoteError {
+                failures += 1
+            }
+        }
+        #expect(failures > 5)
+        try await servers[2].start()
+        #expect(try await machine.isCovered())
+        // Only the stopped server's objects are lost.
+        for number in 0..<60 {
+            if let found = try machine.parcels.access("\(number)") { #expect(found.weight == number) }
+        }
+    }
+
     /// The replaced server answers as before, since it doesn't learn of the replacement.
     @Test(arguments: ["yes", "no"]) func replacedServer(needsAll: String) async throws {
         let servers = try await ValkeyServer.cluster([
@@ -45,9 +134,8 @@ struct ValkeyClusterTests {
                         && client.command("CLUSTER", "SLOTS").elements?.count == 3
                 })
         }
-        let machine = try Machine(servers[0].url) { $0.heartbeat = .milliseconds(100) }
+        let machine = try await Machine.covered(servers[0].url) { $0.heartbeat = .milliseconds(100) }
         let other = try Machine(servers[1].url)
-        #expect(try await machine.isCovered())
         #expect(try await other.isCovered())
         let key = try Self.key(of: 0, servers)
         try machine.parcels.record(Parcel(number: key, weight: 1))
@@ -95,8 +183,7 @@ struct ValkeyClusterTests {
     @Test("all objects are deleted while a slot moves") func deletingDuringMove() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
-        let machine = try Machine(servers[0].url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(servers[0].url)
         for owner in [nil, "o"] {
             let names = (0..<20).map { "{\(owner ?? "")moving}\($0)" }
             let others = (0..<60).map { "other \($0)" }
@@ -119,11 +206,10 @@ struct ValkeyClusterTests {
     @Test("objects that move during a deletion are deleted") func movesDuringDeletion() async throws {
         let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "60000"])
         defer { withExtendedLifetime(servers) {} }
-        let machine = try Machine(servers[0].url) {
+        let machine = try await Machine.covered(servers[0].url) {
             $0.timeout = .seconds(60)
             $0.heartbeat = .seconds(60)
         }
-        #expect(try await machine.isCovered())
         let first = try Self.key(of: 0, servers)
         let last = "{\(try Self.key(of: 2, servers, braces: true))}"
         try machine.parcels.record(Parcel(number: first))
@@ -148,8 +234,7 @@ struct ValkeyClusterTests {
     func failedCluster() async throws {
         let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "500"])
         defer { withExtendedLifetime(servers) {} }
-        let machine = try Machine(servers[0].url) { $0.timeout = .milliseconds(600) }
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(servers[0].url) { $0.timeout = .milliseconds(600) }
         let key = try Self.key(of: 0, servers)
         servers[1].stop()
         servers[2].stop()
@@ -194,8 +279,7 @@ struct ValkeyClusterTests {
     @Test("own changes stay in memory, whichever name the server has") func ownChanges() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
-        let machine = try Machine("valkey://localhost:\(servers[0].port)")
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered("valkey://localhost:\(servers[0].port)")
         let key = try Self.key(of: 0, servers)
         for round in 0..<20 {
             try machine.parcels.record(Parcel(number: key, weight: round))

@@ -14,13 +14,14 @@ import VellumValkey
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyOwnerTests {
+    private let server: ValkeyServer
+
+    init() async throws { server = try await ValkeyServer() }
+
     private let set = "vellum:Parcel;owner:o"
 
     @Test("an object whose TTL is extended stays in its owner's set") func extendedTTL() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         let client = try server.client()
         try machine.parcels.record(Parcel(number: "k"), options: .init(expiresIn: .seconds(10), owner: "o"))
         let score = { try client.command("ZSCORE", set, "k") }
@@ -40,10 +41,7 @@ struct ValkeyOwnerTests {
     }
 
     @Test("an owner's set expires with the last of its objects") func expiryOfSets() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         let client = try server.client()
         let left = { try #require(try client.command("PTTL", set).number) }
         try machine.parcels.record(Parcel(number: "k"), options: .init(expiresIn: .seconds(100), owner: "o"))
@@ -64,10 +62,7 @@ struct ValkeyOwnerTests {
 
     @Test("an owner's set doesn't grow with keys that the server evicts or others delete")
     func evictedNames() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         let client = try server.client()
         for number in 0..<100 {
             try machine.parcels.record(Parcel(number: "here \(number)"), options: .init(owner: "o"))
@@ -83,10 +78,7 @@ struct ValkeyOwnerTests {
     }
 
     @Test("another program's value among an owner's keys is left unchanged") func otherValues() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         let client = try server.client()
         for key in ["a", "b", "c"] {
             try machine.parcels.record(Parcel(number: key), options: .init(owner: "o"))
@@ -100,12 +92,9 @@ struct ValkeyOwnerTests {
 
     @Test("deleting an owner's objects ends while others record for the owner")
     func deletingDuringRecords() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
-        let (machine, other) = (try Machine(proxy.url), try Machine(server.url))
-        #expect(try await machine.isCovered())
+        let (machine, other) = (try await Machine.covered(proxy.url), try Machine(server.url))
         for number in 0..<1000 {
             try machine.parcels.record(Parcel(number: "\(number)"), options: .init(owner: "o"))
         }
@@ -137,10 +126,7 @@ struct ValkeyOwnerTests {
 
     @Test("a deletion that the server refuses halfway has an uncertain outcome")
     func interruptedDeletion() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         for number in 0..<10 {
             try machine.parcels.record(Parcel(number: "\(number)"), options: .init(owner: "o"))
         }

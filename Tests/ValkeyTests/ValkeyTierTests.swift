@@ -13,9 +13,11 @@ import VellumValkey
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyTierTests {
+    private let server: ValkeyServer
+
+    init() async throws { server = try await ValkeyServer() }
+
     @Test("objects recorded by one machine are found by another") func sharedObjects() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
         try await a.parcels.asynchronous.record(Parcel(number: "1", weight: 5))
         #expect(try await b.isCovered())
@@ -29,11 +31,7 @@ struct ValkeyTierTests {
     }
 
     @Test("changes by others invalidate near copies") func invalidation() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try Machine(server.url), try Machine(server.url))
-        #expect(try await a.isCovered())
-        #expect(try await b.isCovered())
+        let (a, b) = (try await Machine.covered(server.url), try await Machine.covered(server.url))
         for round in 0..<20 {
             let key = "\(round % 3)"
             try a.parcels.record(Parcel(number: key, weight: round))
@@ -50,10 +48,7 @@ struct ValkeyTierTests {
     }
 
     @Test func lifetimesAndOwners() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let (a, b) = (try Machine(server.url), try Machine(server.url))
-        #expect(try await b.isCovered())
+        let (a, b) = (try Machine(server.url), try await Machine.covered(server.url))
         try a.parcels.record(Parcel(number: "short"), options: .init(expiresIn: .milliseconds(400)))
         try a.parcels.record(Parcel(number: "long"), options: .init(expiresIn: .seconds(600)))
         #expect(try b.parcels.access("short") != nil)
@@ -85,10 +80,7 @@ struct ValkeyTierTests {
     }
 
     @Test("invalid keys and owners are refused before a request") func invalidKeysAndOwners() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         for owner in ["", String(repeating: "o", count: 256)] {
             #expect(throws: StorageError.self) {
                 try machine.parcels.record(Parcel(number: "k"), options: .init(owner: owner))
@@ -103,24 +95,20 @@ struct ValkeyTierTests {
         let owner = String(repeating: "o", count: 255)
         try machine.parcels.record(
             Parcel(number: "k", weight: 3), options: .init(inMemory: .seconds(5), owner: owner))
-        let other = try Machine(server.url)
-        #expect(try await other.isCovered())
+        let other = try await Machine.covered(server.url)
         #expect(try other.parcels.access("k")?.weight == 3)
         #expect(try machine.parcels.deleteAll(ofOwner: owner) == 1)
     }
 
     @Test("concurrent look-ups of a key share one request") func sharedRequests() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)
         // Long time-outs, so that a busy machine doesn't lose the connection.
-        let b = try Machine(proxy.url) {
+        let b = try await Machine.covered(proxy.url) {
             $0.heartbeat = .seconds(60)
             $0.timeout = .seconds(60)
         }
-        #expect(try await b.isCovered())
         try a.parcels.record(Parcel(number: "wanted", weight: 1))
         proxy.hold(true)
         let found = await withTaskGroup(of: Parcel?.self) { group in
@@ -137,12 +125,9 @@ struct ValkeyTierTests {
     // MARK: Failures
 
     @Test("a lost connection is detected and reopened") func lostConnection() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
-        let (a, b) = (try Machine(server.url), try Machine(proxy.url))
-        #expect(try await b.isCovered())
+        let (a, b) = (try Machine(server.url), try await Machine.covered(proxy.url))
         for round in 0..<5 {
             try a.parcels.record(Parcel(number: "k", weight: round))
             #expect(try await eventually { try b.parcels.access("k")?.weight == round })
@@ -160,16 +145,13 @@ struct ValkeyTierTests {
     }
 
     @Test("a silent connection counts as lost after the time-out") func silentConnection() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)
-        let b = try Machine(proxy.url) {
+        let b = try await Machine.covered(proxy.url) {
             $0.heartbeat = .milliseconds(200)
             $0.timeout = .milliseconds(500)
         }
-        #expect(try await b.isCovered())
         try a.parcels.record(Parcel(number: "k", weight: 1))
         #expect(try b.parcels.access("k")?.weight == 1)
         proxy.silence(true)
@@ -191,12 +173,9 @@ struct ValkeyTierTests {
     }
 
     @Test("stale copies are returned on request") func staleCopies() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
-        let machine = try Machine(proxy.url, whenUncovered: .serveStale(for: .seconds(600)))
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(proxy.url, whenUncovered: .serveStale(for: .seconds(600)))
         try machine.parcels.record(Parcel(number: "k", weight: 1))
         server.stop()
         #expect(try await eventually { !machine.parcels.isCovered })
@@ -211,8 +190,6 @@ struct ValkeyTierTests {
     }
 
     @Test("a server that starts later is found") func lateServer() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         server.stop()
         let machine = try Machine(server.url)
         #expect(try await eventually { try machine.parcels.statistics().health.trouble != nil })
@@ -224,11 +201,8 @@ struct ValkeyTierTests {
     }
 
     @Test func passwords() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         try server.client().command("CONFIG", "SET", "requirepass", "sesam öffne")
-        let right = try Machine("valkey://:sesam%20%C3%B6ffne@127.0.0.1:\(server.port)")
-        #expect(try await right.isCovered())
+        let right = try await Machine.covered("valkey://:sesam%20%C3%B6ffne@127.0.0.1:\(server.port)")
         try right.parcels.record(Parcel(number: "k"))
         for url in ["valkey://:wrong@127.0.0.1:\(server.port)", server.url] {
             let wrong = try Machine(url)
@@ -241,8 +215,7 @@ struct ValkeyTierTests {
     @Test("a full server refuses objects and keeps the present ones") func fullServer() async throws {
         let server = try await ValkeyServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
         defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url)
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url)
         try machine.parcels.record(Parcel(number: "first", weight: 1))
         let large = String(repeating: "x", count: 200_000)
         var refused: RemoteError?
@@ -262,8 +235,6 @@ struct ValkeyTierTests {
     }
 
     @Test("values of other programs throw and stay") func foreignValues() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
         let client = try server.client()
         try client.command("SET", "vellum:Parcel:text", "hello")
@@ -290,15 +261,11 @@ struct ValkeyTierTests {
     /// Copies on disk are compared with the server once.
     @Test("copies of former processes are used after a comparison")
     func copiesOfFormerProcesses() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let store = Machine.newStore()
-        let before = try Machine(server.url, store: store)
-        #expect(try await before.isCovered())
+        let before = try await Machine.covered(server.url, store: store)
         for number in 0..<10 { try before.parcels.record(Parcel(number: "\(number)", weight: number)) }
         // Another factory of the same store, like another process.
-        let after = try Machine(server.url, store: store)
-        #expect(try await after.isCovered())
+        let after = try await Machine.covered(server.url, store: store)
         try server.client().command("DEL", "vellum:Parcel:3")
         for number in 0..<10 {
             #expect(try after.parcels.access("\(number)")?.weight == (number == 3 ? nil : number))
@@ -312,11 +279,8 @@ struct ValkeyTierTests {
     // MARK: Write-behind
 
     @Test("changes are queued while the server is unreachable") func queuedChanges() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let other = try Machine(server.url)
-        let machine = try Machine(server.url, writes: .behind(mostKeys: 100))
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url, writes: .behind(mostKeys: 100))
         try machine.parcels.record(Parcel(number: "before", weight: 1))
         try machine.parcels.flush()
         server.stop()
@@ -346,11 +310,8 @@ struct ValkeyTierTests {
 
     /// A record with an owner takes two steps.
     @Test("changes of a key keep their order") func orderOfChanges() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url, writes: .behind())
+        let machine = try await Machine.covered(server.url, writes: .behind())
         let other = try Machine(server.url)
-        #expect(try await machine.isCovered())
         #expect(try await other.isCovered())
         for round in 0..<200 {
             try machine.parcels.record(Parcel(number: "k", weight: 2 * round), options: .init(owner: "ada"))
@@ -367,10 +328,7 @@ struct ValkeyTierTests {
     }
 
     @Test("refused changes are counted as lost") func refusedChanges() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url, writes: .behind())
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url, writes: .behind())
         try machine.parcels.record(Parcel(number: "k", weight: 1))
         try machine.parcels.flush()
         try server.client().command("ACL", "SETUSER", "default", "-set")
@@ -382,8 +340,6 @@ struct ValkeyTierTests {
     }
 
     @Test("machines that write behind converge to the server's objects") func convergence() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let machines = try (0..<2).map { _ in try Machine(server.url, writes: .behind()) }
         for machine in machines { #expect(try await machine.isCovered()) }
         let writers = machines.enumerated().map { place, machine in
@@ -401,8 +357,7 @@ struct ValkeyTierTests {
         }
         for writer in writers { try writer.wait() }
         for machine in machines { try machine.parcels.flush() }
-        let truth = try Machine(server.url)
-        #expect(try await truth.isCovered())
+        let truth = try await Machine.covered(server.url)
         for key in 0..<20 {
             let wanted = try truth.parcels.access("\(key)")
             for machine in machines {
@@ -411,105 +366,7 @@ struct ValkeyTierTests {
         }
     }
 
-    // MARK: A cluster
-
-    @Test("a cluster is found through one of its servers") func cluster() async throws {
-        let servers = try await ValkeyServer.cluster()
-        defer { withExtendedLifetime(servers) {} }
-        let (a, b) = (try Machine(servers[0].url), try Machine(servers[1].url))
-        #expect(try await a.isCovered())
-        #expect(try await b.isCovered())
-        for number in 0..<300 {
-            try a.parcels.record(
-                Parcel(number: "\(number)", weight: 1), options: .init(owner: "o\(number % 2)"))
-        }
-        for number in 0..<300 { #expect(try b.parcels.access("\(number)")?.weight == 1, "\(number)") }
-        // Each server has a share.
-        for server in servers { #expect(try server.client().command("DBSIZE").number ?? 0 > 30) }
-        for number in 0..<300 {
-            try b.parcels.record(
-                Parcel(number: "\(number)", weight: 2), options: .init(owner: "o\(number % 2)"))
-        }
-        for number in 0..<300 {
-            #expect(try await eventually { try a.parcels.access("\(number)")?.weight == 2 }, "\(number)")
-        }
-        #expect(try a.parcels.deleteAll(ofOwner: "o1") == 150)
-        #expect(try await eventually { try b.parcels.access("1") == nil && b.parcels.access("299") == nil })
-        #expect(try b.parcels.access("2") != nil)
-        #expect(try b.parcels.deleteAll() == 150)
-        for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
-    }
-
-    @Test("objects stay accessible while a slot moves") func movingSlots() async throws {
-        let servers = try await ValkeyServer.cluster()
-        defer { withExtendedLifetime(servers) {} }
-        let (a, b) = (try Machine(servers[0].url), try Machine(servers[2].url))
-        #expect(try await a.isCovered())
-        #expect(try await b.isCovered())
-        // All in one slot.
-        let names = (0..<40).map { "{moving}\($0)" }
-        for name in names { try a.parcels.record(Parcel(number: name, weight: 1)) }
-        for name in names { #expect(try b.parcels.access(name)?.weight == 1) }
-        let clients = try servers.map { try $0.client() }
-        let slot = try #require(try clients[0].command("CLUSTER", "KEYSLOT", "{moving}").number)
-        let from = Int(slot) * 3 / 16_384
-        let to = (from + 1) % 3
-        let ids = try clients.map { try #require(try $0.command("CLUSTER", "MYID").text) }
-        #expect(
-            try clients[to].command("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", ids[from]) == .status("OK"))
-        #expect(
-            try clients[from].command("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", ids[to]) == .status("OK"))
-        for (place, name) in names.enumerated() {
-            let moved = try clients[from].command(
-                "MIGRATE", "127.0.0.1", "\(servers[to].port)", "vellum:Parcel:\(name)", "0", "5000")
-            #expect(moved == .status("OK"))
-            if place == 20 {
-                for name in names {
-                    #expect(try b.parcels.access(name)?.weight == 1, "\(name)")
-                    try a.parcels.record(Parcel(number: name, weight: 2))
-                    #expect(try await eventually { try b.parcels.access(name)?.weight == 2 }, "\(name)")
-                }
-            }
-        }
-        for place in [to, from] {
-            #expect(
-                try clients[place].command("CLUSTER", "SETSLOT", "\(slot)", "NODE", ids[to]) == .status("OK"))
-        }
-        for name in names {
-            #expect(try b.parcels.access(name)?.weight == 2, "\(name)")
-            try a.parcels.record(Parcel(number: name, weight: 3))
-            #expect(try await eventually { try b.parcels.access(name)?.weight == 3 }, "\(name)")
-        }
-        #expect(try b.parcels.statistics().health.redirections > 0)
-        #expect(try await b.isCovered())
-    }
-
-    @Test("keys of an unreachable server of a cluster throw") func unreachableClusterServer() async throws {
-        let servers = try await ValkeyServer.cluster()
-        defer { withExtendedLifetime(servers) {} }
-        let machine = try Machine(servers[0].url)
-        #expect(try await machine.isCovered())
-        for number in 0..<60 { try machine.parcels.record(Parcel(number: "\(number)", weight: number)) }
-        servers[2].stop()
-        #expect(try await eventually { !machine.parcels.isCovered })
-        var failures = 0
-        for number in 0..<60 {
-            do { #expect(try machine.parcels.access("\(number)")?.weight == number) } catch is RemoteError {
-                failures += 1
-            }
-        }
-        #expect(failures > 5)
-        try await servers[2].start()
-        #expect(try await machine.isCovered())
-        // Only the stopped server's objects are lost.
-        for number in 0..<60 {
-            if let found = try machine.parcels.access("\(number)") { #expect(found.weight == number) }
-        }
-    }
-
     @Test("databases are separate") func databases() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
         try zero.parcels.record(Parcel(number: "k", weight: 1))
         #expect(try await seven.isCovered())

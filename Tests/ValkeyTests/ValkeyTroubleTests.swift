@@ -13,12 +13,13 @@ import VellumValkey
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyTroubleTests {
+    private let server: ValkeyServer
+
+    init() async throws { server = try await ValkeyServer() }
+
     /// A replica gets changes late, so nothing is guaranteed.
     @Test("a server that becomes a replica is detected") func replica() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url) { $0.heartbeat = .milliseconds(100) }
-        #expect(try await machine.isCovered())
+        let machine = try await Machine.covered(server.url) { $0.heartbeat = .milliseconds(100) }
         let client = try server.client()
         try client.command("REPLICAOF", "127.0.0.1", "\(server.port)")
         #expect(try await eventually { !machine.parcels.isCovered })
@@ -33,15 +34,12 @@ struct ValkeyTroubleTests {
 
     @Test("a request on a lost connection doesn't overwrite a newer change")
     func lateRequests() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
-        let machine = try Machine(proxy.url) {
+        let machine = try await Machine.covered(proxy.url) {
             $0.heartbeat = .milliseconds(200)
             $0.timeout = .milliseconds(500)
         }
-        #expect(try await machine.isCovered())
         proxy.strand(true)
         #expect(throws: RemoteError.self) { try machine.parcels.record(Parcel(number: "k", weight: 1)) }
         #expect(try await eventually { try machine.parcels.statistics().health.connections == 2 })
@@ -55,14 +53,11 @@ struct ValkeyTroubleTests {
 
     /// Each call to a server that accepts connections and doesn't respond would wait for the time-out.
     @Test("calls fail at once after several failed attempts to connect") func failFast() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url) {
+        let machine = try await Machine.covered(server.url) {
             $0.heartbeat = .milliseconds(100)
             $0.timeout = .milliseconds(800)
             $0.longestPause = .milliseconds(1)
         }
-        #expect(try await machine.isCovered())
         server.pause()
         defer { server.resume() }
         let health = { try machine.parcels.statistics().health }
@@ -83,8 +78,6 @@ struct ValkeyTroubleTests {
     }
 
     @Test("machines reconnect with growing, random pauses") func reconnectBackoff() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
         let machines = try (0..<20).map { _ in
             try Machine(server.url) { $0.longestPause = .milliseconds(800) }
         }
