@@ -23,17 +23,14 @@ final class CityTables {
         }
     }
 
-    private let connection: OpaquePointer
+    private let connection: SQLiteConnection
 
     init(at path: String, mapBytes: Int) throws {
-        var connection: OpaquePointer?
-        guard sqlite3_open(path + "/database", &connection) == SQLITE_OK, let connection else {
-            throw BenchmarkError("SQLite cannot open \(path)/database")
-        }
-        self.connection = connection
-        try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=\(mapBytes)")
-        try execute("CREATE TABLE documents (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-        try execute(
+        connection = try SQLiteConnection(path + "/database")
+        try connection.execute(
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=\(mapBytes)")
+        try connection.execute("CREATE TABLE documents (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        try connection.execute(
             """
             CREATE TABLE cities (key TEXT PRIMARY KEY, geonameid INT, name TEXT, latitude REAL, longitude REAL, \
             countrycode TEXT, population INT, timezone TEXT, admin1code TEXT, alternatenames TEXT)
@@ -42,9 +39,10 @@ final class CityTables {
 
     /// Stores the cities in one transaction.
     func load(_ cities: some Sequence<City>) throws {
-        try execute("BEGIN")
-        let document = try prepare("INSERT INTO documents VALUES (?1, ?2)")
-        let columns = try prepare("INSERT INTO cities VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+        try connection.execute("BEGIN")
+        let document = try connection.prepare("INSERT INTO documents VALUES (?1, ?2)")
+        let columns = try connection.prepare(
+            "INSERT INTO cities VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
         defer {
             sqlite3_finalize(document)
             sqlite3_finalize(columns)
@@ -65,18 +63,18 @@ final class CityTables {
             bind(columns, 9, city.admin1code)
             bind(columns, 10, names)
             for statement in [document, columns] {
-                guard sqlite3_step(statement) == SQLITE_DONE else { throw failure("insert") }
+                guard sqlite3_step(statement) == SQLITE_DONE else { throw connection.failure("insert") }
                 sqlite3_reset(statement)
             }
         }
-        try execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
+        try connection.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     /// The first columns of the rows, separated by a space. `query` has the names of properties in braces, and `{}` for the
     /// table.
     func answer(_ query: String, _ form: Form) throws -> [String] {
         let text = query.replacing("{}", with: form.table).replacing(/\{(\w+)\}/) { form.column($0.output.1) }
-        let statement = try prepare(text)
+        let statement = try connection.prepare(text)
         defer { sqlite3_finalize(statement) }
         var rows: [String] = []
         while sqlite3_step(statement) == SQLITE_ROW {
@@ -94,23 +92,5 @@ final class CityTables {
         sqlite3_bind_text(statement, place, text, Int32(text.utf8.count), copies)
     }
 
-    private func execute(_ statement: String) throws {
-        guard sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK else {
-            throw failure(statement)
-        }
-    }
-
-    private func prepare(_ statement: String) throws -> OpaquePointer? {
-        var prepared: OpaquePointer?
-        guard sqlite3_prepare_v2(connection, statement, -1, &prepared, nil) == SQLITE_OK else {
-            throw failure(statement)
-        }
-        return prepared
-    }
-
-    private func failure(_ action: String) -> BenchmarkError {
-        BenchmarkError("SQLite: \(action): \(String(cString: sqlite3_errmsg(connection)))")
-    }
-
-    func close() { sqlite3_close(connection) }
+    func close() { connection.close() }
 }

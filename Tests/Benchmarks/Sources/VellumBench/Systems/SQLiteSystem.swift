@@ -6,45 +6,25 @@ final class SQLiteSystem: KeyValueSystem {
     static var version: String { String(cString: sqlite3_libversion()) }
 
     let name: String
-    private let connection: OpaquePointer
+    private let connection: SQLiteConnection
     private var select: OpaquePointer?
     private var insert: OpaquePointer?
     private var range: OpaquePointer?
 
     init(at path: String, name: String = "SQLite", mapBytes: Int) throws {
         self.name = name
-        var connection: OpaquePointer?
-        guard sqlite3_open(path + "/database", &connection) == SQLITE_OK, let connection else {
-            throw BenchmarkError("SQLite cannot open \(path)/database")
+        connection = try SQLiteConnection(path + "/database")
+        for pragma in [
+            "journal_mode=WAL", "synchronous=NORMAL", "mmap_size=\(mapBytes)", "cache_size=-65536",
+        ] {
+            try connection.execute("PRAGMA " + pragma)
         }
-        self.connection = connection
-        try execute("PRAGMA journal_mode=WAL")
-        try execute("PRAGMA synchronous=NORMAL")
-        try execute("PRAGMA mmap_size=\(mapBytes)")
-        try execute("PRAGMA cache_size=-65536")
-        try execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
-        select = try prepare("SELECT value FROM entries WHERE key = ?1")
-        range = try prepare("SELECT value FROM entries WHERE key > ?1 ORDER BY key LIMIT ?2")
-        insert = try prepare("INSERT OR REPLACE INTO entries VALUES (?1, ?2)")
-    }
-
-    private func execute(_ statement: String) throws {
-        guard sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK else {
-            throw failure(statement)
-        }
-    }
-
-    private func prepare(_ statement: String) throws -> OpaquePointer? {
-        var prepared: OpaquePointer?
-        guard
-            sqlite3_prepare_v3(
-                connection, statement, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil) == SQLITE_OK
-        else { throw failure(statement) }
-        return prepared
-    }
-
-    private func failure(_ action: String) -> BenchmarkError {
-        BenchmarkError("SQLite: \(action): \(String(cString: sqlite3_errmsg(connection)))")
+        try connection.execute(
+            "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        select = try connection.prepare("SELECT value FROM entries WHERE key = ?1", persists: true)
+        range = try connection.prepare(
+            "SELECT value FROM entries WHERE key > ?1 ORDER BY key LIMIT ?2", persists: true)
+        insert = try connection.prepare("INSERT OR REPLACE INTO entries VALUES (?1, ?2)", persists: true)
     }
 
     /// SQLite need not copy the parameters, which stay in memory until the statement is reset.
@@ -59,22 +39,21 @@ final class SQLiteSystem: KeyValueSystem {
         bindKey(insert, batch, place)
         let value = values.pointer(batch.ids[place], generation: generation)
         sqlite3_bind_blob(insert, 2, value, Int32(values.valueBytes), nil)
-        guard sqlite3_step(insert) == SQLITE_DONE else { throw failure("insert") }
+        guard sqlite3_step(insert) == SQLITE_DONE else { throw connection.failure("insert") }
         sqlite3_reset(insert)
     }
 
     /// Stores the batch in one transaction and moves it from the write-ahead log into the database.
     func load(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
-        try execute("BEGIN")
+        try connection.execute("BEGIN")
         try put(batch, values, generation: generation)
-        try execute("COMMIT")
-        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try connection.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     @inline(__always)
     func read(_ batch: KeyBatch, _ place: Int) throws -> UInt64 {
         bindKey(select, batch, place)
-        guard sqlite3_step(select) == SQLITE_ROW else { throw failure("select") }
+        guard sqlite3_step(select) == SQLITE_ROW else { throw connection.failure("select") }
         let sum = batch.digest(value(of: select))
         sqlite3_reset(select)
         return sum
@@ -99,6 +78,6 @@ final class SQLiteSystem: KeyValueSystem {
         sqlite3_finalize(select)
         sqlite3_finalize(insert)
         sqlite3_finalize(range)
-        sqlite3_close(connection)
+        connection.close()
     }
 }
