@@ -4,18 +4,25 @@ import Testing
 /// Output as a real terminal emulator shows it.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Emulator.isInstalled, "these tests need tmux"))
 struct EmulatorTests {
-    /// The probe in a window of tmux.
+    /// The probe in a window of tmux, once it shows the size.
     private func emulator(
         text: String, columns: Int, rows: Int, type: String = "tmux-256color"
     ) throws -> Emulator {
-        try Emulator("\(ProbeProcess.probe) '\(text)' 2>/dev/null", columns: columns, rows: rows, type: type)
+        let emulator = try Emulator(
+            "\(ProbeProcess.probe) '\(text)' 2>/dev/null", columns: columns, rows: rows, type: type)
+        try emulator.shows("size: \(columns)x\(rows)")
+        return emulator
+    }
+
+    private func showWidgets(_ emulator: Emulator) throws {
+        try emulator.press("g")
+        try emulator.shows("sorting by size")
     }
 
     @Test func clustersTakeTheirColumns() throws {
         let clusters = ["漢字", "e\u{301}", "한글", "😀", "👩‍🚀", "❤\u{fe0f}", "ก็", "─", "ﾊ", "か\u{3099}", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]
         let shown = ["漢字", "e\u{301}", "한글", "😀", "👩🚀", "❤ ", "ก็", "─", "ﾊ", "か\u{3099}", "🏴gbeng"]
         let emulator = try self.emulator(text: clusters.joined(separator: "|") + "|", columns: 60, rows: 6)
-        try emulator.shows("size: 60x6")
         let expected = "text: " + shown.joined(separator: "|") + "|"
         let line = try emulator.lines()[0]
         // Scalars, because equal strings may be composed differently.
@@ -24,9 +31,7 @@ struct EmulatorTests {
 
     @Test func screenShowsFrameAfterChanges() throws {
         let emulator = try self.emulator(text: "東京", columns: 60, rows: 14)
-        try emulator.shows("size: 60x14")
-        try emulator.press("g")
-        try emulator.shows("sorting by size")
+        try showWidgets(emulator)
         let widgets = try emulator.lines()
         #expect(widgets.count == 14)
         #expect(widgets[2].hasPrefix("city/20/東京"))
@@ -43,9 +48,7 @@ struct EmulatorTests {
 
     @Test func resizeFillsTheScreen() throws {
         let emulator = try self.emulator(text: "x", columns: 60, rows: 14)
-        try emulator.shows("size: 60x14")
-        try emulator.press("g")
-        try emulator.shows("sorting by size")
+        try showWidgets(emulator)
         try emulator.tmux("resize-window", "-t", "0", "-x", "90", "-y", "20")
         try emulator.wait("the footer at the bottom") {
             try emulator.lines().last?.hasPrefix("enter open") == true && emulator.lines().count == 20
@@ -58,10 +61,8 @@ struct EmulatorTests {
     @Test(arguments: ["tmux-256color", "vt100"])
     func wholeScreenScrolls(_ type: String) throws {
         let emulator = try self.emulator(text: "x", columns: 60, rows: 35, type: type)
-        try emulator.shows("size: 60x35")
         #expect(try emulator.scrollRegion() == "0 34")
-        try emulator.press("g")
-        try emulator.shows("sorting by size")
+        try showWidgets(emulator)
         #expect(try emulator.lines().last?.hasPrefix("enter open") == true)
         #expect(try !emulator.lines().contains { $0.contains("size: 60x35") })
         try emulator.press("q")
@@ -71,7 +72,6 @@ struct EmulatorTests {
 
     @Test func restoresNormalScreen() throws {
         let emulator = try self.emulator(text: "x", columns: 60, rows: 14)
-        try emulator.shows("size: 60x14")
         try emulator.press("q")
         try emulator.shows("ended 0")
         let lines = try emulator.lines()

@@ -6,21 +6,13 @@
 // Keys: q ends it, x calls exit(3), ! crashes it, n shows the same frame again, g shows the widgets, e runs
 // $PROBE_EDITOR, w wakes itself from another thread, ctrl+z suspends.
 
+import Foundation
 import TerminalCurses
 import TerminalKit
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
+/// The variables that describe the terminal.
 func environment() -> [String: String] {
-    var values: [String: String] = [:]
-    for name in ["TERM", "COLORTERM", "NO_COLOR"] {
-        if let value = getenv(name) { values[name] = String(cString: value) }
-    }
-    return values
+    ProcessInfo.processInfo.environment.filter { ["TERM", "COLORTERM", "NO_COLOR"].contains($0.key) }
 }
 
 func report(_ line: String) {
@@ -69,11 +61,11 @@ func run() throws {
             case "n": isRepeated = true
             case "g": showsWidgets.toggle()
             case "e":
-                let editor = getenv("PROBE_EDITOR").map { String(cString: $0) } ?? "true"
+                let editor = ProcessInfo.processInfo.environment["PROBE_EDITOR"] ?? "true"
                 name = "editor \(try terminal.run(editor, arguments: ["a file"]))"
             case "w":
                 let waker = terminal.waker
-                Thread.detach { waker.wake() }
+                Thread.detachNewThread { waker.wake() }
             case "ctrl+z": terminal.suspend()
             default: break
             }
@@ -88,24 +80,6 @@ func run() throws {
 /// Reads address 0, as a bug would.
 func crash() {
     if let nowhere = UnsafePointer<Int>(bitPattern: 8) { report("\(nowhere.pointee)") }
-}
-
-enum Thread {
-    static func detach(_ body: @escaping @Sendable () -> Void) {
-        final class Box: Sendable {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(Box(body))
-        pthread_create(
-            &thread, nil,
-            { argument in
-                if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
-                return nil
-            }, box.toOpaque())
-        pthread_detach(thread)
-    }
 }
 
 do {
