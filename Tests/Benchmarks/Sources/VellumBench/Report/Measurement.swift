@@ -18,14 +18,21 @@ struct Measurement {
     }
 
     /// Nanoseconds per operation.
-    mutating func add(nanosecondsPerOp: Double, ops: Int, bytes: Int) {
+    mutating func add(nanosecondsPerOp: Double, ops: Int = 1, bytes: Int = 0) {
         samples.append(nanosecondsPerOp)
         self.ops += ops
         self.bytes += bytes
     }
 
-    mutating func add(nanoseconds: Double, ops: Int, bytes: Int) {
+    mutating func add(nanoseconds: Double, ops: Int = 1, bytes: Int = 0) {
         add(nanosecondsPerOp: nanoseconds / Double(max(1, ops)), ops: ops, bytes: bytes)
+    }
+
+    /// Compares its time with that of another, which it may be at most `most` times.
+    mutating func compare(with other: Measurement, most: Double? = nil) {
+        let ratio = median / other.median
+        self.ratio = ratio
+        if let most { verdict = .within(most, ratio: ratio) }
     }
 
     var median: Double {
@@ -79,7 +86,7 @@ extension [Measurement] {
 
     /// Adds a sample of a system in a workload.
     mutating func add(
-        _ workload: String, _ system: String, nanosecondsPerOp: Double, ops: Int, bytes: Int
+        _ workload: String, _ system: String, nanosecondsPerOp: Double, ops: Int, bytes: Int = 0
     ) {
         let known = firstIndex { $0.system == system && $0.workload == workload }
         if known == nil { append(Measurement(workload, system)) }

@@ -75,10 +75,8 @@ struct BrowserWorkload {
             all.memory.verdict = Verdict(bar: "≤ 64 MiB", isMet: memory.median <= Double(64 << 20))
             all.idle.verdict = Verdict(bar: "≤ 1 %", isMet: idle.median <= 1e7)
             all.beside.verdict = Verdict(bar: "≤ 2 %", isMet: beside.median <= 2e7)
-            all.watched.ratio = watched.median / alone.median
-            all.watched.verdict = .within(1.02, ratio: all.watched.ratio ?? .infinity)
-            all.watchedTail.ratio = watchedTail.median / aloneTail.median
-            all.watchedTail.verdict = .within(2, ratio: all.watchedTail.ratio ?? .infinity)
+            all.watched.compare(with: alone, most: 1.02)
+            all.watchedTail.compare(with: aloneTail, most: 2)
             return [
                 all.firstFrame, all.rows, all.key, all.sort, all.filter, all.busyFilter, all.memory, all.idle,
                 all.beside, all.alone, all.watched, all.aloneTail, all.watchedTail,
@@ -91,10 +89,9 @@ struct BrowserWorkload {
         let begun = Clock.now()
         let program = try open(path, with: browser)
         figures.firstFrame.add(
-            nanoseconds: Double(try program.frame(showing: VellumSystem.archiveName) - begun), ops: 1,
-            bytes: 0)
+            nanoseconds: Double(try program.frame(showing: VellumSystem.archiveName) - begun))
         try program.settle()
-        figures.rows.add(nanoseconds: try time("\r", until: "k:", program), ops: 1, bytes: 0)
+        figures.rows.add(nanoseconds: try time("\r", until: "k:", program))
         try program.settle()
         var latencies = Latencies(capacity: BrowserWorkload.keys)
         for place in 0..<BrowserWorkload.keys {
@@ -105,12 +102,11 @@ struct BrowserWorkload {
         }
         figures.key.add(
             nanosecondsPerOp: Double(latencies.sorted()[BrowserWorkload.keys * 99 / 100]),
-            ops: BrowserWorkload.keys, bytes: 0)
+            ops: BrowserWorkload.keys)
         // The cursor stays on its key, which moves from the last row to the first.
         try program.type("G")
         try program.settle()
-        figures.sort.add(
-            nanoseconds: try time("2", until: BrowserWorkload.largest, program), ops: 1, bytes: 0)
+        figures.sort.add(nanoseconds: try time("2", until: BrowserWorkload.largest, program))
         // At the top of the order by key, it isn't on the screen.
         for key in ["1", "g"] {
             try program.type(key)
@@ -118,10 +114,9 @@ struct BrowserWorkload {
         }
         try program.type("/")
         try program.settle()
-        figures.filter.add(
-            nanoseconds: try time("L", until: BrowserWorkload.rest, program), ops: 1, bytes: 0)
+        figures.filter.add(nanoseconds: try time("L", until: BrowserWorkload.rest, program))
         if let bytes = program.ownMemory {
-            figures.memory.add(nanosecondsPerOp: Double(bytes), ops: 1, bytes: 0)
+            figures.memory.add(nanosecondsPerOp: Double(bytes))
         }
         try program.type("\u{1b}")
         try program.settle()
@@ -142,7 +137,7 @@ struct BrowserWorkload {
         let before = program.processorTime
         try program.watch(seconds: BrowserWorkload.seconds)
         guard let before, let after = program.processorTime else { return }
-        taken.add(nanosecondsPerOp: (after - before) / BrowserWorkload.seconds, ops: 1, bytes: 0)
+        taken.add(nanosecondsPerOp: (after - before) / BrowserWorkload.seconds)
     }
 
     /// A writer that overwrites a fixed number of entries per second, with and without a browser that lists them in LRU
@@ -177,9 +172,9 @@ struct BrowserWorkload {
         let puts = try writer.end() * 10
         let median = Double(times.median) / 10
         if program == nil {
-            figures.alone.add(nanosecondsPerOp: median, ops: puts, bytes: 0)
+            figures.alone.add(nanosecondsPerOp: median, ops: puts)
         } else {
-            figures.watched.add(nanosecondsPerOp: median, ops: puts, bytes: 0)
+            figures.watched.add(nanosecondsPerOp: median, ops: puts)
         }
     }
 
@@ -204,8 +199,7 @@ struct BrowserWorkload {
             try program.watch(seconds: BrowserWorkload.seconds)
             try program.type("/")
             try program.watch(seconds: 0.3)
-            figures.busyFilter.add(
-                nanoseconds: try time("L", until: BrowserWorkload.rest, program), ops: 1, bytes: 0)
+            figures.busyFilter.add(nanoseconds: try time("L", until: BrowserWorkload.rest, program))
             try program.type("\u{1b}")
             for key in ["2", "1", "4"] {
                 try program.type(key)
@@ -217,9 +211,9 @@ struct BrowserWorkload {
         let puts = try writer.end() * 100
         let tail = Double(times.share(0.999))
         if program == nil {
-            figures.aloneTail.add(nanosecondsPerOp: tail, ops: puts, bytes: 0)
+            figures.aloneTail.add(nanosecondsPerOp: tail, ops: puts)
         } else {
-            figures.watchedTail.add(nanosecondsPerOp: tail, ops: puts, bytes: 0)
+            figures.watchedTail.add(nanosecondsPerOp: tail, ops: puts)
         }
     }
 

@@ -163,7 +163,7 @@ struct BusyStoreWorkload {
 
         func end(_ tail: inout Measurement) throws {
             let puts = try work.end() * 100
-            tail.add(nanosecondsPerOp: Double(times.share(0.999)), ops: puts, bytes: 0)
+            tail.add(nanosecondsPerOp: Double(times.share(0.999)), ops: puts)
         }
     }
 
@@ -184,12 +184,12 @@ struct BusyStoreWorkload {
         let (deleted, restored) = try delete(browser)
         figures.delete.add(time: deleted)
         figures.restore.add(time: restored)
-        figures.key.add(nanosecondsPerOp: Double(browser.slowest), ops: browser.keys, bytes: 0)
+        figures.key.add(nanosecondsPerOp: Double(browser.slowest), ops: browser.keys)
         let steps = browser.slowestOfSteps.map { "\($0.step) \($0.nanoseconds / 1_000_000) ms" }
         plan.say("P14 busy: the slowest of \(browser.keys) keys: " + steps.joined(separator: ", "))
         for key in browser.late { plan.say("P14 busy: late, " + key) }
         if let bytes = browser.ownMemory {
-            figures.memory.add(nanosecondsPerOp: Double(bytes), ops: 1, bytes: 0)
+            figures.memory.add(nanosecondsPerOp: Double(bytes))
         }
     }
 
@@ -374,8 +374,7 @@ struct BusyStoreWorkload {
             var all = self
             all.key.verdict = .within(milliseconds: 100, nanoseconds: key.most)
             all.memory.verdict = Verdict(bar: "≤ 64 MiB", isMet: memory.median <= Double(64 << 20))
-            all.watched.ratio = watched.median / alone.median
-            all.watched.verdict = .within(2, ratio: all.watched.ratio ?? .infinity)
+            all.watched.compare(with: alone, most: 2)
             return [
                 all.sort, all.filter, all.group, all.scroll, all.find, all.delete, all.restore, all.key,
                 all.memory, all.alone, all.watched,

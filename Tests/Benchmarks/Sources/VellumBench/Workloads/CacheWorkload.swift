@@ -27,9 +27,7 @@ struct CacheWorkload {
         if let typed = results[2].firstIndex(where: { $0.system == "Vellum" }),
             let engine = results[2].first(where: { $0.system == "Vellum's engine" })
         {
-            let ratio = results[2][typed].median / engine.median
-            results[2][typed].ratio = ratio
-            results[2][typed].verdict = .within(1.3, ratio: ratio)
+            results[2][typed].compare(with: engine, most: 1.3)
         }
         return (results + (try measure("of a session", sessions, coding: .json))).flatMap { $0 }
     }
@@ -53,14 +51,14 @@ struct CacheWorkload {
                 guard run > 0 else { continue }
                 for (title, time) in times.enumerated() {
                     guard let time else { continue }
-                    results[title][place].add(nanoseconds: time, ops: values.count, bytes: 0)
+                    results[title][place].add(nanoseconds: time, ops: values.count)
                 }
             }
         }
         return results.map { results in
             results.filter { !$0.samples.isEmpty }.enumerated().map { (place, result) in
                 var result = result
-                if place > 0 { result.ratio = result.median / results[0].median }
+                if place > 0 { result.compare(with: results[0]) }
                 return result
             }
         }
@@ -137,11 +135,7 @@ struct CacheWorkload {
     }
 
     private func grdb<Value>(_ coding: Coding<Value>) throws -> System<Value> {
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
-        let path = try plan.scratch.fresh("cache-grdb") + "/database"
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue.inWAL(at: plan.scratch.fresh("cache-grdb"))
         try queue.write {
             try $0.execute(
                 sql: "CREATE TABLE entry (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")

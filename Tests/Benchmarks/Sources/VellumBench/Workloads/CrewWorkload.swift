@@ -33,7 +33,7 @@ struct CrewWorkload {
                     let name = count == 1 ? "\(system.name), 1 thread" : "\(system.name), \(count) threads"
                     results.add(
                         CrewWorkload.title, name, nanosecondsPerOp: time / Double(count * opsPerWorker),
-                        ops: count * opsPerWorker, bytes: 0)
+                        ops: count * opsPerWorker)
                 }
             }
             for count in CrewWorkload.processes {
@@ -41,8 +41,7 @@ struct CrewWorkload {
                 guard run > 0 else { continue }
                 results.add(
                     CrewWorkload.title, count == 1 ? "Vellum, 1 process" : "Vellum, \(count) processes",
-                    nanosecondsPerOp: time / Double(count * opsPerWorker), ops: count * opsPerWorker, bytes: 0
-                )
+                    nanosecondsPerOp: time / Double(count * opsPerWorker), ops: count * opsPerWorker)
             }
         }
         return judged(results)

@@ -28,27 +28,17 @@ struct FollowerWorkload {
             plan.say("P15: run \(run + 1) of \(plan.runs)")
             let crowd = Crowd()
             without.add(
-                nanoseconds: Double(wait { await FollowerWorkload.work() }), ops: FollowerWorkload.calls,
-                bytes: 0)
+                nanoseconds: Double(wait { await FollowerWorkload.work() }), ops: FollowerWorkload.calls)
             let tasks = try (0..<FollowerWorkload.followers).map { try crowd.follow(archives[$0 % 4]) }
             crowd.wait(until: FollowerWorkload.followers)
             beside.add(
-                nanoseconds: Double(wait { await FollowerWorkload.work() }), ops: FollowerWorkload.calls,
-                bytes: 0)
-            for change in 0..<FollowerWorkload.changes {
-                crowd.forget()
-                let start = DispatchTime.now().uptimeNanoseconds
+                nanoseconds: Double(wait { await FollowerWorkload.work() }), ops: FollowerWorkload.calls)
+            try change(crowd, tasks, &reached, bytes: 1) { change in
                 for archive in archives { try archive.put([1], forKey: "\(change)") }
-                crowd.wait(until: FollowerWorkload.followers)
-                let end = DispatchTime.now().uptimeNanoseconds
-                reached.add(nanoseconds: Double(end - start), ops: 1, bytes: 1)
             }
-            for task in tasks { task.cancel() }
-            wait { for task in tasks { await task.value } }
         }
         let values = try typed()
-        beside.ratio = beside.median / without.median
-        beside.verdict = .within(1 / 0.98, ratio: beside.ratio ?? .infinity)
+        beside.compare(with: without, most: 1 / 0.98)
         reached.verdict = .within(milliseconds: 20, nanoseconds: reached.most)
         return [without, beside, reached, values]
     }
@@ -65,19 +55,29 @@ struct FollowerWorkload {
             let crowd = Crowd()
             let tasks = (0..<FollowerWorkload.followers).map { crowd.follow(archives[$0 % 4]) }
             crowd.wait(until: FollowerWorkload.followers)
-            for change in 0..<FollowerWorkload.changes {
-                crowd.forget()
-                let start = DispatchTime.now().uptimeNanoseconds
+            change(crowd, tasks, &reached, bytes: 8) { change in
                 for archive in archives { archive.record(change, forKey: "a") }
-                crowd.wait(until: FollowerWorkload.followers)
-                reached.add(
-                    nanoseconds: Double(DispatchTime.now().uptimeNanoseconds - start), ops: 1, bytes: 8)
             }
-            for task in tasks { task.cancel() }
-            wait { for task in tasks { await task.value } }
         }
         reached.verdict = .within(milliseconds: 20, nanoseconds: reached.most)
         return reached
+    }
+
+    /// Times each change until all followers have it, then ends them.
+    private func change(
+        _ crowd: Crowd, _ tasks: [Task<Void, Never>], _ reached: inout Measurement, bytes: Int,
+        _ body: (_ number: Int) throws -> Void
+    ) rethrows {
+        for number in 0..<FollowerWorkload.changes {
+            crowd.forget()
+            reached.add(
+                nanoseconds: try Clock.nanoseconds {
+                    try body(number)
+                    crowd.wait(until: FollowerWorkload.followers)
+                }, bytes: bytes)
+        }
+        for task in tasks { task.cancel() }
+        wait { for task in tasks { await task.value } }
     }
 
     /// Counts the followers that have reached the next wait.

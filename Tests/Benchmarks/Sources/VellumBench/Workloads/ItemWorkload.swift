@@ -33,13 +33,13 @@ struct ItemWorkload {
             for place in titles.indices {
                 for (system, times) in times[place / 2].enumerated() {
                     let time = place % 2 == 0 ? times.add : times.fetch
-                    results[place][system].add(nanoseconds: time, ops: cities.count, bytes: 0)
+                    results[place][system].add(nanoseconds: time, ops: cities.count)
                 }
             }
         }
         for place in results.indices {
             for system in 1..<results[place].count {
-                results[place][system].ratio = results[place][system].median / results[place][0].median
+                results[place][system].compare(with: results[place][0])
             }
         }
         return results.flatMap { $0 }

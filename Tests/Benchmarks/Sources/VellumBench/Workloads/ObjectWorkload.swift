@@ -34,15 +34,15 @@ struct ObjectWorkload {
             for (system, times) in times.enumerated() {
                 for (title, time) in times.prefix(titles.count).enumerated() {
                     let ops = title == 5 ? ObjectWorkload.changes : cities.count
-                    results[title][system].add(nanoseconds: time, ops: ops, bytes: 0)
+                    results[title][system].add(nanoseconds: time, ops: ops)
                 }
             }
-            beside.add(nanoseconds: times[0][titles.count], ops: cities.count, bytes: 0)
+            beside.add(nanoseconds: times[0][titles.count], ops: cities.count)
         }
         for title in results.indices {
-            results[title][1].ratio = results[title][1].median / results[title][0].median
+            results[title][1].compare(with: results[title][0])
         }
-        beside.ratio = beside.median / results[0][0].median
+        beside.compare(with: results[0][0])
         return results.flatMap { $0 } + [beside]
     }
 
@@ -105,29 +105,12 @@ struct ObjectWorkload {
 
     // MARK: GRDB
 
-    private static func queue(_ folder: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
-        let queue = try DatabaseQueue(
-            path: folder + "/database", configuration: configuration)
-        try queue.write { database in
-            try database.create(table: City.databaseTableName) { table in
-                table.primaryKey("geonameid", .integer)
-                for column in ["name", "countrycode", "timezone", "admin1code", "alternatenames"] {
-                    table.column(column, .text).notNull()
-                }
-                for column in ["latitude", "longitude"] { table.column(column, .double).notNull() }
-                table.column("population", .integer).notNull()
-            }
-        }
-        return queue
-    }
-
     private static func grdb(
         _ cities: [City], _ folder: String, _ folderOfOne: String
     ) async throws -> [Double] {
-        let (queue, one) = (try queue(folder), try queue(folderOfOne))
+        let (queue, one) = (
+            try DatabaseQueue.ofCities(at: folder), try DatabaseQueue.ofCities(at: folderOfOne)
+        )
         var times: [Double] = []
         times.append(
             try await time {

@@ -91,9 +91,7 @@ struct OpeningWorkload {
             }
             limit.add(nanoseconds: least, ops: 1, bytes: bytes)
         }
-        let ratio = ours.median / cat.median
-        ours.ratio = ratio
-        ours.verdict = .within(2.5, ratio: ratio)
+        ours.compare(with: cat, most: 2.5)
         limit.ratio = ours.median / limit.median
         return [ours, cat, limit]
     }

@@ -135,7 +135,7 @@ struct QueryWorkload {
                 throw BenchmarkError("\(question.name): \(name) finds \(rows), not \(expected)")
             }
             var measurement = Measurement(question.name, name)
-            for time in times { measurement.add(nanoseconds: time, ops: 1, bytes: 0) }
+            for time in times { measurement.add(nanoseconds: time) }
             measurement.ratio = measurement.median / alone
             measured.append(measurement)
         }

@@ -26,11 +26,11 @@ struct RecordWorkload {
             ]
             guard run > 0 else { continue }
             for (place, time) in times.enumerated() {
-                results[place].add(nanoseconds: time, ops: batch.count, bytes: 0)
+                results[place].add(nanoseconds: time, ops: batch.count)
             }
         }
         for place in results.indices.dropFirst() {
-            results[place].ratio = results[place].median / results[0].median
+            results[place].compare(with: results[0])
         }
         results[1].verdict = .faster(by: 10, ratio: results[1].ratio ?? 0)
         return results
@@ -52,21 +52,7 @@ struct RecordWorkload {
     private func timeSaving(
         _ batch: [City], _ store: (Database, City) throws -> Void
     ) throws -> Double {
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
-        let queue = try DatabaseQueue(
-            path: try plan.scratch.fresh("record-grdb") + "/database", configuration: configuration)
-        try queue.write { database in
-            try database.create(table: City.databaseTableName) { table in
-                table.primaryKey("geonameid", .integer)
-                for column in ["name", "countrycode", "timezone", "admin1code", "alternatenames"] {
-                    table.column(column, .text).notNull()
-                }
-                for column in ["latitude", "longitude"] { table.column(column, .double).notNull() }
-                table.column("population", .integer).notNull()
-            }
-        }
+        let queue = try DatabaseQueue.ofCities(at: plan.scratch.fresh("record-grdb"))
         let time = try Clock.nanoseconds {
             for city in batch { try queue.writeWithoutTransaction { try store($0, city) } }
         }
@@ -90,5 +76,3 @@ extension City: Archivable {
         return city
     }
 }
-
-extension City: FetchableRecord, PersistableRecord {}

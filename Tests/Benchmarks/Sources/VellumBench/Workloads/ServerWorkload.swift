@@ -67,23 +67,22 @@ struct ServerWorkload {
                 [browser, "browse", "--store", "valkey://127.0.0.1:\(port)", "--read-only"],
                 columns: 120,
                 rows: 40)
-            frame.add(nanoseconds: Double(try screen.frame(showing: "db0") - begun), ops: 1, bytes: 0)
+            frame.add(nanoseconds: Double(try screen.frame(showing: "db0") - begun))
             try screen.settle()
             try screen.type("\r")
             let typed = Clock.now()
-            keys.add(nanoseconds: Double(try screen.frame(showing: "k:") - typed), ops: 1, bytes: 0)
+            keys.add(nanoseconds: Double(try screen.frame(showing: "k:") - typed))
             // Lists all keys, then sorts by size, which needs a request for each key.
             let listing = try waits(client)
             try screen.type("2")
             let sorting = try waits(client)
-            alone.add(nanosecondsPerOp: quiet, ops: 1, bytes: 0)
-            beside.add(nanosecondsPerOp: max(listing, sorting), ops: 1, bytes: 0)
+            alone.add(nanosecondsPerOp: quiet)
+            beside.add(nanosecondsPerOp: max(listing, sorting))
         }
         try Waiting.result { try await client.close() }
         frame.verdict = .within(milliseconds: 200, nanoseconds: frame.median)
         keys.verdict = .within(milliseconds: 200, nanoseconds: keys.median)
-        beside.ratio = beside.median / alone.median
-        beside.verdict = .within(1.2, ratio: beside.ratio ?? .infinity)
+        beside.compare(with: alone, most: 1.2)
         return [frame, keys, alone, beside]
     }
 

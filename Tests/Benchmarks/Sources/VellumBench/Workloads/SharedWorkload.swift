@@ -93,9 +93,9 @@ struct SharedWorkload {
                 guard missing == 0 else { throw BenchmarkError("P19: \(missing) objects are missing") }
                 guard run > 0 else { continue }
                 if isShared {
-                    with.add(nanoseconds: time, ops: SharedWorkload.hits, bytes: 0)
+                    with.add(nanoseconds: time, ops: SharedWorkload.hits)
                 } else {
-                    without.add(nanoseconds: time, ops: SharedWorkload.hits, bytes: 0)
+                    without.add(nanoseconds: time, ops: SharedWorkload.hits)
                 }
             }
         }
@@ -156,10 +156,10 @@ struct SharedWorkload {
             guard run > 0 else { continue }
             for (place, times) in times.enumerated() {
                 results[place].add(
-                    nanosecondsPerOp: Double(times.sorted()[times.count / 2]), ops: times.count, bytes: 0)
+                    nanosecondsPerOp: Double(times.sorted()[times.count / 2]), ops: times.count)
             }
-            results[3].add(nanoseconds: all.ours, ops: keys.count, bytes: 0)
-            results[4].add(nanoseconds: all.theirs, ops: keys.count, bytes: 0)
+            results[3].add(nanoseconds: all.ours, ops: keys.count)
+            results[4].add(nanoseconds: all.theirs, ops: keys.count)
         }
         try Waiting.result { try await plain.close() }
         for (place, other) in [(0, 2), (1, 2), (3, 4)] {
@@ -214,8 +214,8 @@ struct SharedWorkload {
                 ages.append(seen > answered ? seen - answered : 0)
             }
             ages.sort()
-            results[0].add(nanosecondsPerOp: Double(ages[ages.count / 2]), ops: ages.count, bytes: 0)
-            results[1].add(nanosecondsPerOp: Double(ages[ages.count * 99 / 100]), ops: 0, bytes: 0)
+            results[0].add(nanosecondsPerOp: Double(ages[ages.count / 2]), ops: ages.count)
+            results[1].add(nanosecondsPerOp: Double(ages[ages.count * 99 / 100]), ops: 0)
         }
         try Waiting.result { try await plain.close() }
         let staleness = Double(tier.staleness / .milliseconds(1))

@@ -15,9 +15,7 @@ struct SizeWorkload {
         var measured = try sizes.map(measure)
         if sizes.count == 4 {
             for kind in [0, 1] {
-                let ratio = measured[3][kind][0].median / measured[2][kind][0].median
-                measured[3][kind][0].ratio = ratio
-                measured[3][kind][0].verdict = .within(1.5, ratio: ratio)
+                measured[3][kind][0].compare(with: measured[2][kind][0], most: 1.5)
             }
         }
         return [0, 1].flatMap { kind in measured.flatMap { $0[kind] } }.filter { plan.wants($0.workload) }
