@@ -12,7 +12,7 @@ struct AccessibilityOutputTests {
     init() throws { browser = try Fixture.browser(source) }
 
     private mutating func said(_ keys: String = "") throws -> [String] {
-        browser.press(try Key.script(keys))
+        try browser.press(keys)
         return speaker.lines(browser.model, browser.frame)
     }
 

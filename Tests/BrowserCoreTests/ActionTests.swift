@@ -145,7 +145,7 @@ struct ActionTests {
         var browser = HeadlessBrowser(
             Fixture.model(keyMap: Self.keyMap("help = Z")), source: Fixture.source(), clock: { Fixture.start }
         )
-        browser.press([.character("?")])
+        try browser.press("?")
         #expect(browser.lines[22] == "? does nothing here. Z lists the keys.")
     }
 
@@ -154,9 +154,9 @@ struct ActionTests {
         var browser = try Fixture.browser(Fixture.source(), keys: "?")
         let first = browser.boxLines
         #expect(first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
-        browser.press([Key(.end)])
+        try browser.press("<end>")
         #expect(browser.boxLines.contains { $0.hasPrefix("paste Keys faster than typing") })
-        browser.press([Key(.home), Key(.up)])
+        try browser.press("<home><up>")
         #expect(browser.boxLines == first)
         // Enter runs the line under the cursor, which is explained below.
         browser.press(Array(repeating: Key(.down), count: 8))
@@ -182,10 +182,10 @@ struct ActionTests {
     {
         var browser = try Fixture.browser(Fixture.source(), keys: keys)
         for _ in 1..<presses {
-            browser.press([.character("q")])
+            try browser.press("q")
             #expect(browser.exit == nil)
         }
-        browser.press([.character("q")])
+        try browser.press("q")
         #expect(browser.exit == .quit)
     }
 
@@ -228,9 +228,9 @@ struct ActionTests {
     func nextMatchOfFilter() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/an<enter>n")
         #expect(browser.model.cursorKey == "Tirana" && !browser.text.contains("key of the new entry"))
-        browser.press(try Key.script("n"))
+        try browser.press("n")
         #expect(browser.model.cursorKey == "Tirana" && browser.model.said != nil, "\(browser.text)")
-        browser.press(try Key.script("<esc>Wpopulation > 2000000<enter>gn"))
+        try browser.press("<esc>Wpopulation > 2000000<enter>gn")
         #expect(browser.model.cursorRow == 1 && !browser.text.contains("key of the new entry"))
         try browser.press("<esc>n", shows: "key of the new entry")
     }
@@ -244,7 +244,7 @@ struct ActionTests {
         source.remove("Jakarta", archive: "City")
         for _ in 0..<12 { clock.advance(1, refreshing: &browser) }
         #expect(browser.lines[1].contains("2 marked") && browser.lines[1].contains(", 1 removed since"))
-        browser.press(try Key.script("/Bandung<enter>"))
+        try browser.press("/Bandung<enter>")
         #expect(!browser.lines[1].contains("hidden"), "\(browser.lines[1])")
     }
 
@@ -264,19 +264,18 @@ struct ActionTests {
     func nextVictim() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>V")
         #expect(browser.model.cursorKey == Fixture.keys.last)
-        browser.press([.character("V")])
+        try browser.press("V")
         #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.said != nil)
     }
 
     @Test("V counts the next victims that a filter hides")
     func hiddenVictims() throws {
-        let source = Fixture.source()
-        source.with { $0.summaries["City"]?.diskLimit = 1_000 }
+        let source = Fixture.source { $0.summaries["City"]?.diskLimit = 1_000 }
         var browser = try Fixture.browser(source, keys: "j<enter>/Apia<enter>V")
         #expect(browser.model.cursorKey == "Apia")
         let words = browser.model.said ?? ""
         #expect(words.contains("filter hides 1") && words.contains("of the next victims"), "\(words)")
-        browser.press([.character("V")])
+        try browser.press("V")
         #expect(browser.model.said == words, "one row is no proof that no other is evicted")
     }
 
@@ -285,16 +284,14 @@ struct ActionTests {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>" + (key == " " ? "<space>" : key))
         source.access("Mal\u{e9}", archive: "City", at: Fixture.start)
-        browser.press([.character("V")])
-        #expect(browser.model.cursorKey == "Apia")
+        try browser.press("V", cursor: "Apia")
     }
 
     @Test(
         "V says why nothing is evicted",
         arguments: [("City", 2_000_000), ("City", nil), ("Blob", nil)] as [(String, UInt64?)])
     func sayNothingIsEvicted(archive: String, limit: UInt64?) throws {
-        let source = Fixture.source()
-        source.with { $0.summaries["City"]?.diskLimit = limit }
+        let source = Fixture.source { $0.summaries["City"]?.diskLimit = limit }
         let browser = try Fixture.browser(source, keys: (archive == "City" ? "j" : "") + "<enter>V")
         let reason =
             archive == "Blob" ? "is a collection" : limit == nil ? "has no disk limit" : "of 2 MB used"
@@ -424,17 +421,16 @@ struct ActionTests {
             Fixture.model(keyMap: Self.keyMap("open = o\nquit = ctrl+q")), source: Fixture.source(),
             clock: { Fixture.start })
         #expect(browser.text.contains("o Open"))
-        browser.press([.character("q")])
+        try browser.press("q")
         #expect(browser.exit == nil)
-        browser.press([.control("q")])
+        try browser.press("<ctrl+q>")
         #expect(browser.exit == .quit)
         let wrong = Fixture.model(
             problems: ["/c/config.toml:3: theme: \"drak\" is not one of dark, light; did you mean dark?"])
         #expect(Browser.frame(wrong).plainText.contains("/c/config.toml:3: theme: \"drak\" is not one of"))
         // Faulty settings don't prevent browsing.
         browser = HeadlessBrowser(wrong, source: Fixture.source(), clock: { Fixture.start })
-        browser.press([Key(.enter), Key(.enter)])
-        #expect(browser.model.screen == .entries)
+        try browser.press("<enter><enter>", on: .entries)
     }
 
     private static func keyMap(_ assignments: String) -> BrowserKeyMap {
@@ -476,7 +472,7 @@ struct ActionTests {
             footer.range(of: "? Help").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) })
         browser.send(click(help, 23))
         #expect(browser.text.contains("Help: entries"))
-        browser.press([Key(.escape), .character("D")])
+        try browser.press("<esc>D")
         #expect(browser.model.planned != nil)
         let lines = browser.lines
         let row = try #require(lines.firstIndex { $0.contains("[ Cancel ]") })
@@ -497,7 +493,7 @@ struct ActionTests {
         var browser = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>j<enter><enter>")
         for screen in [Screen.value, .entries, .archives, .stores] {
             #expect(browser.model.screen == screen)
-            browser.press([Key(.escape)])
+            try browser.press("<esc>")
         }
         #expect(browser.exit == nil)
         // A named store leads to the other stores of its folder.

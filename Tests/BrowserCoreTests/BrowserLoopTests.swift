@@ -291,10 +291,10 @@ struct BrowserLoopTests {
         try browser.press("<ctrl+u>y", shows: "y ignored")
         try browser.press("ay", shows: "y ignored")
         clock.advance(0.3)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(cities == 16)
         clock.advance(0.3)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(cities == 15)
     }
 
@@ -306,14 +306,14 @@ struct BrowserLoopTests {
             let text = browser.text
             return text.contains("Delete 1") && text.contains(browser.model.said ?? "nothing")
         }
-        browser.press([.character("x")])
+        try browser.press("x")
         #expect(browser.model.said == "x is not an answer. Press y or n." && said(), "\(browser.text)")
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(browser.model.said == "y ignored: too soon. Press it again." && said())
         browser.send(.input(.paste("yes")))
         #expect(browser.model.said == "Ignored: looks like pasted text." && said())
         for keys in ["<esc>:", "<esc><f1>"] {
-            browser.press(try Key.script(keys))
+            try browser.press(keys)
             browser.send(.input(.pasteUnfinished))
             #expect(browser.text.contains("A paste hasn't ended; ctrl+c drops it."))
         }
@@ -345,7 +345,7 @@ struct BrowserLoopTests {
         #expect(browser.text.contains("looks like pasted text"))
         try browser.press("y", shows: "y ignored: too soon")
         #expect(cities == 16)
-        browser.press(try Key.script("<esc>x"))
+        try browser.press("<esc>x")
         browser.send(.input(.paste("90 s")))
         try browser.press("<enter>", shows: "in 90s")
     }

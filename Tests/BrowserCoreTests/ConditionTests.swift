@@ -16,18 +16,14 @@ struct ConditionTests {
         var browser = try browser("Wpopulation > 2000000")
         #expect(
             browser.lines[1].contains("4 of 16 entries") && browser.lines[22].hasPrefix("where: population"))
-        browser.press(try Key.script("<enter>jj"))
-        #expect(browser.lines[1].contains("where population > 2000000"), "\(browser.lines[1])")
+        try browser.press("<enter>jj", row: 1, shows: "where population > 2000000")
         #expect(CommandLine.words(for: browser.model).hasSuffix("query City 'find population > 2000000'"))
         // A filter applies to the matches.
-        browser.press(try Key.script("/dung"))
-        #expect(browser.lines[1].contains("1 of 16 entries"))
-        browser.press(try Key.script("<esc><esc>"))
-        #expect(browser.lines[1].contains(" 16 entries"), "\(browser.lines[1])")
-        browser.press(try Key.script("/<tab>@hits = 0"))
+        try browser.press("/dung", row: 1, shows: "1 of 16 entries")
+        try browser.press("<esc><esc>", row: 1, shows: " 16 entries")
+        try browser.press("/<tab>@hits = 0")
         #expect(browser.lines[1].contains("1 of 16 entries"), "Tab did not change the filter to a condition")
-        browser.press(try Key.script("<esc>"))
-        #expect(browser.lines[1].contains(" 16 entries"))
+        try browser.press("<esc>", row: 1, shows: " 16 entries")
     }
 
     @Test(
@@ -41,16 +37,14 @@ struct ConditionTests {
         #expect(
             browser.boxWords.contains("at most 16 keys, which counts as an access to each"), "\(browser.text)"
         )
-        browser.press(try Key.script("<esc>"))
+        try browser.press("<esc>")
         #expect(
             source.with { $0.valueCalls } == 0 && browser.model.said?.contains("No values were read") == true)
         #expect(browser.lines[1].contains(" 16 entries"), "\(browser.lines[1])")
-        browser.press(try Key.script("Wpopulation > 2000000<enter>y"))
-        #expect(browser.lines[1].contains("4 of 16 entries"), "\(browser.text)")
-        browser.press(try Key.script("W<ctrl+u>population > 3000000"))
+        try browser.press("Wpopulation > 2000000<enter>y", row: 1, shows: "4 of 16 entries")
+        try browser.press("W<ctrl+u>population > 3000000")
         let read = source.with { $0.valueCalls }
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.lines[1].contains("2 of 16 entries"), "\(browser.text)")
+        try browser.press("<enter>", row: 1, shows: "2 of 16 entries")
         #expect(source.with { $0.valueCalls } == read + 16, "typing reads no values")
         clock.advance(600)
         source.access("Kyiv", archive: "City", at: clock.now)
@@ -69,7 +63,7 @@ struct ConditionTests {
         source.with { $0.summaries["City"]?.identity = [7] }
         clock.advance(4, refreshing: &browser)
         #expect(browser.model.markedKeys == [])
-        browser.press([.character("m")])
+        try browser.press("m")
         clock.advance(4, refreshing: &browser)
         #expect(browser.model.markedKeys.count == 1)
         #expect(source.with { $0.valueCalls } == read)
@@ -77,13 +71,11 @@ struct ConditionTests {
 
     @Test("an empty list states how many entries couldn't be read")
     func countsUnreadableWithoutMatches() throws {
-        let source = Fixture.source()
-        source.with { $0.valueProblems["Kyiv"] = "the entry fails its checksum" }
+        let source = Fixture.source { $0.valueProblems["Kyiv"] = "the entry fails its checksum" }
         var browser = try browser("Wpopulation > 999999999<enter>", source)
         #expect(
             browser.text.contains("population > 999999999, but 1 entry could not be read"), "\(browser.text)")
-        browser.press(try Key.script("<esc>Wpopulation > 1<enter>"))
-        #expect(browser.lines[1].contains("15 of 16 entries, 1 unreadable"), "\(browser.lines[1])")
+        try browser.press("<esc>Wpopulation > 1<enter>", row: 1, shows: "15 of 16 entries, 1 unreadable")
     }
 
     @Test func reportsMistakes() throws {
@@ -91,24 +83,24 @@ struct ConditionTests {
         // An incomplete condition shows what may follow, and the previous one applies.
         #expect(browser.lines[22].contains("Expected next: "), "\(browser.text)")
         #expect(browser.lines[1].contains("4 of 16 entries"), "\(browser.lines[1])")
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         // Mistakes are shown at the prompt, the counts above the list.
         func prompt() -> String { browser.lines[20...].joined(separator: "\n") }
         #expect(prompt().contains("character 25: incomplete"), "\(browser.text)")
         #expect(browser.lines[22].hasPrefix("where: "), "the prompt was closed")
-        browser.press(try Key.script("<ctrl+u>population >> 3"))
+        try browser.press("<ctrl+u>population >> 3")
         #expect(prompt().contains("character 13: found \">\""), "\(browser.text)")
-        browser.press(try Key.script("<ctrl+u>é :: 3"))
+        try browser.press("<ctrl+u>é :: 3")
         #expect(prompt().contains("character 3: found \":\""), "\(browser.text)")
-        browser.press(try Key.script("<ctrl+u>name matches \"(\"<enter>"))
+        try browser.press("<ctrl+u>name matches \"(\"<enter>")
         #expect(prompt().contains("is not a regular expression"), "\(browser.text)")
         #expect(browser.lines[1].contains("16 entries"), "\(browser.lines[1])")
-        browser.press(try Key.script("<ctrl+u>popluation > 1<enter>"))
+        try browser.press("<ctrl+u>popluation > 1<enter>")
         #expect(
             browser.lines[1].contains("no value that was read has the property popluation"),
             "\(browser.lines[1])")
         #expect(browser.text.contains("No entry matches popluation > 1: no value has popluation"))
-        browser.press(try Key.script("W<ctrl+u>population > \"a\"<enter>"))
+        try browser.press("W<ctrl+u>population > \"a\"<enter>")
         #expect(browser.lines[1].contains("population is a number, not a tex"), "\(browser.lines[1])")
     }
 
@@ -118,10 +110,10 @@ struct ConditionTests {
         var browser = try Fixture.browser(
             Fixture.source(), columns: 80, look: Fixture.ascii, keys: "j<enter>Wpopluation > 1")
         #expect(browser.text.contains(hint), "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(browser.model.said == hint && browser.text.contains(hint), "\(browser.text)")
         try browser.press("W<ctrl+u>owner = \"import\"", shows: "did you mean @owner?")
-        browser.press(try Key.script("<ctrl+u>population > 1<enter>"))
+        try browser.press("<ctrl+u>population > 1<enter>")
         #expect(browser.model.said != hint && !browser.text.contains("did you mean"), "\(browser.text)")
     }
 
@@ -135,8 +127,7 @@ struct ConditionTests {
     @Test func completesNames() throws {
         var browser = try browser("Wpopu<tab>")
         #expect(browser.lines[22].hasPrefix("where: population "), "\(browser.lines[22])")
-        browser.press(try Key.script("> 1 and place.zo<tab>= <tab>"))
-        #expect(browser.lines[22].contains("and place.zone = \"Asia/Jakarta\""), "\(browser.lines[22])")
+        try browser.press("> 1 and place.zo<tab>= <tab>", row: 22, shows: "and place.zone = \"Asia/Jakarta\"")
         #expect(browser.lines[1].contains("16 of 16 entries"))
     }
 
@@ -155,7 +146,7 @@ struct ConditionTests {
     @Test func reorderingReadsNoValues() throws {
         var browser = try browser("pWpopulation > 2000000<enter>", source)
         let before = source.with { $0.valueCalls }
-        browser.press(try Key.script("2"))
+        try browser.press("2")
         #expect(source.with { $0.valueCalls } == before && browser.lines[1].contains("4 of 16 entries"))
     }
 

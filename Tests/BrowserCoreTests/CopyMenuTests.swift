@@ -18,7 +18,7 @@ struct CopyMenuTests {
         var browser = HeadlessBrowser(
             Fixture.model(columns: columns, rows: rows, surroundings: surroundings), source: source,
             clock: { Fixture.start })
-        browser.press(try Key.script(keys))
+        try browser.press(keys)
         return browser
     }
 
@@ -94,7 +94,7 @@ struct CopyMenuTests {
         var text = browser.text
         #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
         #expect(text.contains("set-clipboard on"))
-        browser.press(try Key.script("<enter>jyk"))
+        try browser.press("<enter>jyk")
         text = browser.text
         #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
         #expect(!text.contains("set-clipboard"))
@@ -122,7 +122,7 @@ struct CopyMenuTests {
     @Test func reportsRemovedEntry() throws {
         var browser = try browser("j<enter>y", source: source)
         source.remove("Jakarta", archive: "City")
-        browser.press([.character("v")])
+        try browser.press("v")
         #expect(browser.sent.isEmpty)
         #expect(browser.text.contains("Nothing was copied: the entry no longer exists."))
     }

@@ -61,14 +61,14 @@ struct CursorTests {
             clock.advance(4, refreshing: &browser)
             #expect(browser.model.cursorKey == key && browser.model.cursorRow == 0)
         }
-        browser.press(try Key.script(keys))
+        try browser.press(keys)
         let held = browser.model.cursorKey
         clock.advance(4)
         source.access("Nuuk", archive: "City", at: clock.now)
         browser.refresh()
         #expect(browser.model.cursorKey == held && browser.model.cursorRow > 0)
         // An opened value is under the cursor afterwards.
-        browser.press(try Key.script("<enter><esc>"))
+        try browser.press("<enter><esc>")
         #expect(browser.model.cursorKey == held)
     }
 
@@ -78,11 +78,11 @@ struct CursorTests {
     func sortKeepsAMovedCursorOnce() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         let key = browser.model.cursorKey
-        browser.press(try Key.script("1"))
+        try browser.press("1")
         #expect(browser.model.cursorKey == key && browser.model.cursorRow > 0)
-        browser.press(try Key.script("2"))
+        try browser.press("2")
         #expect(browser.model.cursorRow == 0)
-        browser.press(try Key.script("r"))
+        try browser.press("r")
         #expect(browser.model.cursorRow == 0)
     }
 
@@ -124,10 +124,10 @@ struct CursorTests {
         #expect(browser.model.pace == .live)
         // Nothing has changed, so the rows are current.
         clock.advance(30)
-        browser.press([Key(.down), Key(.up)])
+        try browser.press("<down><up>")
         #expect(!browser.text.contains("frozen"), "frozen within a second")
         clock.advance(2)
-        browser.press([Key(.down)])
+        try browser.press("<down>")
         source.access("Malé", archive: "City", at: clock.now)
         clock.advance(1, refreshing: &browser)
         #expect(browser.model.pace == .frozen(3))
@@ -151,14 +151,10 @@ struct CursorTests {
     @Test func cursorKeepsKeyWhenSortedAndFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>jjjjjjjj")
         #expect(browser.model.cursorKey == "Wellington")
-        browser.press([.character("1")])
-        #expect(browser.model.cursorKey == "Wellington")
-        browser.press(try Key.script("/l"))
-        #expect(browser.model.cursorKey == "Wellington")
-        browser.press(try Key.script("<ctrl+u>ky"))
-        #expect(browser.model.cursorKey == "Kyiv")
-        browser.press([Key(.escape)])
-        #expect(browser.model.cursorKey == "Kyiv")
+        try browser.press("1", cursor: "Wellington")
+        try browser.press("/l", cursor: "Wellington")
+        try browser.press("<ctrl+u>ky", cursor: "Kyiv")
+        try browser.press("<esc>", cursor: "Kyiv")
     }
 
     @Test func marksFollowKeys() throws {
@@ -171,7 +167,7 @@ struct CursorTests {
             lines.filter { $0.hasPrefix("●") }.allSatisfy { $0.contains("Jakarta") || $0.contains("Bandung") }
         )
         #expect(lines.filter { $0.hasPrefix("●") }.count == 2)
-        browser.press([.character("-")])
+        try browser.press("-")
         #expect(browser.model.markedKeys.isEmpty)
     }
 
@@ -186,7 +182,7 @@ struct CursorTests {
         #expect(browser.model.cursorKey == "Bandung")
         #expect(browser.frame[2, 4].text == "O")
         #expect(browser.frame[2, 4].style == look[.new])
-        browser.press([Key(.down)])
+        try browser.press("<down>")
         #expect(browser.frame[2, 3].style == look[.changed])
         clock.advance(2, refreshing: &browser)
         #expect(browser.frame[2, 3].style == look[.text])

@@ -23,14 +23,14 @@ struct DeleteTests {
         #expect(header.contains("● \(count) marked"), "\(header)")
         #expect(header.contains("B, \(hidden) hidden") == (hidden > 0), "\(header)")
         #expect(header.contains(" hidden") == (hidden > 0), "\(header)")
-        browser.press(try Key.script("D"))
+        try browser.press("D")
         #expect(browser.model.planned?.count == count)
         let plan = browser.boxWords
         #expect(plan.contains(words ?? "in City •"), "\(plan)")
         #expect(plan.contains("by the filter") == (words != nil), "\(plan)")
-        browser.press(try Key.script("<esc>x"))
+        try browser.press("<esc>x")
         #expect(browser.boxWords.contains("by the filter") == (words != nil), "\(browser.boxWords)")
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(browser.boxWords.contains("by the filter") == (words != nil), "\(browser.boxWords)")
     }
 
@@ -41,7 +41,7 @@ struct DeleteTests {
             Fixture.source(), columns: columns, rows: rows, keys: "j<enter>gmmD")
         var seen = browser.text
         for _ in 0..<20 {
-            browser.press([Key(.down)])
+            try browser.press("<down>")
             seen += browser.text
         }
         for word in ["2 entries", "undoes", "minutes", "listed", "undo."] {
@@ -90,7 +90,7 @@ struct DeleteTests {
             source.with { $0.summaries["City"]?.records += records }
             browser.refresh()
         }
-        browser.press(try Key.script("gmmmD"))
+        try browser.press("gmmmD")
         #expect(browser.boxWords.contains("3 entries, 593 B, in City"))
         let written = isMore ? "65.5 kB are written, or " : ""
         let sentence =
@@ -201,7 +201,7 @@ struct DeleteTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         source.remove("東京都", archive: "City")
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source["Bandung"] != nil && source["Jakarta"] == nil)
         let text = browser.text
         browser.expect(
@@ -211,10 +211,10 @@ struct DeleteTests {
         #expect(text.contains("[ Delete 1 too ]"))
         #expect(text.contains("y Delete 1 too"))
         clock.advance(2)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(browser.model.planned?.map(\.key) == ["Bandung"])
         clock.advance(2)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source["Bandung"] == nil)
     }
 
@@ -223,7 +223,7 @@ struct DeleteTests {
         var browser = try Fixture.browser(
             source, clock: clock, keys: "j<enter>" + String(repeating: "m", count: marked) + "D")
         source.record("Jakarta", Array("new".utf8), archive: "City", at: clock.now)
-        browser.press(try Key.script("y"))
+        try browser.press("y")
         #expect(browser.text.contains("[ Delete 1 too ]") == (marked == 2), "\(browser.text)")
         #expect(browser.text.contains("[ Delete 1 anyway ]") == (marked == 1), "\(browser.text)")
         #expect(browser.text.contains("Nothing was deleted") == (marked == 1))
@@ -234,7 +234,7 @@ struct DeleteTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>MD")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         for key in Fixture.keys.suffix(5) { source.remove(key, archive: "City") }
-        browser.press([.character("y")])
+        try browser.press("y")
         let report = browser.boxWords
         #expect(report.contains("6 were skipped: 1 changed, 5 removed since they were read"), "\(report)")
         #expect(report.contains("\"Bandung\" changed") && !report.contains("was removed"), "\(report)")
@@ -244,11 +244,11 @@ struct DeleteTests {
     func reportUndoes() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
-        browser.press(try Key.script("y"))
+        try browser.press("y")
         #expect(source.with { $0.archives["City"]?.count } == 14)
         clock.advance(2)
         try browser.press("u", shows: "Undo this?")
-        browser.press(try Key.script("y"))
+        try browser.press("y")
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
@@ -289,7 +289,7 @@ struct DeleteTests {
     func absentEntriesNeedNoReport() throws {
         var browser = try Fixture.browser(source, keys: "j<enter>mmmD")
         source.remove("東京都", archive: "City")
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(browser.model.said?.contains("1 was already absent") == true)
         #expect(!browser.text.contains("[ Close ]"))
     }
@@ -301,7 +301,7 @@ struct DeleteTests {
         for key in ["Malé", "Apia", "Nuuk"] { source.access(key, archive: "City", at: clock.now) }
         for _ in 0..<10 { clock.advance(1, refreshing: &browser) }
         #expect(browser.model.planned?.map(\.key) == ["東京都"])
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source["東京都"] == nil)
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }

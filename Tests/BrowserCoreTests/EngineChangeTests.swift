@@ -40,24 +40,22 @@ struct EngineChangeTests {
         #expect(plan.contains("was used "), "\(plan)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
         // Evictions are confirmed by the archive's name.
-        browser.press(try Key.script("y<enter><esc>"))
+        try browser.press("y<enter><esc>")
         #expect(try archive.configuration().diskLimit == 4 << 20)
-        browser.press(try Key.script("L<ctrl+u>disk 1MB<enter>City<enter>"))
+        try browser.press("L<ctrl+u>disk 1MB<enter>City<enter>")
         #expect(try archive.configuration().diskLimit == 1_000_000)
         #expect(browser.model.said?.contains("evictions") == true, "\(browser.text)")
-        browser.press(try Key.script("K<enter>"))
-        #expect(browser.model.said == "Nothing was changed.")
-        browser.press(try Key.script("Ky"))
+        try browser.press("K<enter>", says: "Nothing was changed.")
+        try browser.press("Ky")
         #expect(browser.model.said?.hasPrefix("Compacted City: ") == true, "\(browser.text)")
-        browser.press(try Key.script("NTown<enter>y"))
+        try browser.press("NTown<enter>y")
         #expect(try store.archiveNames() == ["Town"], "\(browser.text)")
-        browser.press(try Key.script("DTow<enter>"))
+        try browser.press("DTow<enter>")
         #expect(try store.archiveNames() == ["Town"])
-        browser.press(try Key.script("n<enter>"))
+        try browser.press("n<enter>")
         #expect(try store.archiveNames() == [], "\(browser.text)")
         browser.refresh()
-        browser.press([.character("u")])
-        #expect(browser.model.said == "A dropped archive can't be restored.", "\(browser.text)")
+        try browser.press("u", says: "A dropped archive can't be restored.")
     }
 
     @Test("the plan of a compaction and its report agree on what is released")
@@ -84,9 +82,9 @@ struct EngineChangeTests {
         try archive.setLimits(disk: 400_000, memory: 4_194_305)
         var browser = try browser("L")
         #expect(browser.text.contains("disk 400 kB memory 4.19 MB"), "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(!browser.model.isPlanOpen && browser.model.said != nil, "\(browser.text)")
-        browser.press(try Key.script("L<ctrl+u>disk 500 kB memory 4.19 MB<enter>y"))
+        try browser.press("L<ctrl+u>disk 500 kB memory 4.19 MB<enter>y")
         #expect(try archive.configuration().diskLimit == 500_000)
         #expect(try archive.configuration().memoryLimit == 4_194_305)
     }
@@ -217,9 +215,9 @@ struct EngineChangeTests {
             try archive.put([1], forKey: "new")
         }
         browser.refresh()
-        browser.press(try Key.script("y<enter>"))
+        try browser.press("y<enter>")
         #expect(try store.archiveNames() == ["City"])
-        browser.press(try Key.script("<esc>DCity<enter>"))
+        try browser.press("<esc>DCity<enter>")
         #expect(try store.archiveNames() == [], "\(browser.text)")
     }
 
@@ -246,7 +244,7 @@ struct EngineChangeTests {
         #expect(plan.contains(bound), "\(plan)")
         let before = try archive.status()
         #expect(before.entries == 13, "the plan wrote")
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(browser.lines[28].hasPrefix("Deleted 10 entries, 2.6 MB; u undoes it."))
         let after = try archive.status()
         #expect(after.entries == 3 && before.diskBytes - after.diskBytes == 2_600_000)
@@ -263,14 +261,14 @@ struct EngineChangeTests {
         var browser = try browser("<enter>MD")
         #expect(browser.boxWords.contains("20 entries, 60 B, in City"))
         #expect(browser.boxWords.contains("u undoes it for ten minutes, or until the disk is full."))
-        browser.press([.character("y")])
+        try browser.press("y")
         let action = try #require(try archive.reversibleActions().first)
         #expect(action.entries == 20 && action.bytes == 60 && action.bytesLeft == nil)
         for number in 0..<10 {
             try archive.put([UInt8](repeating: 1, count: 400_000), forKey: "new \(number)")
         }
         #expect(try archive.reversibleActions().first?.id == action.id)
-        browser.press(try Key.script("uy"))
+        try browser.press("uy")
         #expect(try archive.peek("small 7") == [1, 2, 3])
     }
 
@@ -343,7 +341,7 @@ struct EngineChangeTests {
         }
         #expect(browser.text.contains("New entry Oslo?"), "\(browser.text)")
         #expect(try archive.peek("Oslo") == nil && archive.status().entries == 1)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(try archive.peek("Oslo") == stored)
         #expect(try archive.metadata("Oslo")?.encoding == encoding)
         #expect(try archive.status().entries == 2 && archive.peek("Bergen") == [1])

@@ -16,13 +16,13 @@ extension EngineSourceTests {
         for text in ["one", "two", "three"] { try ring.append(Array(text.utf8)) }
         var browser = try Fixture.browser(
             at: path, store: path, source: try RingFileSource(path: path), isReadOnly: true)
-        browser.press([.character("y"), .character("c")])
+        try browser.press("yc")
         let command = String(decoding: browser.sent.last ?? [], as: UTF8.self)
         #expect(command == String(decoding: copied("vellum tail \(path)"), as: UTF8.self))
-        browser.press([Key(.enter), .character("y"), .character("s")])
+        try browser.press("<enter>ys")
         let code = "try RingFile(path: \"\(path)\", maximumBytes: 0, overwritesOldMessages: false, "
         #expect(browser.sent.last == copied(code + "isReadOnly: true).messages()"))
-        browser.press([.character("h")])
+        try browser.press("h")
         func row() -> [String] {
             let row = browser.lines.first { $0.contains("ring  ") } ?? ""
             return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
@@ -30,7 +30,7 @@ extension EngineSourceTests {
         #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.text)")
         try browser.press("f", shows: "a ring file can't be a favourite")
         try FileManager.default.removeItem(atPath: path)
-        browser.press([.character("R")])
+        try browser.press("R")
         #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.text)")
     }
 
@@ -50,12 +50,12 @@ extension EngineSourceTests {
         let source = try RingFileSource(path: ring)
         #expect(throws: SourceError.self) { try source.figures(store: path) }
         var browser = try Fixture.browser(at: ring, store: ring, source: source, isReadOnly: true)
-        browser.press([.character("h"), Key(.escape)])
+        try browser.press("h<esc>")
         #expect(browser.model.store == ring)
-        browser.press(try Key.script("hO\(path)<enter>"))
+        try browser.press("hO\(path)<enter>")
         #expect(browser.model.store == StorePath.whole(path), "\(browser.text)")
         #expect(browser.text.contains("City") && browser.text.contains("2:"), "\(browser.text)")
-        browser.press([.character("1")])
+        try browser.press("1")
         #expect(browser.model.store == ring && browser.text.contains("1:ring"), "\(browser.text)")
     }
 
@@ -67,10 +67,10 @@ extension EngineSourceTests {
         let state = StateFolder(path: folder.path + "/state")
         let stores = EngineSource(folder: folder.path, state: state)
         var browser = try Fixture.browser(at: folder.path, store: paths[0], source: stores)
-        browser.press(try Key.script("O\(paths[1])<enter>O\(ring)<enter>"))
+        try browser.press("O\(paths[1])<enter>O\(ring)<enter>")
         #expect(browser.model.store == StorePath.whole(ring) && browser.model.isReadOnly, "\(browser.text)")
         #expect(browser.text.contains("3:ring"), "\(browser.text)")
-        browser.press([.character("2")])
+        try browser.press("2")
         #expect(browser.model.store == paths[1] && !browser.model.isReadOnly, "\(browser.text)")
         let elsewhere = EngineSource(folder: folder.path + "/none", state: state)
         let listed = try RingFileSource(path: ring, remembers: elsewhere).stores().stores

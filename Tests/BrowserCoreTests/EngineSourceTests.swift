@@ -106,7 +106,7 @@ struct EngineSourceTests {
         var counts: [Substring?] = []
         for _ in 0..<4 {
             counts.append(browser.text.firstMatch(of: /(\d+) events/)?.output.1)
-            browser.press(try Key.script("a"))
+            try browser.press("a")
         }
         #expect(counts.first == "8" && counts.last == "8" && Set(counts[1...2]) == ["5", "3"], "\(counts)")
     }
@@ -136,11 +136,9 @@ struct EngineSourceTests {
         var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "city 3")
         #expect(browser.text.contains("50 entries"))
-        browser.press([Key(.down)])
-        #expect(browser.model.cursorKey == "city 49")
+        try browser.press("<down>", cursor: "city 49")
         try browser.press("<enter>", shows: "number: 49", "JSON, 13 B")
-        browser.press(try Key.script("<esc>G"))
-        #expect(browser.model.cursorKey == "city 0")
+        try browser.press("<esc>G", cursor: "city 0")
     }
 
     /// Regression: a filter left out entries that were stored again since the list was frozen.
@@ -151,8 +149,7 @@ struct EngineSourceTests {
         var browser = try browser(store: path, keys: "<enter>" + keys)
         for number in 0..<50 { try archive.put([1], forKey: "city \(number)") }
         browser.refresh()
-        browser.press(try Key.script("/city 4"))
-        #expect(browser.lines[1].contains("11 of 50 entries"), "\(browser.text)")
+        try browser.press("/city 4", row: 1, shows: "11 of 50 entries")
     }
 
     @Test("marked rows that were stored again aren't hidden by the filter")
@@ -161,7 +158,7 @@ struct EngineSourceTests {
         defer { store.close() }
         var browser = try browser(store: path, keys: "<enter>/city 4<enter>M")
         for number in 40..<50 { try archive.put([1], forKey: "city \(number)") }
-        browser.press([.character("D")])
+        try browser.press("D")
         #expect(browser.model.planned?.count == 11)
         #expect(!browser.text.contains("hidden"), "\(browser.text)")
     }
@@ -173,7 +170,7 @@ struct EngineSourceTests {
         let file = folder.path + "/out." + ending
         var browser = try browser(store: path, keys: "<enter>/city 4<enter>w<ctrl+u>\(file)")
         #expect(browser.text.contains("writes 11 entries") == (ending == "csv"), "\(browser.text)")
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == (ending == "csv" ? 12 : 1), "\(lines)")
         #expect(lines.last?.hasPrefix(ending == "csv" ? "city 4" : "{") == true, "\(lines)")
@@ -184,7 +181,7 @@ struct EngineSourceTests {
         defer { store.close() }
         var browser = try browser(store: path, keys: "<enter>/city 4<enter>M")
         #expect(browser.model.markedKeys.count == 11)
-        browser.press([.character("D")])
+        try browser.press("D")
         try archive.put(Array("{}".utf8), forKey: "city 44", encoding: .json)
         _ = try archive.delete("city 45")
         try browser.press(
@@ -206,12 +203,12 @@ struct EngineSourceTests {
         #expect(try archive.status().entries == 47)
         #expect(browser.text.contains("Deleted 3 entries, 39 B; u undoes it."))
         try browser.press("u", shows: "Restores 3 entries, 39 B, in City", "by this browser")
-        browser.press(try Key.script("y"))
+        try browser.press("y")
         #expect(try archive.entries().map { $0.recency } == before)
         #expect(browser.text.contains("Restored 3 entries, 39 B."))
         let seen = try #require(try archive.metadata("city 9"))
         _ = try archive.carryOut(.delete, on: [PlannedEntry(key: "city 9", sequence: seen.sequence)])
-        browser.press(try Key.script("uy"))
+        try browser.press("uy")
         #expect(try archive.peek("city 9") != nil)
         try browser.press("u", shows: "Nothing to undo in City:", "writes 7")
     }
@@ -303,12 +300,12 @@ struct EngineSourceTests {
         var browser = try browser(store: path, keys: "<enter>p")
         let row = try #require(browser.text.split(separator: "\n").first { $0.contains("owned") })
         #expect((row.contains(" 2h ") || row.contains("1h59m")) && row.contains("api"))
-        browser.press(try Key.script("mmx<ctrl+u>3d<enter>y"))
+        try browser.press("mmx<ctrl+u>3d<enter>y")
         let deadline = try #require(try archive.metadata("city 49")?.expires)
         #expect(abs(deadline.secondsSince1970 - Timestamp.now().secondsSince1970 - 3 * 86_400) < 60)
-        browser.press(try Key.script("x<down><enter>y"))
+        try browser.press("x<down><enter>y")
         #expect(try archive.status().entries == 50)
-        browser.press(try Key.script("uyuy"))
+        try browser.press("uyuy")
         #expect(try archive.metadata("city 49")?.expires == nil)
         let left = try #require(try archive.metadata("owned")?.expires)
         #expect(abs(left.secondsSince1970 - Timestamp.now().secondsSince1970 - 7200) < 60)
@@ -341,7 +338,7 @@ struct EngineSourceTests {
         store.close()
         try await Task.sleep(for: .milliseconds(1100))
         var browser = try browser(store: path)
-        browser.press(try Key.script("<enter>/gone<enter>b"))
+        try browser.press("<enter>/gone<enter>b")
         let source = EngineSource(folder: folder.path)
         let archive = ArchiveAddress("City", in: path)
         let absence = try source.absence(of: "gone", in: archive)
@@ -367,11 +364,11 @@ struct EngineSourceTests {
         try log.append(Array("one more".utf8))
         browser.refresh()
         #expect(browser.text.contains("one more"))
-        browser.press([.character("g")])
+        try browser.press("g")
         let oldest = try #require(try log.messages(most: 1).messages.first)
         let text = String(decoding: oldest.bytes, as: UTF8.self)
         browser.expect(shows: text, hides: " removed")
-        browser.press(try Key.script("<ctrl+x>Trace<enter>"))
+        try browser.press("<ctrl+x>Trace<enter>")
         #expect(try log.status().entries == 0)
         #expect(browser.text.contains("No messages yet."))
     }
@@ -400,11 +397,9 @@ struct EngineSourceTests {
         try "x".write(toFile: folder.path + "/file", atomically: true, encoding: .utf8)
         var browser = try browser(store: nil)
         #expect(browser.text.contains("1 store in"))
-        browser.press(try Key.script("<enter><enter>"))
-        #expect(browser.model.screen == .entries)
+        try browser.press("<enter><enter>", on: .entries)
         #expect(browser.text.contains("3 entries"))
-        browser.press(try Key.script("<esc><esc>"))
-        #expect(browser.model.screen == .stores)
+        try browser.press("<esc><esc>", on: .stores)
         let none = EngineSource(folder: folder.path + "/missing")
         #expect(try none.stores().stores.isEmpty)
     }
@@ -414,7 +409,7 @@ struct EngineSourceTests {
         store.close()
         var browser = try browser(store: path, keys: "<enter>")
         try removeFolderInUse(path)
-        browser.press([Key(.down)])
+        try browser.press("<down>")
         browser.refresh()
         browser.expect(shows: "was removed or moved", "UNREACHABLE")
         let (again, _) = try fill(path, count: 2)
@@ -474,7 +469,7 @@ struct EngineSourceTests {
         var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == nil)
         browser.expect(shows: "can't be read", "checksum", hides: "gone")
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         #expect(browser.model.screen == .entries && browser.text.contains("checksum"))
         try browser.press("/city", shows: "3 of 4 entries, 1 unreadable")
         try browser.press("<escape>*", shows: "1 entry that can't be read is left out", "3 marked")
@@ -502,7 +497,7 @@ struct EngineSourceTests {
         try browser.press("hQcount<enter>", shows: "1 row  \(words)")
         var speaker = AccessibilityOutput()
         #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
-        browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))
+        try browser.press("w<ctrl+u>\(folder.path)/count.ndjson<enter>")
         let said = speaker.lines(browser.model, browser.frame)
         #expect(said.contains("1 row written to \(folder.path)/count.ndjson; \(words)."), "\(said)")
         // It fits only into the status line.
@@ -535,8 +530,7 @@ struct EngineSourceTests {
         #expect(browser.model.cursorKey == "damaged")
         // The text is wrapped, so single words are checked.
         #expect(browser.text.contains("checksum"))
-        browser.press([Key(.enter)])
-        #expect(browser.model.screen == .value)
+        try browser.press("<enter>", on: .value)
         #expect(browser.text.contains("checksum"))
         try browser.press("<esc><down><enter>", shows: "number: 49")
     }

@@ -21,7 +21,7 @@ struct EventLogTests {
         for number in 0..<3_000 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
         source.with { $0.overwritten["City"] = 1_211 }
         clock.advance(60, refreshing: &browser)
-        browser.press(try Key.script(away == "<space>" ? "<space>" : away.isEmpty ? "" : "<esc>E"))
+        try browser.press(away == "<space>" ? "<space>" : away.isEmpty ? "" : "<esc>E")
         browser.refresh()
         #expect(browser.text.contains("1,200 missed"), "\(browser.text)")
     }

@@ -16,8 +16,7 @@ struct EventTests {
     /// Regression: the process number followed the name and was cut off.
     @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>t"])
     func processNumberIsNotCut(size: (columns: Int, rows: Int), keys: String) throws {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             for index in state.processes.indices {
                 state.processes[index].pid += 4_000_000
                 state.processes[index].name = "a service with a name of many words"
@@ -39,11 +38,11 @@ struct EventTests {
     func kindIsChosen(size: (columns: Int, rows: Int)) throws {
         var browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: "jEt")
         #expect(browser.boxLines.contains { $0.hasPrefix("recorded ") && $0.last?.isNumber == true })
-        browser.press(try Key.script("evict<enter>"))
+        try browser.press("evict<enter>")
         let shown = browser.lines.dropFirst(2).filter { $0.contains("evicted") }
         #expect(!shown.isEmpty && !browser.lines.dropFirst(2).contains { $0.contains("recorded") })
-        browser.press(try Key.script("t<ctrl+u>all<enter>"))
-        browser.press([.character("K")])
+        try browser.press("t<ctrl+u>all<enter>")
+        try browser.press("K")
         #expect(!browser.lines.dropFirst(2).contains { $0.contains("evicted") }, "\(browser.text)")
     }
 
@@ -51,12 +50,12 @@ struct EventTests {
     func eventsAreWrittenAndCopied() throws {
         let folder = EngineSourceTests.Folder()
         var browser = try Fixture.browser(source, columns: 100, keys: "E/evict<enter>")
-        browser.press(try Key.script("w<ctrl+u>\(folder.path)/events.ndjson<enter>"))
+        try browser.press("w<ctrl+u>\(folder.path)/events.ndjson<enter>")
         let written = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/events.ndjson"))
         let event = try #require(try JSONSerialization.jsonObject(with: written) as? [String: Any])
         #expect(event["event"] as? String == "eviction" && event["archive"] as? String == "City")
         #expect(event["size"] as? Int == 188 && event["time"] as? Double != nil)
-        browser.press(try Key.script("yk"))
+        try browser.press("yk")
         #expect(browser.sent.count == 1, "\(browser.text)")
     }
 
@@ -101,7 +100,7 @@ struct EventTests {
         #expect(filled > 20, "\(text)")
         try browser.press("sssss", shows: "1m of City")
         // Paused, the screen stays, but samples are recorded.
-        browser.press([.character(" ")])
+        try browser.press(" ")
         let before = browser.lines.dropFirst()
         source.with { $0.summaries["City"]?.expirations += 500 }
         clock.advance(2, refreshing: &browser)
@@ -120,7 +119,7 @@ struct EventTests {
         seconds(3, hits: 90, misses: 10)
         #expect(browser.sent.isEmpty)
         // It rings while another screen is shown.
-        browser.press([Key(.escape), Key(.enter)])
+        try browser.press("<esc><enter>")
         seconds(8, hits: 50, misses: 50)
         #expect(browser.sent == [[7]], "the bell did not ring once")
         #expect(browser.text.contains("ALARM: City hit ratio"), "\(browser.text)")
@@ -137,7 +136,7 @@ struct EventTests {
     /// A ringing alarm is highlighted in the bar, the status line and its graph.
     @Test func ringingAlarmIsHighlighted() throws {
         var browser = try graphs(source, clock, seconds: 6)
-        browser.press(try Key.script("A<lt> 80%<enter>"))
+        try browser.press("A<lt> 80%<enter>")
         let look = Fixture.unicode
         /// The styles of a text in its row.
         func styles(_ text: String) -> Set<Style> {
@@ -225,7 +224,7 @@ struct EventTests {
         source.record("Oslo", [0xa0], archive: "City", at: clock.now)
         source.pass(30, hits: 0, misses: 50, clock, &browser)
         #expect(browser.text.contains("of 17"), "\(browser.text)")
-        browser.press(try Key.script("TjA> 1<enter>"))
+        try browser.press("TjA> 1<enter>")
         source.pass(4, hits: 0, misses: 50, clock, &browser)
         browser.expect(shows: "operations 50/s", "ALARM")
     }
@@ -233,13 +232,11 @@ struct EventTests {
     @Test func eventOpensHistoryAndEntry() throws {
         var browser = try Fixture.browser(source, keys: "jE/京都<enter>b")
         browser.expect(shows: "Key history of 東京都", "promoted")
-        browser.press(try Key.script("<enter>v"))
+        try browser.press("<enter>v")
         #expect(browser.model.screen == .value && browser.model.cursorKey == "東京都")
-        browser.press([Key(.escape)])
-        #expect(browser.model.screen == .monitor)
+        try browser.press("<esc>", on: .monitor)
         // A removed entry is reported, and the events stay.
-        browser.press(try Key.script("<esc>/Lima<enter>v"))
-        #expect(browser.model.screen == .monitor)
+        try browser.press("<esc>/Lima<enter>v", on: .monitor)
         #expect(browser.text.contains("Evicted or removed since: Lima"), "\(browser.text)")
     }
 
@@ -284,7 +281,7 @@ struct EventTests {
         var browser = try Fixture.browser(source, keys: "j<enter>" + keys)
         #expect(browser.boxWords.contains(EventKind.rejection.label), "\(browser.text)")
         #expect(!browser.boxWords.contains(EventKind.record.label))
-        browser.press([Key(.home)])
+        try browser.press("<home>")
         #expect(browser.boxWords.contains(EventKind.record.label))
     }
 
@@ -311,7 +308,7 @@ struct EventTests {
         }
         var browser = try Fixture.browser(source, columns: 120, keys: "jE/Lima<enter>")
         source.with { $0.overwritten["City"] = 3 }
-        browser.press(try Key.script("b"))
+        try browser.press("b")
         let text = browser.text
         let start = Figures.date(Fixture.start)
         #expect(text.components(separatedBy: "recorded by api").count == 3, "\(text)")
@@ -331,7 +328,7 @@ struct EventTests {
         var browser = try Fixture.browser(source, columns: 120, keys: "jE")
         for second in 2..<6 { happen("Quito", Double(second)) }
         source.with { $0.overwritten["City"] = 4 }
-        browser.press(try Key.script("gb"))
+        try browser.press("gb")
         let text = browser.text
         let times = [0.0, 1, 4].map { Figures.date(Fixture.start.adding(seconds: $0)) }
         let wanted = [
@@ -413,11 +410,9 @@ struct EventTests {
         try browser.press("/ta<enter>", shows: "1 of 13 events", "Jakarta")
         try browser.press("<esc>K", shows: "recorded  4 of 13 events")
         try browser.press("a", shows: "recorded  1 of 2 events  of Blob")
-        browser.press([Key(.escape)])
-        #expect(browser.model.screen == .monitor)
+        try browser.press("<esc>", on: .monitor)
         #expect(browser.text.contains("  2 events  of Blob"))
-        browser.press([Key(.escape)])
-        #expect(browser.model.screen == .archives)
+        try browser.press("<esc>", on: .archives)
     }
 
     @Test func cursorFollowsItsEvent() throws {
@@ -426,12 +421,12 @@ struct EventTests {
         source.happen(.record, "Oslo", archive: "City", at: clock.now)
         browser.refresh()
         #expect(browser.model.cursorRow == 13)
-        browser.press(try Key.script("kk"))
+        try browser.press("kk")
         for number in 0..<40 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
         browser.refresh()
         #expect(browser.model.cursorRow == 11)
         try browser.press("<enter>", shows: "in Blob")
-        browser.press(try Key.script("<esc>G"))
+        try browser.press("<esc>G")
         source.happen(.record, "last", archive: "City", at: clock.now)
         browser.refresh()
         #expect(browser.model.cursorRow == 54)
@@ -449,14 +444,12 @@ struct EventTests {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
         browser.expect(shows: "2 processes, 1 archive open", "4121 vellum demo", "92.4%", "1.8 of 2 kB", "1h")
         try browser.press("<esc><enter>P", shows: "No process has it open for writing.")
-        browser.press([Key(.escape)])
-        #expect(browser.model.screen == .entries)
+        try browser.press("<esc>", on: .entries)
     }
 
     @Test("a process with several archives counts once, and narrow screens name the archives")
     func processOfSeveralArchives() throws {
-        let source = Fixture.source()
-        source.with { $0.summaries["Blob"]?.processes = [$0.processes[0]] }
+        let source = Fixture.source { $0.summaries["Blob"]?.processes = [$0.processes[0]] }
         let browser = try Fixture.browser(source, columns: 60, keys: "P")
         #expect(browser.text.contains("2 processes, 2 archives open"), "\(browser.text)")
         #expect(browser.lines.contains { $0.contains("pid") && $0.contains("archive") }, "\(browser.text)")

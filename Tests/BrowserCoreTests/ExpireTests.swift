@@ -14,7 +14,7 @@ struct ExpireTests {
             "<ctrl+u>1h30m<enter>", shows: "Expire 2 entries in 1h30m?", "2 entries, 394 B, in City")
         #expect(browser.model.planned?.map(\.key) == ["Jakarta", "Bandung"], "in the order of the list")
         #expect(source.with { $0.writeCalls } == 0)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source["Jakarta"]?.entry.expires == Fixture.start.adding(seconds: 5400))
         browser.expect(shows: "Set 2 entries, 394 B to expire in 1h30m; u undoes it.", "writes 2")
     }
@@ -26,7 +26,7 @@ struct ExpireTests {
     func offersChoices(keys: String, title: String) throws {
         var browser = try Fixture.browser(source, keys: "j<enter>jjx" + keys)
         #expect(browser.text.contains(title))
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         #expect(browser.model.planned == nil)
         #expect(browser.text.contains("Nothing was changed."))
         #expect(source.with { $0.writeCalls } == 0, "the default is not Cancel")
@@ -67,7 +67,7 @@ struct ExpireTests {
     @Test func typingReplacesSuggestion() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx2h<enter>")
         #expect(browser.text.contains("Expire 1 entry in 2h?"))
-        browser.press(try Key.script("<esc>x<end>5<enter>"))
+        try browser.press("<esc>x<end>5<enter>")
         #expect(browser.text.contains("such as 90s"), "moving the cursor did not keep the suggestion")
     }
 
@@ -88,7 +88,7 @@ struct ExpireTests {
         #expect(browser.model.planned?.first?.key == Fixture.keys[5])
         // One is accessed while the plan is open.
         source.access(Fixture.keys[7], archive: "City", at: clock.now)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source[Fixture.keys[7]] != nil)
         #expect(source.with { $0.archives["City"]?.count } == 6)
         browser.expect(shows: "Expired 10 entries", "was accessed after the plan was made")
@@ -126,7 +126,7 @@ struct ExpireTests {
         for key in ["Malé", "Apia"] { source.access(key, archive: "City", at: clock.now) }
         source.record("東京都", Array("new".utf8), archive: "City", at: clock.now)
         for _ in 0..<5 { clock.advance(1, refreshing: &browser) }
-        browser.press(try Key.script("<down><enter>y"))
+        try browser.press("<down><enter>y")
         #expect(source["東京都"] != nil)
         #expect(browser.text.contains("\"東京都\" changed after it was read"))
     }
@@ -174,7 +174,7 @@ struct ExpireTests {
         source.with { $0.now = clock.now }
         browser.refresh()
         #expect(browser.text.contains("x 東京都"))
-        browser.press([.character("D")])
+        try browser.press("D")
         #expect(browser.model.planned?.map(\.key) == ["Jakarta", "Bandung"])
     }
 }

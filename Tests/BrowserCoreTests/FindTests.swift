@@ -19,8 +19,7 @@ struct FindTests {
     }
 
     private func source(_ bytes: [UInt8], encoding: ValueEncoding = .unknown) -> MockSource {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             state.archives["Blob"]?[0].bytes = bytes
             state.archives["Blob"]?[0].entry.valueBytes = bytes.count
             state.archives["Blob"]?[0].entry.encoding = encoding
@@ -40,11 +39,10 @@ struct FindTests {
         for text in seen { #expect(browser.text.contains(text), "\(browser.text)") }
         try browser.press("n", shows: "2 of 3  byte 9,000,000 of 12,000,000")
         try browser.press("n", shows: "3 of 3")
-        browser.press(try Key.script("n"))
+        try browser.press("n")
         #expect(browser.text.contains("1 of 3"), "the search did not wrap")
         try browser.press("N", shows: "3 of 3")
-        try browser.press("<esc>", hides: "of 3 ")
-        #expect(browser.model.screen == .value)
+        try browser.press("<esc>", hides: "of 3 ", on: .value)
     }
 
     @Test func findsBytes() throws {
@@ -55,7 +53,7 @@ struct FindTests {
         var browser = try Fixture.browser(source, keys: "<enter><enter>/0xcafe")
         browser.expect(shows: "as bytes: 1 of 1", "ca fe 01")
         try browser.press("<ctrl+u>ca fe 0", shows: "no match")
-        browser.press(try Key.script("<ctrl+u>cafe<enter>"))
+        try browser.press("<ctrl+u>cafe<enter>")
         #expect(browser.text.contains("1 of 2  byte 200,000 of 300,000"), "not found as bytes and as text")
         try browser.press("/0xabc", shows: "0x needs pairs of hex digits")
     }
@@ -125,7 +123,7 @@ struct FindTests {
         #expect(browser.text.contains("1 of 3"))
         try browser.press("t", shows: "\"jakarta\" 1 of 3")
         try browser.press("t", shows: "\"jakarta\" 1 of 3")
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         try browser.press("n", shows: "No search yet; / starts one.")
     }
 
@@ -139,13 +137,13 @@ struct FindTests {
         #expect(browser.text.contains("\n    a line of a long text with words in it"), "its indentation")
         try browser.press("<end>", shows: "the very end")
         let bottom = browser.frame
-        browser.press([Key(.pageUp), Key(.pageDown)])
+        try browser.press("<pgup><pgdn>")
         #expect(browser.frame == bottom)
         try browser.press("<up>", hides: "the very end")
         try browser.press("<home>", shows: "byte 0 of 12,000,013")
         // Scrolling down and up returns to the top.
         let top = browser.frame
-        browser.press(try Key.script("<pgdn><pgdn>jjjkkk<pgup><pgup>"))
+        try browser.press("<pgdn><pgdn>jjjkkk<pgup><pgup>")
         #expect(browser.frame == top)
     }
 
@@ -164,10 +162,10 @@ struct FindTests {
         browser.expect(shows: "$.long", "\nmany words many words")
         try browser.press("<end>", shows: "words the last")
         try browser.press("/the last<enter>", shows: "1 of 1")
-        browser.press(try Key.script("<esc>t"))
+        try browser.press("<esc>t")
         #expect(browser.text.contains("6d 61 6e 79"), "its bytes")
         try browser.press("<esc>", shows: "▾ 2 members")
-        browser.press(try Key.script("/the last<enter>"))
+        try browser.press("/the last<enter>")
         #expect(browser.text.contains("\"the last\" 1 of 1"), "text beyond the row was not found")
         try browser.press("<esc>k<enter>", shows: "The row shows the whole value.")
     }
@@ -182,13 +180,12 @@ struct FindTests {
         #expect(browser.text.contains("▸ items: 20,000 items\n  · last: \"the needle\"\n"))
         try browser.press("+G", shows: "· number: 19999 ")
         #expect(browser.lines[22].hasPrefix("$.last ") && browser.lines[22].hasSuffix("60,004 of 60,004"))
-        browser.press(try Key.script("g/item 19999<enter>"))
+        try browser.press("g/item 19999<enter>")
         #expect(browser.lines[22].hasPrefix("$.items[19999].name "), "\(browser.text)")
         #expect(browser.lines[22].contains("\"item 19999\" 1 of 1 "))
-        browser.press(try Key.script("/<ctrl+u>the needle<enter>"))
+        try browser.press("/<ctrl+u>the needle<enter>")
         #expect(browser.lines[22].hasPrefix("$.last ") && browser.lines[22].contains(" 1 of 1 "))
-        browser.press(try Key.script("/<ctrl+u>item 20000<enter>"))
-        #expect(browser.lines[22].contains("\"item 20000\" no match"))
+        try browser.press("/<ctrl+u>item 20000<enter>", row: 22, shows: "\"item 20000\" no match")
     }
 
     /// Regression: text after the cut of a tree was reported as absent.
@@ -212,8 +209,7 @@ struct FindTests {
                 "· text: \"first line\\n    second, indented\\n\\nthe last\"\n  · other: 1\n"))
         try browser.press("<enter>", shows: "\nfirst line\n    second, indented\n\nthe last\n")
         #expect(browser.lines[22].hasPrefix("$.text "))
-        browser.press(try Key.script("/indented<enter>"))
-        #expect(browser.lines[22].contains("\"indented\" 1 of 1  byte 23 of 41"))
+        try browser.press("/indented<enter>", row: 22, shows: "\"indented\" 1 of 1  byte 23 of 41")
     }
 
     /// A replaced value is never shown as a part of the former.

@@ -65,8 +65,7 @@ struct FrameTests {
 
     /// Regression: long figures were cut without an ellipsis: "expirati".
     @Test func cutFiguresHaveEllipsis() throws {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             state.summaries["City"]?.records = 3_150_000_000
             state.summaries["City"]?.deletes = 66_000_000_000
         }

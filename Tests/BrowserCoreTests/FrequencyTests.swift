@@ -10,8 +10,7 @@ import Testing
 struct FrequencyTests {
     /// Cities of which every third is in Japan, and two in no country.
     private let source: MockSource = {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             for number in Fixture.keys.indices {
                 let country = number % 3 == 0 ? "\"JP\"" : number < 3 ? "null" : "\"ID\""
                 let entry = state.archives["City"]?[number].entry.key ?? ""
@@ -40,22 +39,17 @@ struct FrequencyTests {
         #expect(words(browser, 4).prefix(2) == ["JP", "6"] && browser.lines[4].contains("37.5%"))
         #expect(browser.lines[5].contains("(no at.country)"))
         try browser.press("c", shows: "groups City --by at.country")
-        browser.press(try Key.script("<enter>j<enter>"))
-        #expect(browser.model.screen == .entries)
+        try browser.press("<enter>j<enter>", on: .entries)
         #expect(browser.lines[1].contains("6 of 16 entries") && browser.lines[1].contains("of at.country JP"))
         // Counts again within the group; Back returns the same way.
         try browser.press("c", shows: "query City 'find at.country = \"JP\"'")
-        browser.press(try Key.script("<enter>fn<enter>"))
+        try browser.press("<enter>fn<enter>")
         #expect(browser.lines[1].contains("2 groups by n") && browser.lines[1].contains("of at.country JP"))
         #expect(words(browser, 3).prefix(2) == ["0", "3"], "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.lines[1].contains("3 of 16 entries"), "\(browser.text)")
-        browser.press(try Key.script("hh"))
-        #expect(browser.lines[1].contains("6 of 16 entries"))
-        browser.press(try Key.script("h"))
-        #expect(browser.lines[1].contains("3 groups by at.country"), "\(browser.text)")
-        browser.press(try Key.script("h"))
-        #expect(browser.lines[1].contains(" 16 entries"))
+        try browser.press("<enter>", row: 1, shows: "3 of 16 entries")
+        try browser.press("hh", row: 1, shows: "6 of 16 entries")
+        try browser.press("h", row: 1, shows: "3 groups by at.country")
+        try browser.press("h", row: 1, shows: " 16 entries")
     }
 
     @Test("counting values asks first where reads count as accesses; counting metadata doesn't")
@@ -63,23 +57,19 @@ struct FrequencyTests {
         source.with { $0.countsAccesses = true }
         var browser = try browser(source, "fn<enter>")
         #expect(browser.text.contains("Read all values?"), "\(browser.text)")
-        browser.press(try Key.script("<esc>"))
+        try browser.press("<esc>")
         #expect(browser.model.screen == .entries && source.with { $0.valueCalls } == 0)
-        browser.press(try Key.script("ftier<enter>"))
+        try browser.press("ftier<enter>")
         #expect(browser.model.screen == .groups && source.with { $0.valueCalls } == 0, "\(browser.text)")
-        browser.press(try Key.script("<esc>fn<enter>y"))
-        #expect(browser.lines[1].contains("2 groups by n"), "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.lines[1].contains("8 of 16 entries"), "\(browser.text)")
+        try browser.press("<esc>fn<enter>y", row: 1, shows: "2 groups by n")
+        try browser.press("<enter>", row: 1, shows: "8 of 16 entries")
     }
 
     @Test func countsFilteredEntries() throws {
         var browser = try browser(source, "Wn = 1<enter>fcountry<enter>")
         #expect(browser.lines[1].contains("8 entries") && browser.lines[1].contains("where n = 1"))
         #expect(words(browser, 3).prefix(2) == ["ID", "4"], "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
-        #expect(browser.lines[1].contains("4 of 16 entries"))
-        #expect(browser.lines[1].contains("where n = 1"), "\(browser.lines[1])")
+        try browser.press("<enter>", row: 1, shows: "4 of 16 entries", "where n = 1")
     }
 
     @Test func offersSortedColumnFirst() throws {
@@ -112,7 +102,7 @@ struct FrequencyTests {
     @Test func deletesGroup() throws {
         var browser = try browser(source, "fcountry<enter>jD")
         #expect(browser.text.contains("Delete 6 entries of group at.country JP?"), "\(browser.text)")
-        browser.press(try Key.script("y"))
+        try browser.press("y")
         #expect(source.with { $0.archives["City"]?.count } == 10)
         #expect(browser.lines[1].contains("2 groups"))
     }
@@ -170,16 +160,16 @@ extension QueryScreenTests {
         browser.expect(shows: "group by address | count, sum @size as bytes | sort \"count\" desc", "3 rows")
         #expect(browser.lines[4].contains("66.7%"), "\(browser.lines[4])")
         try browser.press("j<enter>", shows: "Can't open: no condition can express this value.")
-        browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter>"))
+        try browser.press("i<ctrl+u>find number > 20<enter>faddress.city<enter>")
         #expect(browser.lines[3].split(separator: " ").prefix(3) == ["address.city", "count", "bytes"])
         #expect(browser.lines[4].split(separator: " ").prefix(2) == ["(absent)", "26"], "\(browser.text)")
-        browser.press(try Key.script("j<enter>"))
+        try browser.press("j<enter>")
         #expect(
             browser.lines[1].contains("find number > 20 | find address.city = \"Bogor\""),
             "\(browser.lines[1])")
         #expect(browser.text.contains("10 rows"))
         // Rows without the property.
-        browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
+        try browser.press("i<ctrl+u>find number > 20<enter>faddress.city<enter><enter>")
         #expect(browser.lines[1].contains("address.city is null"), "\(browser.lines[1])")
         #expect(browser.text.contains("26 rows"))
     }
@@ -193,16 +183,15 @@ extension QueryScreenTests {
         #expect(rows().contains { $0.prefix(2) == ["(absent)", "6"] }, "\(browser.text)")
         #expect(rows().contains { $0.prefix(2) == ["Bogor", "4"] }, "\(browser.text)")
         try browser.press("j<enter>", shows: "4 rows")
-        browser.press(try Key.script("D"))
+        try browser.press("D")
         #expect(browser.model.planned?.count == 1, "\(browser.text)")
-        browser.press(try Key.script("n<esc>"))
+        try browser.press("n<esc>")
         #expect(rows().contains { $0.prefix(2) == ["Bogor", "4"] }, "\(browser.text)")
         try browser.press("<esc>", shows: "filter \"place 3\": 10", "1 marked", "find number > 20 | select")
         // Filter, marks, and the result itself.
-        browser.press(try Key.script("<esc><esc>"))
+        try browser.press("<esc><esc>")
         #expect(browser.model.screen == .query && browser.text.contains("39 rows"))
-        browser.press(try Key.script("<esc>"))
-        #expect(browser.model.screen == .archives)
+        try browser.press("<esc>", on: .archives)
     }
 
     @Test("enter on a group lists its rows, and esc returns to the groups")
@@ -214,7 +203,7 @@ extension QueryScreenTests {
         try browser.press("<enter>", shows: "\(many) rows")
         #expect(browser.model.cursorKey != nil)
         try browser.press("<esc>", shows: "| count as many")
-        browser.press(try Key.script("i<ctrl+u>find number > 20 | count<enter><enter>"))
+        try browser.press("i<ctrl+u>find number > 20 | count<enter><enter>")
         #expect(browser.model.said?.hasPrefix("No value to open") == true)
     }
 
@@ -235,7 +224,7 @@ extension QueryScreenTests {
         let path = folder.path + "/keys.csv"
         var browser = try browser("Qfind key is not null | sort @key<enter>", columns: 120)
         #expect(browser.lines[3].split(separator: " ") == ["key", "key", "2"], "\(browser.lines[3])")
-        browser.press(try Key.script("w<ctrl+u>\(path)<enter>"))
+        try browser.press("w<ctrl+u>\(path)<enter>")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "key,key 2\nk0,same\nk1,same\nk2,same\n")
         try browser.press("fkey 2<enter>", shows: "group by key | count")
         #expect(browser.lines[4].split(separator: " ").prefix(2) == ["same", "3"], "\(browser.lines[4])")
@@ -251,7 +240,7 @@ extension QueryScreenTests {
         #expect(browser.lines[3].split(separator: " ").count == 41, "\(browser.lines[3])")
         #expect(!browser.text.contains("more propert"))
         try archive.put(wide(70).encoded, forKey: "k", encoding: .cbor)
-        browser.press(try Key.script("R"))
+        try browser.press("R")
         #expect(browser.text.contains("1 row, 6 more properties to select"), "\(browser.lines[1])")
     }
 }

@@ -91,12 +91,11 @@ struct GraphTests {
         #expect(operations() == "595", "\(browser.text)")
         for _ in 0..<30 { source.pass(1, hits: 0, misses: 10, clock, &browser) }
         #expect(browser.lines[1].contains("02:40:40 to 02:40:50") && operations() == "595")
-        browser.press([Key(.right)])
+        try browser.press("<right>")
         #expect(operations() == "100")
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         #expect(browser.model.screen == .monitor && !browser.lines[1].contains(" to "))
-        browser.press(try Key.script("<lt>h"))
-        #expect(browser.model.screen == .archives)
+        try browser.press("<lt>h", on: .archives)
     }
 
     @Test("each graph has its maximum and time marks at fixed moments")
@@ -124,12 +123,12 @@ struct GraphTests {
     func archivesAreSorted() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "jj")
         #expect(names(browser) == ["Blob", "City", "Trace"])
-        browser.press([.character("s")])
+        try browser.press("s")
         #expect(names(browser) == ["City", "Blob", "Trace"] && browser.text.contains("entries ▼"))
-        browser.press([.character("r")])
+        try browser.press("r")
         #expect(names(browser) == ["Trace", "Blob", "City"] && browser.text.contains("entries ▲"))
         #expect(try row("Trace", browser).isEmpty == false && browser.model.cursorRow == 0)
-        browser.press(try Key.script("sssssss"))
+        try browser.press("sssssss")
         #expect(names(browser) == ["Blob", "City", "Trace"] && browser.model.cursorRow == 2)
     }
 
@@ -150,11 +149,11 @@ struct GraphTests {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "/it<enter>")
         #expect(names(browser).first == "City" && !browser.text.contains("Blob "))
         #expect(browser.lines[1].contains("1 of 3 archives  filter \"it\""), "\(browser.text)")
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         #expect(browser.model.screen == .entries && browser.text.contains("Jakarta"))
-        browser.press([Key(.escape), Key(.escape)])
+        try browser.press("<esc><esc>")
         #expect(browser.model.screen == .archives && names(browser) == ["Blob", "City", "Trace"])
-        browser.press(try Key.script("/zz<enter><enter>"))
+        try browser.press("/zz<enter><enter>")
         #expect(
             browser.model.screen == .archives
                 && browser.text.contains("No archive name contains \"zz\"; esc clears the filter.")
@@ -170,7 +169,7 @@ struct GraphTests {
     @Test("an archive with an alarm that is too small shows both")
     func alarmAndTooSmall() throws {
         var browser = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
-        browser.press([.character("h")])
+        try browser.press("h")
         recordEvictedKeys()
         for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
         #expect(try row("City", browser).contains(" ! cache "), "\(browser.text)")
@@ -181,7 +180,7 @@ struct GraphTests {
     func alarmNamesItsArchive() throws {
         var browser = try failing("jTA<lt> 80%<enter>", seconds: 5)
         #expect(browser.lines[0].contains(" ALARM City "))
-        browser.press([.character("h")])
+        try browser.press("h")
         source.pass(1, hits: 0, misses: 100, clock, &browser)
         #expect(try row("City", browser).contains(" ! cache "), "\(browser.text)")
         #expect(try !row("Blob", browser).contains("!"))
@@ -297,7 +296,7 @@ struct GraphTests {
         clock.advance(1, refreshing: &browser)
         browser.refresh()
         #expect(browser.lines[rows - 2].hasPrefix("! too small"), "\(browser.text)")
-        browser.press([.character("k")])
+        try browser.press("k")
         #expect(!browser.lines[rows - 2].contains("too small"), "\(browser.text)")
     }
 

@@ -34,7 +34,7 @@ struct GroupTests {
     func groupsAreWritten() throws {
         let folder = EngineSourceTests.Folder()
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>z")
-        browser.press(try Key.script("w<ctrl+u>\(folder.path)/groups.csv<enter>"))
+        try browser.press("w<ctrl+u>\(folder.path)/groups.csv<enter>")
         let lines = try String(contentsOfFile: folder.path + "/groups.csv", encoding: .utf8)
             .split(separator: "\n")
         #expect(lines.first == "group,entries,bytes,hits,accessed" && lines.count > 1, "\(browser.text)")
@@ -74,12 +74,12 @@ struct GroupTests {
     func filtersGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz/US")
         #expect(line(browser, "user:") != nil && line(browser, "img:") == nil, "\(browser.text)")
-        browser.press(try Key.script("<enter>r"))
+        try browser.press("<enter>r")
         #expect(browser.text.contains("1 of 3 prefixes") && browser.model.cursorRow == 0, "\(browser.text)")
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(line(browser, "user:22:") != nil, "the next level is filtered")
         try browser.press("h/zz<enter>", shows: "0 of 3 prefixes")
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         #expect(line(browser, "img:") != nil && browser.model.screen == .groups)
     }
 
@@ -88,10 +88,9 @@ struct GroupTests {
         #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.text)")
         #expect(line(browser, "user:22:")?.contains(" 1 ") == true)
         #expect(browser.text.contains("user:… (rest)"))
-        browser.press(try Key.script("h"))
+        try browser.press("h")
         #expect(line(browser, "img:") != nil)
-        browser.press(try Key.script("h"))
-        #expect(browser.model.screen == .archives)
+        try browser.press("h", on: .archives)
     }
 
     @Test("drops other columns before it cuts names of groups")
@@ -108,9 +107,8 @@ struct GroupTests {
         #expect(text.contains("user:22:name") && !text.contains("img:/a"))
         // A filter applies within the group.
         try browser.press("/name<enter>", shows: "2 of 9 entries")
-        browser.press(try Key.script("<esc>h"))
-        #expect(browser.model.screen == .groups)
-        browser.press(try Key.script("h"))
+        try browser.press("<esc>h", on: .groups)
+        try browser.press("h")
         #expect(browser.model.screen == .entries && browser.text.contains("9 entries"))
     }
 
@@ -134,19 +132,17 @@ struct GroupTests {
 
     @Test("shows the groups within a single group, and goes back past it")
     func skipsSingleGroup() throws {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             state.archives["City"] = ["a", "b"].flatMap { name in
                 (0..<3).map { Fixture.record("app:v1:\(name):\($0)", number: $0, bytes: [0x31]) }
             }
         }
         var browser = try Fixture.browser(source, columns: 100, keys: "jz")
         #expect(line(browser, "app:v1:a:") != nil && line(browser, "app:v1:b:") != nil)
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(browser.model.screen == .entries && browser.text.contains("app:v1:a:2"))
-        browser.press(try Key.script("hh"))
-        #expect(browser.model.screen == .archives)
-        browser.press(try Key.script("ztzz<enter>"))
+        try browser.press("hh", on: .archives)
+        try browser.press("ztzz<enter>")
         #expect(browser.text.contains("No grouping matches."), "a choice without a match stays open")
         try browser.press("<ctrl+u>owner<enter>", shows: " by owner")
     }
@@ -155,10 +151,8 @@ struct GroupTests {
         let clock = TestClock()
         var browser = try Fixture.browser(Self.source(), columns: 100, clock: clock, keys: "j<enter><space>")
         clock.advance(5)
-        browser.press(try Key.script("z"))
-        #expect(browser.lines[0].contains("updated 0s ago"), "\(browser.lines[0])")
-        browser.press(try Key.script("h"))
-        #expect(browser.lines[0].contains("PAUSED 5s"), "\(browser.lines[0])")
+        try browser.press("z", row: 0, shows: "updated 0s ago")
+        try browser.press("h", row: 0, shows: "PAUSED 5s")
     }
 
     @Test("marks shares below the smallest shown") func smallShares() {
@@ -172,8 +166,7 @@ struct GroupTests {
         #expect(browser.text.contains("Expire 5 entries of group user: "), "\(browser.text)")
         try browser.press("<enter>", shows: "Expire 5 entries of group user: in 5m?")
         try browser.press("nD", shows: "Delete 5 entries of group user:?")
-        browser.press(try Key.script("y"))
-        #expect(browser.model.said == "Deleted 5 entries, 50 B (group user:); u undoes it.")
+        try browser.press("y", says: "Deleted 5 entries, 50 B (group user:); u undoes it.")
         #expect(source.with { $0.archives["City"]?.count } == 4)
         #expect(line(browser, "user:") == nil, "\(browser.text)")
     }
@@ -184,13 +177,13 @@ struct GroupTests {
         // The entries of user:1:, listed from the second level.
         var browser = try Fixture.browser(source, columns: 100, keys: "jzj<enter>/user:1<enter>v")
         #expect(browser.model.cursorKey == "user:1:name")
-        browser.press(try Key.script("MDy"))
+        try browser.press("MDy")
         #expect(source.with { $0.archives["City"]?.count } == 7)
-        browser.press(try Key.script("h<esc>"))
+        try browser.press("h<esc>")
         #expect(line(browser, "user:1:") == nil && line(browser, "user:22:") != nil, "\(browser.text)")
-        browser.press(try Key.script("h"))
+        try browser.press("h")
         #expect(line(browser, "user:")?.contains(" 3 ") == true, "\(browser.text)")
-        browser.press(try Key.script("uy"))
+        try browser.press("uy")
         #expect(line(browser, "user:")?.contains(" 5 ") == true, "\(browser.text)")
     }
 
@@ -198,7 +191,7 @@ struct GroupTests {
     func cursorStaysAfterDelete() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzjDy")
         #expect(browser.model.cursorRow == 1 && line(browser, "(other keys)") != nil, "\(browser.text)")
-        browser.press(try Key.script("Dy"))
+        try browser.press("Dy")
         #expect(browser.model.screen == .groups && line(browser, "img:") != nil, "\(browser.text)")
         try browser.press("Dy", shows: "No entries to group.")
     }
@@ -206,13 +199,13 @@ struct GroupTests {
     @Test func sortsGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzs")
         // By hits, then by idle time, then by name.
-        browser.press(try Key.script("ss"))
+        try browser.press("ss")
         let text = browser.text
         let places = try ["(other keys)", "img:", "user:"].map {
             try #require(text.range(of: $0)?.lowerBound)
         }
         #expect(places == places.sorted(), "\(text)")
-        browser.press(try Key.script("r"))
+        try browser.press("r")
         let turned = browser.text
         let user = try #require(turned.range(of: "user:")?.lowerBound)
         #expect(user < (try #require(turned.range(of: "img:")?.lowerBound)))

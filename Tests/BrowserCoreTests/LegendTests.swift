@@ -68,12 +68,12 @@ struct LegendTests {
     func showsSignsOfLook(look: Look, marked: String, dying: String) throws {
         var browser = try Fixture.browser(Fixture.source(), rows: 30, look: look, keys: "j<enter>mG")
         #expect(browser.lines.contains { $0.hasPrefix("\(dying) ") }, "\(browser.text)")
-        browser.press(try Key.script("g"))
+        try browser.press("g")
         #expect(browser.lines.contains { $0.hasPrefix("\(marked) Jakarta") })
         for (typed, sign) in [("next delete", marked), ("evicted", dying)] {
-            browser.press(try Key.script("?\(typed)"))
+            try browser.press("?\(typed)")
             #expect(browser.lines.contains { $0.contains(" \(sign)             ") }, "\(sign)")
-            browser.press([Key(.escape)])
+            try browser.press("<esc>")
         }
     }
 
@@ -85,7 +85,7 @@ struct LegendTests {
             browser.boxWords.contains(
                 "accesses: The browser's own accesses, as counted by the store; browsing makes none."))
         let before = browser.frame
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         #expect(browser.frame == before)
     }
 }

@@ -33,7 +33,7 @@ struct LogContentTests {
         #expect(browser.text.contains("three"))
         try browser.press("k", shows: "END")
         #expect(browser.model.cursorRow == 1)
-        browser.press([.control("w")])
+        try browser.press("<ctrl+w>")
         #expect(!browser.lines.contains { $0.contains(" two") })
         #expect(!browser.text.contains("END"))
     }
@@ -57,7 +57,7 @@ struct LogContentTests {
             browser.press([.character(key)])
             #expect(shows("\(browser.model.cursorRow)-start", browser), "\(browser.text)")
         }
-        browser.press([Key(.pageDown)])
+        try browser.press("<pgdn>")
         #expect(browser.model.cursorRow > 0)
         #expect(shows("\(browser.model.cursorRow)-start", browser), "\(browser.text)")
         try browser.press("G", shows: "three")
@@ -91,11 +91,11 @@ struct LogContentTests {
         Fixture.addMessages(source)
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>kkkkk")
         let start = browser.model.cursorRow
-        browser.press(try Key.script("fwarning<ctrl+u>panic"))
+        try browser.press("fwarning<ctrl+u>panic")
         #expect(browser.model.cursorRow == start - (start - 3) % 6)
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         #expect(browser.model.cursorRow == start)
-        browser.press(try Key.script("gfwarning<enter>"))
+        try browser.press("gfwarning<enter>")
         #expect(browser.model.cursorRow > 50 && browser.text.contains("wrapped"), "\(browser.text)")
         try browser.press("n", hides: "wrapped")
     }
@@ -127,7 +127,7 @@ struct LogContentTests {
         }
 
         mutating func write(_ name: String) throws -> String {
-            browser.press(try Key.script("w<ctrl+u>\(folder.path)/\(name)<enter>"))
+            try browser.press("w<ctrl+u>\(folder.path)/\(name)<enter>")
             return String(
                 decoding: try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name)), as: UTF8.self)
         }
@@ -172,9 +172,9 @@ struct LogContentTests {
     func filterStays() throws {
         var browser = try Log(keys: "gjjjjjjjjjj/warn").browser
         #expect(browser.model.cursorRow == 2, "\(browser.text)")
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         #expect(browser.model.cursorRow == 10, "\(browser.text)")
-        browser.press(try Key.script("/nothing<enter><esc>"))
+        try browser.press("/nothing<enter><esc>")
         #expect(browser.model.cursorRow == 10, "\(browser.text)")
     }
 
@@ -237,7 +237,7 @@ struct MarkedRowsTests {
     func marksAreWritten(keys: String, size: (columns: Int, rows: Int)) throws {
         var (browser, folder) = try browser(keys + "gM", columns: size.columns, rows: size.rows)
         // One is unmarked.
-        browser.press(try Key.script("gmw<ctrl+u>\(folder.path)/out.ndjson<enter>"))
+        try browser.press("gmw<ctrl+u>\(folder.path)/out.ndjson<enter>")
         let text = try String(contentsOfFile: folder.path + "/out.ndjson", encoding: .utf8)
         #expect(
             text.split(separator: "\n").count == 8 && text.contains("{\"key\":\"key 4\",\"value\":{\"n\":4}}")

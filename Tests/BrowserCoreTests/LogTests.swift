@@ -23,7 +23,7 @@ struct LogTests {
         #expect(browser.model.cursorRow == 60)
         #expect(browser.text.contains("another one"))
         #expect(browser.text.contains("61 of 61") && browser.lines[0].hasSuffix("following"))
-        browser.press([.character("k")])
+        try browser.press("k")
         #expect(browser.lines[1].hasSuffix("1 newer below") && browser.lines[0].hasSuffix("live"))
     }
 
@@ -54,7 +54,7 @@ struct LogTests {
         #expect(browser.text.contains("100,000 messages"))
         let calls = source.with { $0.messageCalls }
         #expect(calls == 1)
-        browser.press(try Key.script("g<pgdn><pgdn>G"))
+        try browser.press("g<pgdn><pgdn>G")
         #expect(source.with { $0.messageCalls } <= calls + 4)
         try browser.press("g", shows: "0 GET /cities")
         #expect(browser.model.cursorRow == 0)
@@ -79,12 +79,11 @@ struct LogTests {
         source.append("back to Jakarta", archive: "Trace", at: clock.now)
         browser.refresh()
         browser.expect(shows: "21 of 62 messages", "back to Jakarta", hides: "nothing of that kind")
-        browser.press(try Key.script("/<ctrl+u>!warning|jakarta<enter>"))
+        try browser.press("/<ctrl+u>!warning|jakarta<enter>")
         #expect(browser.text.contains("41 of 62 messages"), "not all others")
         try browser.press(
             "/<ctrl+u>nowhere<enter>", shows: "No message matches \"nowhere\"; esc clears the filter.")
-        try browser.press("<esc>", shows: "62 messages")
-        #expect(browser.model.screen == .messages)
+        try browser.press("<esc>", shows: "62 messages", on: .messages)
     }
 
     @Test func reportsPatternErrors() throws {
@@ -100,7 +99,7 @@ struct LogTests {
         #expect(browser.text.contains("\"panic\": 10 of 10"), "\(browser.text)")
         try browser.press("n", shows: "\"panic\": 9 of 10")
         try browser.press("N", shows: "\"panic\": 10 of 10")
-        browser.press(try Key.script("N"))
+        try browser.press("N")
         #expect(browser.text.contains("\"panic\": 1 of 10"), "not from the other end")
         try browser.press("n", shows: "\"panic\": 10 of 10")
     }
@@ -108,7 +107,7 @@ struct LogTests {
     @Test func findsMessages() throws {
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
         #expect(browser.text.contains("find \"^1.*panic\": 1 of 1"))
-        browser.press(try Key.script("f<ctrl+u>panic<enter>"))
+        try browser.press("f<ctrl+u>panic<enter>")
         #expect(browser.text.contains("\"panic\": 3 of 10"), "not from the cursor")
         try browser.press("n", shows: "2 of 10")
         try browser.press("NN", shows: "4 of 10")
@@ -119,7 +118,7 @@ struct LogTests {
     @Test func findsOtherMessages() throws {
         var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>gf!panic<enter>")
         #expect(browser.text.contains("find \"!panic\": 1 of 50"), "\(browser.text)")
-        browser.press(try Key.script("NNN"))
+        try browser.press("NNN")
         // The fourth message is a panic.
         #expect(browser.text.contains("\"!panic\": 4 of 50"))
         #expect(browser.model.cursorRow == 4)
@@ -142,19 +141,19 @@ struct LogTests {
     func allAreDeletedByName() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>D")
         #expect(!browser.model.isPlanOpen && browser.model.said?.contains("ctrl+x") == true)
-        browser.press([.control("x")])
+        try browser.press("<ctrl+x>")
         #expect(
             browser.boxWords.contains(
                 "of Trace, and any that arrive before you confirm. This can't be undone."))
         // None of these confirms: buttons, another or incomplete name, and a pasted line end.
         for keys in ["y", "<enter>", "<ctrl+u>City<enter>", "<ctrl+u>Trac<enter>", "<tab><enter>"] {
-            browser.press(try Key.script(keys))
+            try browser.press(keys)
             #expect(browser.model.isPlanOpen, "\(keys)")
         }
-        browser.press(try Key.script("<esc>Trace<enter>"))
+        try browser.press("<esc>Trace<enter>")
         #expect(source.with { $0.writeCalls } == 0 && !browser.model.isPlanOpen)
         clock.advance(2)
-        browser.press(try Key.script("<esc><ctrl+x>Trace<enter>"))
+        try browser.press("<esc><ctrl+x>Trace<enter>")
         #expect(source.with { $0.messages["Trace"]?.isEmpty } == true)
         browser.expect(shows: "No messages yet.", hides: "undoes")
     }
@@ -180,13 +179,13 @@ struct LogTests {
         browser.refresh()
         browser.expect(shows: "26 of 2,502 messages", "2501 error again")
         try browser.press("/<ctrl+u>!info|^2501<enter>", shows: "25 of 2,502 messages")
-        browser.press(try Key.script("<esc>gf^[12].*07 error<enter>"))
+        try browser.press("<esc>gf^[12].*07 error<enter>")
         // 107 and 207, 1007 to 1907, 2007 to 2407.
         #expect(browser.text.contains("\"^[12].*07 error\": 17 of 17"), "\(browser.text)")
         #expect(browser.model.cursorRow == 2_407)
-        browser.press(try Key.script("N"))
+        try browser.press("N")
         #expect(browser.text.contains("1 of 17") && browser.model.cursorRow == 107)
-        browser.press(try Key.script("gf<ctrl+u>!info<enter>"))
+        try browser.press("gf<ctrl+u>!info<enter>")
         #expect(browser.text.contains("\"!info\": 26 of 26") && browser.model.cursorRow == 2_501)
     }
 }

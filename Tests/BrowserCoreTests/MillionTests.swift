@@ -119,7 +119,7 @@ struct MillionTests {
         for key in try Key.script("jjj<pgdn><pgdn>Ggkkj") { browser.press([key]) }
         #expect(source.calls.withLock { $0.entries } <= 6 * 3 * 40)
         #expect(source.calls.withLock { $0.keys } == 0)
-        browser.press([Key(.end)])
+        try browser.press("<end>")
         #expect(browser.model.cursorRow == 999_999)
         #expect(browser.model.cursorKey == "user:999999")
         source.reset()
@@ -148,13 +148,13 @@ struct MillionTests {
         let source = Source(count: 200_000)
         var browser = browser(source)
         source.reset()
-        browser.press(try Key.script("/1"))
+        try browser.press("/1")
         #expect(source.calls.withLock { $0.keys } == 200_000)
         let matching = (0..<200_000).count { String($0).contains("1") }
         source.reset()
-        browser.press(try Key.script("9"))
+        try browser.press("9")
         #expect(source.calls.withLock { $0.keys } == matching, "not only the former matches were read")
-        browser.press(try Key.script("99"))
+        try browser.press("99")
         let expected = (0..<200_000).filter { String($0).contains("1999") }.count
         #expect(browser.text.contains("\(expected) of 200,000 entries"))
     }
@@ -166,11 +166,11 @@ struct MillionTests {
         for _ in 0..<90 { browser.press([Key(.pageDown)]) }
         let key = try #require(browser.model.cursorKey)
         #expect((1_000..<5_000).contains(browser.model.cursorRow))
-        browser.press([.character("2")])
+        try browser.press("2")
         #expect(browser.model.cursorKey == key)
         #expect(browser.model.cursorRow > 5_000)
         source.reset()
-        browser.press([.character("R")])
+        try browser.press("R")
         #expect(browser.model.cursorKey == key)
         #expect(source.calls.withLock { $0.keys } <= 5_000)
     }
@@ -178,12 +178,10 @@ struct MillionTests {
     @Test func sortsAllEntries() throws {
         let source = Source(count: 100_000)
         var browser = browser(source)
-        browser.press(try Key.script("2"))
+        try browser.press("2")
         #expect(browser.model.cursorKey == "user:999", "the most recent of equal sizes is not first")
-        browser.press(try Key.script("2g"))
-        #expect(browser.model.cursorKey == "user:0")
-        browser.press(try Key.script("1G"))
-        #expect(browser.model.cursorKey == "user:99999")
+        try browser.press("2g", cursor: "user:0")
+        try browser.press("1G", cursor: "user:99999")
     }
 
     /// The first rows appear before the list is complete, and the cursor keeps its key.

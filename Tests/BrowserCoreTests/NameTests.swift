@@ -13,8 +13,7 @@ struct NameTests {
     private func browser(
         archives names: [String], columns: Int, rows: Int, kind: ArchiveKind = .cache
     ) throws -> HeadlessBrowser {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             (state.archives, state.summaries) = ([:], [:])
             for name in names {
                 state.archives[name] = []
@@ -33,8 +32,7 @@ struct NameTests {
     }
 
     private func source(key: String, property: String = "age") -> MockSource {
-        let source = Fixture.source()
-        source.with {
+        let source = Fixture.source {
             $0.archives["City"] = [Fixture.record(key, number: 0, bytes: Array("{\"\(property)\":3}".utf8))]
         }
         return source
@@ -72,9 +70,9 @@ struct NameTests {
         #expect(lines.dropFirst().first { $0.contains("https:") }.map(isCut) == true, "\(browser.text)")
         #expect(isCut(lines[rows - 2]), "\(browser.text)")
         if let pane = browser.paneKey { #expect(isCut(pane)) }
-        browser.press([.character("D")])
+        try browser.press("D")
         #expect(browser.boxLines.contains(where: isCut), "\(browser.text)")
-        browser.press(try Key.script("<esc><enter>"))
+        try browser.press("<esc><enter>")
         #expect(isCut(browser.lines[0]), "\(browser.text)")
     }
 
@@ -104,7 +102,7 @@ struct NameTests {
         let header = try #require(browser.lines.first { $0.contains(" key ") && $0.contains(" size ") })
         let titles = header.split(separator: " ")
         #expect(Set(titles).count == titles.count && titles.contains("age") && titles.contains("@age"))
-        browser.press([.character("C")])
+        try browser.press("C")
         #expect(
             browser.boxLines.count { $0 == "[x] age" || $0.hasPrefix("[x] age ") } == 1, "\(browser.text)")
     }
@@ -135,7 +133,7 @@ struct NameTests {
         let query = "find name = \"a\"" + String(repeating: " or name = \"a\"", count: 12)
         var browser = try Fixture.browser(Fixture.source(), keys: "jQ" + query)
         #expect(browser.lines[1].hasPrefix("query …") && browser.lines[1].hasSuffix("\"a\""))
-        browser.press(try Key.script("<home>"))
+        try browser.press("<home>")
         #expect(browser.lines[1].hasPrefix("query find name") && browser.lines[1].hasSuffix("…"))
     }
 

@@ -103,7 +103,7 @@ struct ProgramTests {
         #expect(programs.last?.program == "pipe to jq .name")
         let given = String(decoding: try #require(programs.last).content, as: UTF8.self)
         #expect(given.contains("Bandung"))
-        browser.press(try Key.script("|wc<enter>|<up><up><enter>"))
+        try browser.press("|wc<enter>|<up><up><enter>")
         #expect(programs.last?.program == "pipe to jq .name" && programs.count == 3)
         // The entry is that of the cursor when the prompt opened.
         #expect(browser.model.cursorKey == "Bandung")
@@ -118,13 +118,13 @@ struct ProgramTests {
         #expect(browser.text.contains("Wrote 197 B to"))
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
         let named = URL(fileURLWithPath: folder.path + "/a.json")
-        browser.press(try Key.script("w<ctrl+u>\(named.path)<enter>"))
+        try browser.press("w<ctrl+u>\(named.path)<enter>")
         #expect(try String(contentsOf: named, encoding: .utf8).hasPrefix("{\n  \"geonameid\": 1642911"))
 
         try browser.press("jw<ctrl+u>\(file.path)<enter>", shows: "Replace the file?")
         try browser.press("<enter>", shows: "Nothing was written.")
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
-        browser.press(try Key.script("w<ctrl+u>\(file.path)<enter><tab><enter>"))
+        try browser.press("w<ctrl+u>\(file.path)<enter><tab><enter>")
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Bandung", 1))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.json", "a.raw"])
@@ -145,7 +145,7 @@ struct ProgramTests {
         #expect(text.contains("-   \"name\": \"Jakarta\"") && text.contains("+   \"name\": \"Batavia\""))
         #expect(text.contains("1 line removed, 1 added"))
         #expect(value("Jakarta", source) == String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self))
-        browser.press([.character("y")])
+        try browser.press("y")
         // It stays on one line.
         let expected = String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self)
             .replacingOccurrences(of: "\"Jakarta\"", with: "\"Batavia\"")
@@ -184,9 +184,9 @@ struct ProgramTests {
         })
         var browser = try browser("j<enter><enter>e", source, programs)
         #expect(browser.text.contains("Line 2, column"))
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         #expect(programs.count == 2 && browser.text.contains("+   \"geonameid\": 7,"))
-        browser.press([Key(.escape), Key(.enter)])
+        try browser.press("<esc><enter>")
         try programs.discardText()
     }
 
@@ -261,7 +261,7 @@ struct ProgramTests {
         var words = ""
         for _ in 0..<10 {
             words += browser.boxWords.replacing(" ", with: "")
-            browser.press([Key(.down)])
+            try browser.press("<down>")
         }
         #expect(words.contains("oldvalue") && words.contains("newwords"), "\(browser.text)")
         #expect(!words.contains("filler40") && !words.contains("begin"))
@@ -275,7 +275,7 @@ struct ProgramTests {
         #expect(programs.last?.content == [])
         browser.expect(shows: "New entry Oslo?", "+ {\"name\": \"Oslo\"}")
         #expect(value("Oslo", source) == nil)
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source["Oslo"]?.bytes == [0xa1, 0x64] + Array("name".utf8) + [0x64] + Array("Oslo".utf8))
     }
 

@@ -8,8 +8,7 @@ import Testing
 struct PropertyColumnTests {
     /// Cities with chosen columns.
     private func source(_ properties: String...) -> MockSource {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             let properties = properties.compactMap { try? QueryProperty($0) }
             state.columns = [ChosenColumns(archive: "City", properties: properties, hidden: [])]
         }
@@ -41,22 +40,21 @@ struct PropertyColumnTests {
         var browser = try browser(source("population", "place.zone"), "9")
         #expect(CommandLine.words(for: browser.model).contains("sort population"))
         #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.cursorRow == 0)
-        browser.press([.character("9")])
+        try browser.press("9")
         #expect(CommandLine.words(for: browser.model).contains("sort place.zone"))
         browser = try self.browser(source(), "9")
         #expect(browser.model.said?.contains("C chooses columns") == true)
     }
 
     @Test func picksFromExistingProperties() throws {
-        let source = Fixture.source()
-        source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }
+        let source = Fixture.source { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }
         var browser = try browser(source, "C")
         #expect(browser.text.contains("Columns (properties of the latest 16 values)"), "\(browser.text)")
         #expect(browser.lines.contains { $0.contains("[ ] population") && $0.contains("16 of 16") })
         #expect(browser.lines.contains { $0.contains("[ ] place.zone") && $0.contains("15 of 16") })
         // Chooses population, and then the zone before it.
-        browser.press(try Key.script("popul<enter>place.zone<enter><lt><lt><lt><lt><lt>"))
-        browser.press(try Key.script("<esc>"))
+        try browser.press("popul<enter>place.zone<enter><lt><lt><lt><lt><lt>")
+        try browser.press("<esc>")
         let header = browser.lines[2]
         let places = try ["key", "place.zone", "population", "size"].map {
             try #require(header.range(of: $0)?.lowerBound, "\(header)")
@@ -69,27 +67,28 @@ struct PropertyColumnTests {
         #expect(
             source.with { $0.columns.last?.properties.map(\.description) } == ["place.zone", "population"])
         // A removed column is forgotten.
-        browser.press(try Key.script("C<enter><esc>"))
+        try browser.press("C<enter><esc>")
         #expect(!browser.lines[2].contains("place.zone") && browser.lines[2].contains("population"))
         #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["population"])
     }
 
     /// Regression: a property with a dot in its name was offered only in quotes.
     @Test func offersNamesWithDots() throws {
-        let source = Fixture.source()
-        source.with { $0.archives["City"]?[0].bytes = Array("{\"x.y\":17,\"z\":{\"u.v\":1}}".utf8) }
+        let source = Fixture.source {
+            $0.archives["City"]?[0].bytes = Array("{\"x.y\":17,\"z\":{\"u.v\":1}}".utf8)
+        }
         var browser = try browser(source, "C")
         #expect(
             browser.lines.contains { $0.contains("[ ] x.y") && $0.contains("1 of 16") }, "\(browser.lines)")
         #expect(browser.lines.contains { $0.contains("[ ] z.u.v") && $0.contains("1 of 16") })
-        browser.press(try Key.script("<enter><esc>"))
+        try browser.press("<enter><esc>")
         #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["\"x.y\""])
         #expect(browser.lines.contains { $0.contains("Jakarta") && $0.contains(" 17 ") }, "\(browser.lines)")
-        browser.press(try Key.script("fx.y"))
+        try browser.press("fx.y")
         #expect(
             browser.lines.contains { $0.contains(#" "x.y" "#) && $0.contains("1 of 16") },
             "\(browser.lines)")
-        browser.press([Key(.enter)])
+        try browser.press("<enter>")
         #expect(
             browser.lines.contains { $0.split(separator: " ").starts(with: ["17", "1"]) },
             "\(browser.lines)")
@@ -99,10 +98,9 @@ struct PropertyColumnTests {
         let source = Fixture.source()
         var browser = try browser(source, "Calternatenames[1]<enter>")
         #expect(browser.lines.contains { $0.contains("[x] alternatenames[1]") }, "\(browser.text)")
-        browser.press(try Key.script("<esc>"))
+        try browser.press("<esc>")
         #expect(browser.lines.contains { $0.contains("Jakarta") && $0.contains("Djakarta") })
-        browser.press(try Key.script("C..<enter>"))
-        #expect(browser.lines[22].contains("found \".\", expected a property"), "\(browser.text)")
+        try browser.press("C..<enter>", row: 22, shows: "found \".\", expected a property")
     }
 
     @Test func remembersColumns() throws {
@@ -125,12 +123,11 @@ struct PropertyColumnTests {
         #expect(browser.lines[2].contains("population ^"), "\(browser.text)")
         #expect(keys(browser).first == "Apia" && keys(browser).last == "Bandung", "\(keys(browser))")
         #expect(keys(browser).suffix(3) == ["Kyiv", "Jakarta", "Bandung"], "\(keys(browser))")
-        browser.press(try Key.script("r"))
+        try browser.press("r")
         #expect(keys(browser).first == "Jakarta" && keys(browser).last == "Bandung", "\(browser.text)")
         #expect(CommandLine.words(for: browser.model).hasSuffix("query City 'sort population desc'"))
         // Without its column, the order would be invisible.
-        browser.press(try Key.script("C<enter><esc>"))
-        #expect(browser.lines[2].contains("idle ^"))
+        try browser.press("C<enter><esc>", row: 2, shows: "idle ^")
     }
 
     @Test func reportsUnreadableValues() throws {
@@ -152,7 +149,7 @@ struct PropertyColumnTests {
         var browser = try browser(source, "")
         #expect(browser.lines.contains { $0.contains("Jakarta") && $0.contains("too long") })
         // Sorting reads all values.
-        browser.press(try Key.script("sssss"))
+        try browser.press("sssss")
         #expect(keys(browser).first == "Jakarta")
     }
 
@@ -172,9 +169,8 @@ struct PropertyColumnTests {
         source.chosen.withLock { $0 = ["n"] }
         var browser = HeadlessBrowser(
             Fixture.model(columns: 90, rows: 40), source: source, clock: { Fixture.start })
-        browser.press(try Key.script("<enter>p"))
-        #expect(browser.lines[2].contains(" n"), "\(browser.text)")
-        browser.press(try Key.script("jjj<pgdn><pgdn>Ggkkj"))
+        try browser.press("<enter>p", row: 2, shows: " n")
+        try browser.press("jjj<pgdn><pgdn>Ggkkj")
         #expect(source.values.withLock { $0 } <= 8 * 3 * 40)
         let before = source.values.withLock { $0 }
         _ = browser.frame
@@ -190,8 +186,7 @@ struct PropertyColumnTests {
 
     /// A list with more columns than fit.
     private func narrow(_ columns: Int, _ properties: [String]) throws -> HeadlessBrowser {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             let properties = properties.compactMap { try? QueryProperty($0) }
             state.columns = [ChosenColumns(archive: "City", properties: properties, hidden: ["age"])]
         }
@@ -222,7 +217,7 @@ struct PropertyColumnTests {
             let header = browser.lines[2]
             #expect(before == steps && shown.count + before + behind == all.count, "\(header)")
             #expect(header.split(separator: " ").first == "key", "the key is hidden: \(header)")
-            browser.press([.character(">")])
+            try browser.press(">")
             #expect(!view(browser, of: all).shown.contains(all[steps]), "\(all[steps]): \(browser.lines[2])")
             steps += 1
         }
@@ -244,7 +239,7 @@ struct PropertyColumnTests {
     func scrolledOrderIsNamed() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>2")
         #expect(browser.lines[2].contains("size ▼") && !browser.lines[1].contains("sorted by"))
-        browser.press([.character(">")])
+        try browser.press(">")
         #expect(!browser.lines[2].contains("size") && browser.lines[1].contains("  sorted by size ▼"))
     }
 
@@ -254,7 +249,7 @@ struct PropertyColumnTests {
         let all = all([])
         var seen = Set(view(browser, of: all).shown)
         for _ in all {
-            browser.press([.character(">")])
+            try browser.press(">")
             seen.formUnion(view(browser, of: all).shown)
         }
         #expect(all.filter { !seen.contains($0) } == [])

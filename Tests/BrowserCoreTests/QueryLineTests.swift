@@ -49,16 +49,16 @@ extension QueryScreenTests {
         #expect(lines[1].hasPrefix("query find number > 3") && lines[2] == "      | sort number desc")
         #expect(lines[3] == "      | limit 2")
         // The arrows move between lines before they move in the history.
-        browser.press(try Key.script("<up><up><end><backspace>5<down><end><down>"))
+        try browser.press("<up><up><end><backspace>5<down><end><down>")
         #expect(browser.frame.cursor?.row == 3)
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         let text = words(browser)
         #expect(text.contains("find number > 5") && text.contains("limit 2 2 rows"), "\(text)")
         #expect(browser.model.cursorKey != nil)
         // The history and the command line have it, too.
-        browser.press(try Key.script("c"))
+        try browser.press("c")
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
-        browser.press(try Key.script("<esc>i<ctrl+r>"))
+        try browser.press("<esc>i<ctrl+r>")
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
     }
 
@@ -97,11 +97,11 @@ extension QueryScreenTests {
     @Test func completesExistingValues() throws {
         var browser = try browser("Qfind address.city = <tab>")
         #expect(browser.lines[1].hasSuffix("find address.city = \"Bogor\""))
-        browser.press(try Key.script("<tab>"))
+        try browser.press("<tab>")
         #expect(browser.lines[1].hasSuffix(#"find address.city = "\u{6771}\u{4eac}""#))
         // Regression: Tab inserted true where a text is compared.
         for _ in 0..<12 {
-            browser.press([Key(.tab)])
+            try browser.press("<tab>")
             let line = browser.lines[1]
             #expect(!line.contains("true") && !line.contains("false") && !line.contains("null"))
         }
@@ -144,8 +144,7 @@ extension QueryScreenTests {
         try browser.press("G", shows: "Properties:")
         try browser.press("<home><pgdn><pgup>", shows: "Examples:")
         try browser.press("<f1>", shows: "Help: query")
-        browser.press(try Key.script("<esc>"))
-        #expect(browser.model.screen == .query)
+        try browser.press("<esc>", on: .query)
     }
 
     @Test(arguments: QuerySyntax.examples.map { $0.query })
@@ -179,7 +178,7 @@ struct HintLineTests {
         #expect(!self.browser().text.contains("New here?"), "the next session shows hints")
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(facts[.posixPermissions] as? Int == 0o600)
-        browser.press([.character("H")])
+        try browser.press("H")
         #expect(self.browser().text.contains("New here?"))
     }
 

@@ -20,7 +20,7 @@ extension QueryScreenTests {
         let path = folder.path + "/out.\(form)"
         var browser = try browser("Qfind number <lt> 4 | sort number desc<enter>", columns: 120)
         for number in 1..<4 { try put(number, ["number": 1_000]) }
-        browser.press(try Key.script("w\(path)<enter>"))
+        try browser.press("w\(path)<enter>")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(!text.contains("1000") && text.contains("place 3"), "\(text)")
         let last = try #require(text.range(of: "place 0")?.lowerBound)
@@ -43,11 +43,11 @@ extension QueryScreenTests {
         let path = folder.path + "/some.csv"
         var browser = try browser("Qfind number <lt> 20 | sort number<enter>/place 1<enter>", columns: 120)
         #expect(browser.text.contains("1 of 11"))
-        browser.press(try Key.script("w\(path)<enter>"))
+        try browser.press("w\(path)<enter>")
         #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 12)
-        browser.press(try Key.script("MD"))
+        try browser.press("MD")
         #expect(browser.model.planned?.count == 11)
-        browser.press(try Key.script("<esc>-/nowhere<enter>D"))
+        try browser.press("<esc>-/nowhere<enter>D")
         #expect(browser.model.planned == nil)
         try browser.press("<esc>", shows: "of 20")
     }
@@ -57,7 +57,7 @@ extension QueryScreenTests {
         var browser = try browser("Qfind number <lt> 20 | sort number<enter>/place 1<enter>j", columns: 120)
         let key = try #require(browser.model.cursorKey)
         let row = browser.model.cursorRow
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         #expect(browser.model.cursorKey == key && browser.model.cursorRow > row, "\(browser.text)")
     }
 
@@ -74,16 +74,16 @@ extension QueryScreenTests {
         var browser = try browser("Qfind number <lt> 3 | sort number<enter>", columns: 120)
         let before = ["number", "note", "other"].map { column(of: $0, browser) }
         #expect(!before.contains(nil))
-        browser.press(try Key.script("m"))
+        try browser.press("m")
         #expect(
             ["number", "note", "other"].map { column(of: $0, browser) } == before,
             "the first mark moved columns")
         try put(0, ["other": 7, "number": 0, "note": "x", "more": 1])
-        browser.press(try Key.script("R"))
+        try browser.press("R")
         #expect(["number", "note", "other"].map { column(of: $0, browser) } == before)
         #expect(column(of: "more", browser) != nil)
         try put(0, ["number": 0])
-        browser.press(try Key.script("R"))
+        try browser.press("R")
         #expect(["number", "note", "other"].map { column(of: $0, browser) } == before)
     }
 
@@ -114,7 +114,7 @@ extension QueryScreenTests {
         var browser = try browser("Qselect @key, @idle, @age | limit 1<enter>", columns: 120)
         let row = try #require(browser.lines.first { $0.contains("place 59") })
         #expect(!row.contains("."), "\(row)")
-        browser.press(try Key.script("w\(path)<enter>"))
+        try browser.press("w\(path)<enter>")
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains("."))
     }
 
@@ -174,7 +174,7 @@ extension QueryScreenTests {
     func offeredNameIsReplaced() throws {
         var browser = try browser("Qlimit 2<enter>w", columns: 120)
         #expect(browser.text.contains("Place.ndjson"))
-        browser.press(try Key.script("\(folder.path)/typed.csv<enter>"))
+        try browser.press("\(folder.path)/typed.csv<enter>")
         #expect(FileManager.default.fileExists(atPath: folder.path + "/typed.csv"))
     }
 

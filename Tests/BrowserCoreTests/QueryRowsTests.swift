@@ -12,22 +12,22 @@ extension QueryScreenTests {
     @Test func actsOnCursorOrMarkedRows() throws {
         var browser = try browser("Qfind number <lt> 10 | sort number<enter>jD")
         #expect(browser.model.planned?.map(\.key) == ["place 1"])
-        browser.press(try Key.script("<esc>mmD"))
+        try browser.press("<esc>mmD")
         #expect(browser.model.planned?.map(\.key) == ["place 1", "place 2"])
         #expect(browser.text.contains("2 marked"))
-        browser.press(try Key.script("<esc>c"))
+        try browser.press("<esc>c")
         let command = CommandLine.words(for: browser.model)
         #expect(command.contains("rm Place 'place 1' 'place 2'"), "\(command)")
         #expect(command.contains("--dry-run"), "\(command)")
-        browser.press(try Key.script("<enter><esc>x"))
+        try browser.press("<enter><esc>x")
         #expect(browser.model.screen == .query, "Esc did not only remove the marks")
         #expect(words(browser).contains("Expire 1 entry"))
         try browser.press("<esc>M", shows: "Marked all 10 entries.")
-        browser.press(try Key.script("D"))
+        try browser.press("D")
         #expect(browser.model.planned?.count == 10)
-        browser.press(try Key.script("<esc>-D"))
+        try browser.press("<esc>-D")
         #expect(browser.model.planned?.map(\.key) == ["place 3"])
-        browser.press(try Key.script("y"))
+        try browser.press("y")
         #expect(try archive.status().entries == 59)
     }
 
@@ -36,7 +36,7 @@ extension QueryScreenTests {
         for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
         var browser = try browser("gQ<enter>M", columns: 120)
         #expect(browser.text.contains("Marked all 10,050 entries, 50 of them beyond the rows shown."))
-        browser.press(try Key.script("D"))
+        try browser.press("D")
         #expect(browser.model.planned?.count == 10_050)
         try browser.press("<esc>s", shows: "Sorted only the 10,000 rows shown")
         try browser.press("/99<enter>", shows: "of the rows shown")
@@ -46,7 +46,7 @@ extension QueryScreenTests {
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>mmm", columns: 120)
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 1", encoding: .cbor)
         try browser.press("R", shows: "Unmarked 1 entry: no longer in the result.")
-        browser.press(try Key.script("D"))
+        try browser.press("D")
         #expect(browser.model.planned?.map(\.key) == ["place 0", "place 2"])
         try browser.press(
             "<esc>i<ctrl+u>limit 2<enter>", shows: "Removed 2 marks of the previous result.", hides: "marked,"
@@ -65,7 +65,7 @@ extension QueryScreenTests {
             ("<enter>", "No value to open: the row combines several entries."),
             ("o", "No value to open here."),
         ] {
-            browser.press(try Key.script(keys))
+            try browser.press(keys)
             #expect(browser.text.contains(answer), "\(keys): \(browser.text)")
             #expect(browser.model.planned == nil && browser.model.screen == .query)
         }
@@ -83,17 +83,17 @@ extension QueryScreenTests {
         }
         let own = column(1)
         #expect(CommandLine.lines(for: browser.model).count == 1)
-        browser.press(try Key.script("s"))
+        try browser.press("s")
         #expect(CommandLine.lines(for: browser.model).last?.contains("in the query's order") == true)
         #expect(
             column(1) == ["0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"],
             "keys are not sorted as texts")
-        browser.press(try Key.script("s"))
+        try browser.press("s")
         #expect(column(2) == (0..<12).map(String.init), "numbers are sorted as texts")
         #expect(browser.lines[3].contains("number ^"))
-        browser.press(try Key.script("r"))
+        try browser.press("r")
         #expect(column(2) == (0..<12).reversed().map(String.init))
-        browser.press(try Key.script("ss"))
+        try browser.press("ss")
         #expect(column(1) == own, "the query's order does not follow the last column")
         let header = try #require(browser.lines[3].range(of: "number"))
         let at = Point(
@@ -102,7 +102,7 @@ extension QueryScreenTests {
         browser.send(.input(.mouse(MouseEvent(kind: .click, at: at))))
         #expect(column(2) == (0..<12).map(String.init))
         // The cursor stays on its row and opens that entry.
-        browser.press(try Key.script("gr"))
+        try browser.press("gr")
         #expect(browser.model.cursorRow == 11 && browser.model.cursorKey == "place 0")
     }
 
@@ -122,7 +122,7 @@ extension QueryScreenTests {
         #expect(!browser.lines[3].contains("<") && !browser.text.contains("column11"))
         // Hidden columns leave space for others.
         try browser.press("C", shows: "[x] column0")
-        browser.press(try Key.script("*<end><enter><esc>"))
+        try browser.press("*<end><enter><esc>")
         #expect(browser.lines[3].split(separator: " ") == ["key", "column11"])
     }
 
@@ -138,9 +138,9 @@ extension QueryScreenTests {
         var browser = try browser("gQ<enter>", columns: 100)
         #expect(browser.lines[3].split(separator: " ") == ["key", "n", "rare", "value"])
         #expect(!browser.text.contains("more propert"))
-        browser.press(try Key.script("sssg"))
+        try browser.press("sssg")
         #expect(browser.lines[4].split(separator: " ").prefix(4) == ["key", "40", "40", "5"])
-        browser.press(try Key.script("G"))
+        try browser.press("G")
         #expect(browser.lines.contains { $0.contains("key 3 ") && $0.contains("no object") })
         try browser.press("C", shows: "[x] rare")
         browser = try self.browser("gQfind n >= 0 | sort n<enter>G", columns: 100)
@@ -163,7 +163,7 @@ extension QueryScreenTests {
         // The second has three values, the first two.
         try browser.press("f<down><enter>", shows: " 3 rows ")
         // Each can be hidden separately.
-        browser.press(try Key.script("i<ctrl+u>\(query)C<down><enter><esc>"))
+        try browser.press("i<ctrl+u>\(query)C<down><enter><esc>")
         #expect(browser.lines[3].split(separator: " ") == ["key", "é"], "\(browser.text)")
     }
 
@@ -182,7 +182,7 @@ extension QueryScreenTests {
         #expect(browser.text.contains("1 changed, 1 removed since"))
         #expect(browser.lines[5].hasPrefix("~ place 1") && browser.lines[6].hasPrefix("x place 2"))
         try browser.press("j", shows: "place 1  1 changed, 1 removed since; R runs the query again")
-        browser.press(try Key.script("R"))
+        try browser.press("R")
         #expect(browser.lines[0].hasSuffix("updated 0s ago") && !browser.text.contains("since"))
         #expect(browser.model.cursorKey == "place 1", "the cursor left its key")
     }
@@ -195,7 +195,7 @@ extension QueryScreenTests {
         _ = try archive.delete("place 2")
         clock.advance(12, refreshing: &browser)
         #expect(browser.text.contains("1 removed since"))
-        browser.press([.character("D")])
+        try browser.press("D")
         #expect(browser.model.planned?.map(\.key) == ["place 0", "place 1"])
     }
 
@@ -209,15 +209,15 @@ extension QueryScreenTests {
         clock.advance(0.6, refreshing: &browser)
         #expect(browser.lines[4].contains("59") && browser.lines[0].hasSuffix("updated 0s ago"))
         // Not while the query is edited.
-        browser.press(try Key.script("i"))
+        try browser.press("i")
         _ = try archive.delete("place 8")
         clock.advance(5, refreshing: &browser)
         #expect(browser.lines[4].contains("59"))
         try browser.press("<esc>aaa", hides: "refreshing every")
-        browser.press(try Key.script("i<up>"))
+        try browser.press("i<up>")
         #expect(browser.lines[1].contains("count"), "automatic refreshes are in the history")
         try browser.press("<esc>a", shows: "refreshing every 1s")
-        browser.press(try Key.script("i<ctrl+u>limit 3<enter>"))
+        try browser.press("i<ctrl+u>limit 3<enter>")
         #expect(!browser.text.contains("refreshing every"), "another query refreshes automatically")
     }
 }

@@ -49,7 +49,7 @@ struct QueryScreenTests {
         var browser = try browser("<enter>Q")
         var speaker = AccessibilityOutput()
         _ = speaker.lines(browser.model, browser.frame)
-        browser.press(try Key.script("find number > 100<enter>"))
+        try browser.press("find number > 100<enter>")
         let said = speaker.lines(browser.model, browser.frame)
         #expect(said.contains { $0.contains("No entry of Place matches") }, "\(said)")
         #expect(speaker.typing == nil, "keys are still inserted into the query")
@@ -67,7 +67,7 @@ struct QueryScreenTests {
         try browser.press("<enter>Qfind number > 56<enter>", shows: "3 rows  read 60 entries")
         try browser.press("hhj<enter>", shows: "vellum > 2:twin")
         try browser.press("Q", hides: "3 rows")
-        browser.press(try Key.script("D"))
+        try browser.press("D")
         #expect(browser.model.planned == nil)
     }
 
@@ -93,11 +93,10 @@ struct QueryScreenTests {
         #expect(browser.lines[3].split(separator: " ") == ["key", "number", "address"])
         #expect(browser.lines[4].split(separator: " ") == ["place", "59", "59"])
         try browser.press("j<enter>", shows: "number: 58")
-        browser.press(try Key.script("<esc>"))
+        try browser.press("<esc>")
         #expect(browser.model.screen == .query && browser.model.cursorRow == 1)
-        browser.press(try Key.script("h"))
-        #expect(browser.model.screen == .archives)
-        browser.press(try Key.script("Q"))
+        try browser.press("h", on: .archives)
+        try browser.press("Q")
         #expect(browser.text.contains("3 rows  read 60 entries"), "the result was lost")
     }
 
@@ -115,7 +114,7 @@ struct QueryScreenTests {
     @Test func completesProperties() throws {
         var browser = try browser("Qfi")
         #expect(browser.lines[3].contains("find"))
-        browser.press(try Key.script("<tab>nu<tab>> 57<enter>"))
+        try browser.press("<tab>nu<tab>> 57<enter>")
         #expect(browser.lines[1].hasPrefix("query find number > 57"))
         #expect(browser.text.contains("2 rows"))
         browser = try self.browser("Qfind address.c<tab>")
@@ -123,9 +122,9 @@ struct QueryScreenTests {
         // Tab and Shift-Tab cycle through completions.
         browser = try self.browser("Qs<tab>")
         #expect(browser.lines[1].hasSuffix("query sort"))
-        browser.press(try Key.script("<tab>"))
+        try browser.press("<tab>")
         #expect(["query skip", "query select", "query sum"].contains(browser.lines[1]))
-        browser.press(try Key.script("<backtab>"))
+        try browser.press("<backtab>")
         #expect(browser.lines[1] == "query sort")
     }
 
@@ -147,13 +146,13 @@ struct QueryScreenTests {
         var browser = try browser("Qlimit 1<enter>i<ctrl+u>limit 2<enter>i<ctrl+u>lim")
         func line() -> String { String(browser.lines[1].dropFirst(6).trimmingCharacters(in: .whitespaces)) }
         #expect(line() == "lim")
-        browser.press([Key(.up)])
+        try browser.press("<up>")
         #expect(line() == "limit 2")
-        browser.press([Key(.up)])
+        try browser.press("<up>")
         #expect(line() == "limit 1")
-        browser.press([Key(.up)])
+        try browser.press("<up>")
         #expect(line() == "limit 1")
-        browser.press([Key(.down), Key(.down)])
+        try browser.press("<down><down>")
         #expect(line() == "lim")
     }
 
@@ -164,15 +163,15 @@ struct QueryScreenTests {
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 4", encoding: .cbor)
         try browser.press("y", shows: "Deleted 9 entries", "place 4")
         #expect(try archive.status().entries == 51)
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(browser.text.contains("0 rows"), "the result was not refreshed")
-        browser.press(try Key.script("uy"))
+        try browser.press("uy")
         #expect(try archive.status().entries == 60)
         #expect(try archive.peek("place 0") != nil)
-        browser.press(try Key.script("i<ctrl+u>find number = 20<enter>x<down><enter>y"))
+        try browser.press("i<ctrl+u>find number = 20<enter>x<down><enter>y")
         #expect(try archive.peek("place 20") == nil)
         // Aggregated rows have nothing to delete.
-        browser.press(try Key.script("i<ctrl+u>count<enter>D"))
+        try browser.press("i<ctrl+u>count<enter>D")
         #expect(!browser.model.isPlanOpen)
         #expect(browser.text.contains("The row combines several."))
     }
@@ -190,17 +189,17 @@ struct QueryScreenTests {
 
                 """)
         // Regression: a .json file had an object per line, which isn't JSON.
-        browser.press(try Key.script("w<ctrl+u>\(path).json<enter>"))
+        try browser.press("w<ctrl+u>\(path).json<enter>")
         let array = try JSONSerialization.jsonObject(
             with: Data(contentsOf: URL(fileURLWithPath: path + ".json")))
         #expect((array as? [[String: Any]])?.map { $0["key"] as? String } == ["place 0", "place 1"])
-        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
+        try browser.press("w<ctrl+u>\(path).csv<enter>")
         #expect(
             try String(contentsOfFile: path + ".csv", encoding: .utf8)
                 == "key,number,address\nplace 0,0,\"{\"\"city\"\":\"\"東京\"\"}\"\nplace 1,1,\n"
         )
         try "old".write(toFile: path + ".csv", atomically: true, encoding: .utf8)
-        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
+        try browser.press("w<ctrl+u>\(path).csv<enter>")
         #expect(
             words(browser).contains("Replace the file?")
                 && words(browser).contains("Its contents will be lost."))
@@ -227,7 +226,7 @@ struct QueryScreenTests {
                 encoding: .cbor)
         }
         var browser = try browser("Qfind text is not null or number >= 0 | sort @key<enter>", columns: 160)
-        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
+        try browser.press("w<ctrl+u>\(path).csv<enter>")
         let file = try String(contentsOfFile: path + ".csv", encoding: .utf8)
         let lines = file.utf8.split(separator: UInt8(ascii: "\n")).map { String($0) ?? "" }
         #expect(lines.count == 1 + 302)
@@ -235,7 +234,7 @@ struct QueryScreenTests {
         #expect(lines[1].utf8.elementsEqual("a,\"a\"\"\u{301}\",\(long),,".utf8))
         #expect(lines[2].utf8.elementsEqual("b,\"b,\u{301}\",\(long),,".utf8))
         #expect(lines[3] == #"place 0,,,0,"{""city"":""東京""}""# && lines[302] == "place 99,,,99,")
-        browser.press(try Key.script("w<ctrl+u>\(path).tsv<enter>"))
+        try browser.press("w<ctrl+u>\(path).tsv<enter>")
         let tabs = try String(contentsOfFile: path + ".tsv", encoding: .utf8)
         #expect(
             tabs.hasPrefix(
@@ -260,7 +259,7 @@ struct QueryScreenTests {
         // The remaining time, so that the shares add up.
         #expect(rows.contains { $0.contains("  reading entries and handling rows") })
         try browser.press("<enter>S", shows: "archive.number(.greater(than: 50))")
-        browser.press(try Key.script("<enter>c"))
+        try browser.press("<enter>c")
         #expect(unwrapped(browser).contains("queryPlace'findnumber>50sortnumberlimit3'"))
     }
 

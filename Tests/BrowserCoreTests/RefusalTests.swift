@@ -17,7 +17,7 @@ struct RefusalTests {
             let before = browser.model.screen
             browser.press([.character(key)])
             #expect(browser.model.screen == .monitor, "\(key)")
-            browser.press([.character("T"), .character("E"), .character("h")])
+            try browser.press("TEh")
             #expect(browser.model.screen == before, "\(key)")
         }
     }
@@ -36,9 +36,8 @@ struct RefusalTests {
         ])
     func queryOpensEverywhere(keys: String, origin: Screen) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: keys)
-        browser.press(try Key.script("Qq"))
-        #expect(browser.model.screen == .query)
-        browser.press(try Key.script("<ctrl+u><esc>"))
+        try browser.press("Qq", on: .query)
+        try browser.press("<ctrl+u><esc>")
         #expect(browser.model.screen == (origin == .query ? .monitor : origin))
         // Back leads to the first screen.
         for _ in 0..<12 where browser.model.screen != .archives { browser.press([.character("h")]) }
@@ -50,9 +49,9 @@ struct RefusalTests {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jzWD")
         let before = browser.model.screen
         #expect(browser.model.said != nil && !browser.model.isPlanOpen)
-        browser.press([Key(.escape)])
+        try browser.press("<esc>")
         #expect(browser.model.said == nil && browser.model.screen == before)
-        browser.press([.character("q")])
+        try browser.press("q")
         #expect(browser.model.screen != before)
     }
 
@@ -70,15 +69,14 @@ struct RefusalTests {
     func keysActAfterRefusedKey(keys: String) throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
         clock.advance(0.05)
-        browser.press([.character("h")])
-        #expect(browser.model.screen == .archives)
+        try browser.press("h", on: .archives)
     }
 
     @Test("quits and opens help and actions also in the burst of a refused key", arguments: ["q", "?", ":"])
     func harmlessKeysAreNotRefused(key: String) throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "P/z")
         let (screen, text) = (browser.model.screen, browser.lines.prefix(20))
-        browser.press(try Key.script(key))
+        try browser.press(key)
         #expect(browser.model.screen != screen || browser.lines.prefix(20) != text)
     }
 
@@ -96,7 +94,7 @@ struct RefusalTests {
             #expect(browser.model.screen == before && !browser.model.isPlanOpen && browser.exit == nil)
         }
         clock.advance(0.05)
-        browser.press([.character("q")])
+        try browser.press("q")
         #expect(browser.exit == .quit || browser.model.screen != before)
         for end in [Key(.escape), Key(.down)] {
             var other = try Fixture.browser(Fixture.source(), keys: keys)
@@ -109,22 +107,21 @@ struct RefusalTests {
         "the key that quits does not leave the browser right after a refused or closed dialog",
         arguments: [("d", false), ("D", true), ("L", true), ("DEL", false)])
     func quitNeedsAPause(keys: String, isReadOnly: Bool) throws {
-        let source = Fixture.source()
-        source.with { $0.summaries["City"]?.problem = keys == "DEL" ? "damaged" : nil }
+        let source = Fixture.source { $0.summaries["City"]?.problem = keys == "DEL" ? "damaged" : nil }
         let script = keys == "DEL" ? "j<delete>" : "j" + keys
         var browser = try Fixture.browser(source, isReadOnly: isReadOnly, clock: clock, keys: script)
         #expect(browser.model.screen == .archives && !browser.model.isPlanOpen)
         clock.advance(0.2)
-        browser.press([.character("q")])
+        try browser.press("q")
         #expect(browser.exit == nil && browser.model.screen == .archives)
         // Held down, it is still the same key.
         for _ in 0..<40 {
             clock.advance(0.033)
-            browser.press([.character("q")])
+            try browser.press("q")
         }
         #expect(browser.exit == nil)
         clock.advance(1)
-        browser.press([.character("q")])
+        try browser.press("q")
         #expect(browser.exit == .quit)
     }
 
@@ -133,10 +130,10 @@ struct RefusalTests {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j" + keys + "q")
         for _ in 0..<20 {
             clock.advance(0.033)
-            browser.press([.character("q")])
+            try browser.press("q")
         }
         #expect(browser.exit == nil && browser.model.screen == .archives)
-        browser.press([.control("c")])
+        try browser.press("<ctrl+c>")
         #expect(browser.exit == .quit)
     }
 }

@@ -16,15 +16,14 @@ struct SavedQueryTests {
     @Test func savesUsesAndDeletes() throws {
         var browser = try browser(source, "find population > 1<ctrl+s>")
         #expect(browser.lines[22].hasPrefix("save as: "), "\(browser.text)")
-        browser.press(try Key.script("  large <enter>"))
+        try browser.press("  large <enter>")
         #expect(browser.lines[22].hasPrefix("Saved as large."), "\(browser.text)")
         #expect(
             source.with { $0.savedQueries }
                 == [SavedQuery(name: "large", archive: "City", text: "find population > 1")])
         try browser.press(
             "<ctrl+u>limit 3<ctrl+s>few<enter><ctrl+u><ctrl+o>", shows: "Saved queries", "few    limit 3")
-        browser.press(try Key.script("larg<enter>"))
-        #expect(browser.lines[1].contains("query find population > 1"))
+        try browser.press("larg<enter>", row: 1, shows: "query find population > 1")
         // In a later session, from another archive.
         var later = try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "Q<ctrl+o>")
         #expect(later.text.contains("City: large  find population > 1"))
@@ -60,9 +59,9 @@ struct SavedQueryTests {
     @Test func asksToReplace() throws {
         var browser = try browser(source, "limit 3<ctrl+s>few<enter><bs>4<ctrl+s>few<enter>")
         #expect(browser.text.contains("few is now: limit 3"), "\(browser.text)")
-        browser.press(try Key.script("<esc>"))
+        try browser.press("<esc>")
         #expect(source.with { $0.savedQueries.map(\.text) } == ["limit 3"])
-        browser.press(try Key.script("<ctrl+s>few<enter>y"))
+        try browser.press("<ctrl+s>few<enter>y")
         #expect(source.with { $0.savedQueries.map(\.text) } == ["limit 4"])
     }
 

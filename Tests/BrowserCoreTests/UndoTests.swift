@@ -14,7 +14,7 @@ struct UndoTests {
         try browser.press(
             "u", shows: "Undo this?", "Restores 3 entries, 593 B, in City",
             "deleted 0s ago by this browser; can be undone for 10m, or")
-        browser.press([.character("y")])
+        try browser.press("y")
         #expect(source.with { $0.archives["City"]?.count } == 16)
         browser.expect(shows: "Restored 3 entries, 593 B.", "writes 6")
     }
@@ -31,11 +31,11 @@ struct UndoTests {
         source.with { $0.undoable["City"]?[0].action.bytesLeft = 61_400 }
         browser.refresh()
         #expect(status().hasPrefix("東京都") && status().hasSuffix("u: undo (9m30s or 61.4 kB of writes)"))
-        browser.press([.character("h")])
+        try browser.press("h")
         #expect(status().contains("u: undo"), "not shown with the archive under the cursor")
-        browser.press([.character("k")])
+        try browser.press("k")
         #expect(!status().contains("u: undo"), "shown with another archive under the cursor")
-        browser.press(try Key.script("jl"))
+        try browser.press("jl")
         source.with { $0.undoable["City"] = [] }
         browser.refresh()
         #expect(
@@ -108,7 +108,7 @@ struct UndoTests {
             shows: "expired 1 entry, 190 B, 12s ago by this browser; 9m48s or 61.4 kB",
             "deleted 1,204 entries, 241 kB, 2m10s ago by api (4133); 7m50s or")
         try browser.press("j<enter>", shows: "Restores 1,204 entries, 241 kB, in City")
-        browser.press(try Key.script("<enter>"))
+        try browser.press("<enter>")
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
     }
 
@@ -129,7 +129,7 @@ struct UndoTests {
             }.joined(separator: " ")
             for part in words { #expect(text.contains(part), "\(columns)x\(rows): \(part) in \(text)") }
             #expect(browser.text.contains("enter Undo"), "the hints are hidden")
-            browser.press([Key(.down)])
+            try browser.press("<down>")
         }
     }
 
@@ -138,7 +138,7 @@ struct UndoTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>gDy")
         clock.advance(2, refreshing: &browser)
         #expect(browser.model.cursorKey == "Bandung" && browser.model.cursorRow == 0)
-        browser.press(try Key.script("uy"))
+        try browser.press("uy")
         for _ in 0..<3 { clock.advance(4, refreshing: &browser) }
         #expect(browser.model.cursorKey == "Bandung", "the cursor left its key")
         #expect(browser.model.cursorRow == 1 && browser.model.firstRow == 0)

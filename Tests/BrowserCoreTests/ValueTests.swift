@@ -41,8 +41,7 @@ struct ValueTests {
         clock.advance(32, refreshing: &browser)
         #expect(browser.lines[0].contains("read 32s ago"), "\(browser.text)")
         #expect(browser.lines[1] == before, "its line changed")
-        browser.press([.character("R")])
-        #expect(browser.lines[0].contains("● live"), "\(browser.text)")
+        try browser.press("R", row: 0, shows: "● live")
         #expect(browser.text.contains("new: true"))
         source.remove("Jakarta", archive: "City")
         clock.advance(5, refreshing: &browser)
@@ -54,8 +53,7 @@ struct ValueTests {
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
         #expect(browser.lines[1].contains("  expires 47s  "))
         clock.advance(60)
-        browser.press([Key(.down)])
-        #expect(browser.lines[1].contains("  expired  "), "\(browser.text)")
+        try browser.press("<down>", row: 1, shows: "  expired  ")
         #expect(!browser.text.contains("expires expired"))
     }
 
@@ -77,7 +75,7 @@ struct ValueTests {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>b")
         #expect(browser.boxLines.contains("hits 0"), "\(browser.text)")
         #expect(browser.boxLines.contains("accessed never"), "\(browser.text)")
-        browser.press(try Key.script("<esc><esc>j<enter>b"))
+        try browser.press("<esc><esc>j<enter>b")
         #expect(browser.boxLines.contains("hits 37"), "\(browser.text)")
         #expect(browser.boxLines.contains("accessed 2026-02-02 02:39:53, 7s ago"))
     }
@@ -85,13 +83,13 @@ struct ValueTests {
     @Test func foldsAndSearches() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>-")
         #expect(!browser.text.contains("Djakarta"))
-        browser.press(try Key.script("/djak"))
+        try browser.press("/djak")
         #expect(browser.text.contains("1: \"Djakarta\""), "the folded match is hidden")
         try browser.press("<enter>", shows: "$.alternatenames[1]")
         try browser.press("h", shows: "$.alternatenames ")
         try browser.press("h", shows: "▸ alternatenames: 3 items")
         try browser.press("+", shows: "Djakarta")
-        browser.press(try Key.script("/jakarta<enter>nn"))
+        try browser.press("/jakarta<enter>nn")
         #expect(browser.text.contains("$.name"), "the search did not wrap")
         try browser.press("N", shows: "$.place.zone")
     }
@@ -133,13 +131,11 @@ struct ValueTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         let key = try #require(browser.model.cursorKey)
         source.remove(key, archive: "City")
-        browser.press([Key(.enter)])
-        #expect(browser.model.screen == .value)
+        try browser.press("<enter>", on: .value)
         #expect(browser.text.contains("Evicted or removed since; this is the last value."))
         #expect(browser.text.contains(" hits  idle "), "the entry's line and value are missing")
         clock.advance(4, refreshing: &browser)
-        browser.press([.character("R")])
-        #expect(browser.model.screen == .value)
+        try browser.press("R", on: .value)
         browser.expect(shows: "Evicted or removed since; this is the last value.", " hits  idle ")
     }
 
@@ -148,8 +144,7 @@ struct ValueTests {
         var browser = try Fixture.browser(source, keys: "j<enter>pjj")
         let key = try #require(browser.model.cursorKey)
         source.remove(key, archive: "City")
-        browser.press([Key(.enter)])
-        #expect(browser.model.screen == .entries)
+        try browser.press("<enter>", on: .entries)
         #expect(browser.text.contains("Evicted or removed since: \(key)"))
     }
 }

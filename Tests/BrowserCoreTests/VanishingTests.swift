@@ -11,8 +11,7 @@ struct VanishingTests {
 
     /// A cache of many entries in LRU order.
     private func source(_ count: Int) -> MockSource {
-        let source = Fixture.source()
-        source.with { state in
+        let source = Fixture.source { state in
             state.archives["City"] = (0..<count).map { number in
                 Fixture.record(
                     "key \(number)", number: number % 90, bytes: Fixture.json("key \(number)", number))
@@ -46,7 +45,7 @@ struct VanishingTests {
             source, columns: 120, rows: 40, clock: clock, keys: "j<enter>j")
         evict(150, source)
         for number in 0..<100 { source.record("new \(number)", [1, 2], archive: "City", at: clock.now) }
-        browser.press([.character("G")])
+        try browser.press("G")
         clock.advance(1, refreshing: &browser)
         let bytes = source.with { $0.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } } ?? 0
         #expect(browser.model.pace != .live && browser.model.cursorKey == "key 249")
@@ -54,7 +53,7 @@ struct VanishingTests {
         #expect(browser.lines[1].contains("to be evicted: "), "\(browser.lines[1])")
         // The victims of an old list may be evicted already.
         clock.advance(1.5)
-        browser.press([.character("k")])
+        try browser.press("k")
         #expect(browser.model.pace != .live && !browser.lines[1].contains("evicted"), "\(browser.lines[1])")
     }
 
@@ -105,7 +104,7 @@ struct VanishingTests {
         #expect(browser.text.contains("evicted next"))
         clock.advance(0.5)
         source.remove("key 19", archive: "City")
-        browser.press(try Key.script("<pgup><pgdn>"))
+        try browser.press("<pgup><pgdn>")
         #expect(browser.model.cursorKey == "key 19" && browser.text.contains("\nx key 19"))
         #expect(!browser.text.contains("evicted next"), "\(browser.text)")
         source.record("key 19", Fixture.json("key 19", 19), archive: "City", at: clock.now)
@@ -175,8 +174,7 @@ struct VanishingTests {
         let source = source(20)
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
         source.remove("key 3", archive: "City")
-        browser.press(try Key.script("jjj"))
-        #expect(browser.model.cursorKey == "key 3")
+        try browser.press("jjj", cursor: "key 3")
         #expect(browser.text.contains("The entry was removed."))
         let row = browser.text.split(separator: "\n").first { $0.hasPrefix("x key 3") }
         #expect(row != nil, "\(browser.text)")

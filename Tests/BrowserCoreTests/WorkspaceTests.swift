@@ -13,22 +13,21 @@ struct WorkspaceTests {
     @Test func keepsStateOfStores() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>jjm")
         let key = try #require(browser.model.cursorKey)
-        browser.press(try Key.script("]"))
+        try browser.press("]")
         #expect(browser.model.said?.contains("No other store is open") == true)
-        browser.press(try Key.script("<esc>hh"))
-        #expect(browser.model.screen == .stores)
-        browser.press(try Key.script("g/thumb<enter><enter>"))
+        try browser.press("<esc>hh", on: .stores)
+        try browser.press("g/thumb<enter><enter>")
         #expect(browser.model.store == Self.other && browser.model.screen == .archives)
         #expect(browser.text.contains("2:thumbnails"))
-        browser.press(try Key.script("1"))
+        try browser.press("1")
         #expect(browser.model.store == Fixture.storePath && browser.model.screen == .archives)
-        browser.press(try Key.script("<enter>jjm]"))
+        try browser.press("<enter>jjm]")
         #expect(browser.model.store == Self.other)
-        browser.press(try Key.script("j<enter>["))
+        try browser.press("j<enter>[")
         #expect(browser.model.store == Fixture.storePath && browser.model.screen == .entries)
         #expect(browser.model.cursorKey == key && browser.text.contains("1 marked"))
         #expect(browser.text.contains("1:demo"))
-        browser.press(try Key.script("]"))
+        try browser.press("]")
         #expect(browser.model.screen == .entries && browser.model.store == Self.other)
         #expect(browser.model.markedKeys.isEmpty)
     }
@@ -37,7 +36,7 @@ struct WorkspaceTests {
     func opensStoreByPath() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "O\(Self.other)<enter>")
         #expect(browser.model.store == Self.other && browser.text.contains("2:thumbnails"), "\(browser.text)")
-        browser.press(try Key.script("Ovalkey://127.0.0.1:1<enter>"))
+        try browser.press("Ovalkey://127.0.0.1:1<enter>")
         #expect(browser.exit == nil && browser.model.store == Self.other)
         #expect(browser.model.said?.hasPrefix("Not opened: ") == true, "\(browser.text)")
     }
@@ -74,14 +73,10 @@ struct WorkspaceTests {
     @Test func reportsStoresNotOpen() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "4")
         #expect(browser.model.said?.contains("Store 4 is not open: 1 store is open.") == true)
-        browser.press(try Key.script("1"))
-        #expect(browser.model.said == "Store 1 is shown already.")
-        browser.press(try Key.script("hX"))
-        #expect(browser.model.said == "Closed demo.")
-        browser.press(try Key.script("X"))
-        #expect(browser.model.said == "demo isn't open.")
-        browser.press(try Key.script("1"))
-        #expect(browser.model.said == "Store 1 is not open: 0 stores are open.")
+        try browser.press("1", says: "Store 1 is shown already.")
+        try browser.press("hX", says: "Closed demo.")
+        try browser.press("X", says: "demo isn't open.")
+        try browser.press("1", says: "Store 1 is not open: 0 stores are open.")
     }
 
     @Test func responsesBelongToTheirStore() throws {
@@ -106,7 +101,7 @@ struct WorkspaceTests {
         var browser = try Fixture.browser(
             Fixture.source(), columns: 100, clock: clock, keys: "hj<enter>1j<enter>")
         clock.advance(10, refreshing: &browser)
-        browser.press(try Key.script("j"))
+        try browser.press("j")
         for _ in 0..<2 {
             clock.advance(1.1, refreshing: &browser)
             #expect(browser.text.contains("frozen "), "\(browser.text)")
@@ -145,15 +140,15 @@ struct WorkspaceTests {
             source.pass(count, hits: hits, misses: misses, clock, &browser)
         }
         seconds(3, hits: 90, misses: 10)
-        browser.press(try Key.script("A<lt> 80%<enter>"))
+        try browser.press("A<lt> 80%<enter>")
         #expect(browser.model.said?.contains("The bell rings") == true, "\(browser.text)")
-        browser.press(try Key.script("<esc>hgj<enter>"))
+        try browser.press("<esc>hgj<enter>")
         #expect(browser.model.store == Self.other && browser.sent.isEmpty)
         seconds(8, hits: 50, misses: 50)
         #expect(browser.text.contains("1:demo: ALARM: City hit ratio"))
         #expect(browser.text.contains(" ALARM ") && browser.sent == [[7]])
         // The graph covers that time.
-        browser.press(try Key.script("["))
+        try browser.press("[")
         #expect(browser.model.store == Fixture.storePath)
         seconds(8, hits: 95, misses: 5)
         #expect(browser.text.contains("Alarm ended: City hit ratio was below 80%"))
@@ -168,23 +163,22 @@ struct WorkspaceTests {
         }
         var browser = try Fixture.browser(source, columns: 100, store: nil)
         func open(_ number: Int) throws {
-            browser.press(try Key.script("g" + String(repeating: "j", count: number) + "<enter>"))
+            try browser.press("g" + String(repeating: "j", count: number) + "<enter>")
         }
         for number in 0..<9 {
             try open(number)
-            browser.press(try Key.script("h"))
+            try browser.press("h")
         }
         // The first was used since, and the second has an alarm.
-        browser.press(try Key.script("1h2TA<lt> 80%<enter><esc>h"))
+        try browser.press("1h2TA<lt> 80%<enter><esc>h")
         try open(9)
         #expect(browser.model.said == "Closed s2: at most 9 stores are open at once.")
         for (key, store) in [("1", "/s/s0"), ("2", "/s/s1"), ("3", "/s/s9"), ("9", "/s/s8")] {
-            browser.press(try Key.script("h" + key))
+            try browser.press("h" + key)
             #expect(browser.model.store == store)
         }
-        browser.press(try Key.script("hgjjjX"))
-        #expect(browser.model.said == "Closed s3.")
-        browser.press(try Key.script("5"))
+        try browser.press("hgjjjX", says: "Closed s3.")
+        try browser.press("5")
         #expect(browser.model.store == "/s/s4", "the numbers changed")
     }
 
@@ -198,13 +192,13 @@ struct WorkspaceTests {
         }
         var browser = try Fixture.browser(source, columns: 100, store: nil)
         for number in 0..<9 {
-            browser.press(try Key.script("g" + String(repeating: "j", count: number) + "<enter>h"))
+            try browser.press("g" + String(repeating: "j", count: number) + "<enter>h")
         }
         try browser.press("1jQlimit 2<enter>m", shows: "1 marked")
         // The others are shown after it.
-        browser.press(try Key.script(String(repeating: "]", count: 8) + "hgjjjjjjjjj<enter>"))
+        try browser.press(String(repeating: "]", count: 8) + "hgjjjjjjjjj<enter>")
         #expect(browser.model.said == "Closed s1: at most 9 stores are open at once.")
-        browser.press(try Key.script("h1"))
+        try browser.press("h1")
         #expect(browser.model.store == "/s/s0" && browser.text.contains("1 marked"), "\(browser.text)")
     }
 
@@ -290,10 +284,10 @@ struct WorkspaceTests {
         var browser = try Fixture.browser(source, columns: 120, keys: "hj<enter>j<enter>jjDy[j<enter>Dy")
         browser.refresh()
         #expect(browser.text.contains("u: undo"))
-        browser.press(try Key.script("]"))
+        try browser.press("]")
         browser.refresh()
         #expect(browser.model.store == Self.other && browser.text.contains("u: undo"))
-        browser.press(try Key.script("uy["))
+        try browser.press("uy[")
         #expect(browser.model.store == Fixture.storePath && browser.text.contains("u: undo"))
     }
 
@@ -301,12 +295,12 @@ struct WorkspaceTests {
     @Test func pauseAppliesToOneStore() throws {
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: " ")
         #expect(browser.text.contains("PAUSED"))
-        browser.press(try Key.script("h"))
+        try browser.press("h")
         for _ in 0..<3 {
             clock.advance(1.1, refreshing: &browser)
             #expect(!browser.text.contains("PAUSED"))
         }
-        browser.press(try Key.script(" "))
+        try browser.press(" ")
         clock.advance(1.1, refreshing: &browser)
         #expect(browser.text.contains("PAUSED"))
     }
@@ -332,8 +326,7 @@ struct WorkspaceTests {
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: address, store: address,
             now: Fixture.start)
-        let source = Fixture.source()
-        source.with { $0.stores = [StoreSummary(name: "127.0.0.1:7312", path: address)] }
+        let source = Fixture.source { $0.stores = [StoreSummary(name: "127.0.0.1:7312", path: address)] }
         let closed = try UpdateTest(model, source, keys: "j<enter>hhX")
         #expect(!closed.text.contains("returns to it"), "\(closed.text)")
         var test = try UpdateTest(model, Fixture.source(), keys: "j<enter>hh")
@@ -418,9 +411,9 @@ struct WorkspaceTests {
                 size: Size(columns: 100, rows: 20), look: Fixture.unicode, folder: folder.path + "/caches",
                 now: moment), source: source, clock: { moment })
         #expect(browser.text.contains("2 stores in \(folder.path)/caches, 1 elsewhere"))
-        browser.press(try Key.script("jf"))
+        try browser.press("jf")
         #expect(try source.stores().stores.map(\.isFavourite) == [true, true, false])
-        browser.press(try Key.script("/whe<enter><enter>"))
+        try browser.press("/whe<enter><enter>")
         #expect(browser.model.store == folder.path + "/else/where")
     }
 
@@ -429,8 +422,7 @@ struct WorkspaceTests {
         source.with { state in for place in state.stores.indices { state.stores[place].isElsewhere = true } }
         var browser = try Fixture.browser(source, columns: 100, store: nil, keys: "/thu<enter>")
         #expect(browser.lines[1].contains("1 of 3 stores  filter \"thu\""), "\(browser.text)")
-        browser.press(try Key.script("<esc>/zz<enter>"))
-        #expect(browser.lines[1].contains("0 of 3 stores  filter \"zz\""), "\(browser.text)")
+        try browser.press("<esc>/zz<enter>", row: 1, shows: "0 of 3 stores  filter \"zz\"")
         #expect(browser.text.contains("No name or path contains \"zz\"; esc clears the filter."))
     }
 
@@ -438,9 +430,9 @@ struct WorkspaceTests {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, store: nil, keys: "/thu")
         browser.expect(shows: "thumbnails", "1 of 3 stores", hides: "/demo")
         try browser.press("<esc>", shows: "/demo")
-        browser.press(try Key.script("/nothing<enter>"))
+        try browser.press("/nothing<enter>")
         #expect(browser.model.cursorRow == 0)
-        browser.press(try Key.script("<enter><esc>"))
+        try browser.press("<enter><esc>")
         #expect(browser.text.contains("/demo") && browser.model.screen == .stores)
     }
 }

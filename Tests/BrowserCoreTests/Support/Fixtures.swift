@@ -63,8 +63,8 @@ enum Fixture {
             """.utf8)
     }
 
-    /// A store with a full cache `City`, a collection `Blob` of unstructured values, and an empty log.
-    static func source() -> MockSource {
+    /// A store with a full cache `City`, a collection `Blob` of unstructured values, and an empty log, then changed.
+    static func source(_ change: (inout MockSource.State) -> Void = { _ in }) -> MockSource {
         let source = MockSource()
         source.with { state in
             let cities = keys.enumerated().map { number, key in
@@ -110,6 +110,7 @@ enum Fixture {
                 StoreSummary(
                     name: "old", path: "/home/ada/.cache/old", problem: "format 9 is newer than this program"),
             ]
+            change(&state)
         }
         return source
     }

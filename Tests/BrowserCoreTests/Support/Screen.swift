@@ -80,13 +80,24 @@ extension HeadlessBrowser: ScreenText {
         return String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
     }
 
-    /// Presses the keys of a script. Expects the texts on the screen, and `hidden` ones not.
+    /// Presses the keys of a script. Expects texts on the screen, or in one of its rows, and `hidden` ones not; also the key under
+    /// the cursor, the message and the kind of screen, where given.
     mutating func press(
-        _ script: String, shows shown: String..., hides hidden: String...,
+        _ script: String, row: Int? = nil, shows shown: String..., hides hidden: String...,
+        cursor key: String? = nil, says message: String? = nil, on screen: Screen? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         press(try Key.script(script))
-        expect(shown, hidden, sourceLocation)
+        let text = shown.isEmpty && hidden.isEmpty ? "" : row.map { lines[$0] } ?? text
+        for expected in shown {
+            #expect(text.contains(expected), "\(self.text)", sourceLocation: sourceLocation)
+        }
+        for absent in hidden {
+            #expect(!text.contains(absent), "\(self.text)", sourceLocation: sourceLocation)
+        }
+        if let key { #expect(model.cursorKey == key, "\(self.text)", sourceLocation: sourceLocation) }
+        if let message { #expect(model.said == message, "\(self.text)", sourceLocation: sourceLocation) }
+        if let screen { #expect(model.screen == screen, "\(self.text)", sourceLocation: sourceLocation) }
     }
 
     /// The key in the title of the pane, cut if long. Nil without a value, or if the title is covered. For the look
