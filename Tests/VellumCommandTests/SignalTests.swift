@@ -87,8 +87,7 @@ struct SignalTests {
     @Test("an export whose standard error is a broken pipe leaves no partial file")
     func brokenPipe() throws {
         let opened = try Store.open(at: store.path)
-        let archive = try opened.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try opened.collection("A")
         // An object with a name twice, which an export reports.
         try archive.put([0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2], forKey: "k", encoding: .cbor)
         opened.close()
