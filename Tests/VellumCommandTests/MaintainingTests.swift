@@ -171,6 +171,23 @@ struct MaintainingTests {
         #expect(try store.run("rm", "A", "1", "--where", "n > 1", "--yes").status == 2)
     }
 
+    @Test("the order of a condition's parts doesn't decide whether it is refused")
+    func orderOfParts() throws {
+        for (key, value) in [("a", #"{"g":1,"t":5}"#), ("b", #"{"g":2,"t":"x"}"#), ("c", #"{"n":1,"t":7}"#)] {
+            try store.done("put", "A", key, input: value)
+        }
+        for condition in [
+            "n = 1 or (g = 2 and t > 3)", "n = 1 or (t > 3 and g = 2)",
+            #"@key = "c" or (@key = "b" and t > 3)"#,
+        ] {
+            let dry = try store.done("rm", "A", "--where", condition, "--dry-run")
+            #expect(dry.text.hasPrefix("would delete 1 entry"), "\(condition): \(dry.errors)")
+            #expect(!dry.errors.contains("not a number"), "\(condition): \(dry.errors)")
+        }
+        let mistaken = try store.run("rm", "A", "--where", "n = 1 or (t > 3 and g > \"x\")", "--dry-run")
+        #expect(mistaken.status == 2 && mistaken.errors.contains("g is a number, not a text"))
+    }
+
     @Test("commands omit and count entries for which a condition can't be evaluated")
     func undecidableConditionsChooseNothing() throws {
         let dates = ["\"2020-01-01\"", "\"2026-06-01\"", "\"n/a\"", "17"]

@@ -15,6 +15,7 @@ extension RowShape.Access {
 extension QueryPredicate {
     func condition(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
         func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
+            answers.isPartial = answers.isPartial || predicates.count > 1
             var parts: [Condition] = []
             for predicate in predicates { parts.append(try predicate.condition(shape, answers)) }
             return parts

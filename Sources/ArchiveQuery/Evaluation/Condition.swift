@@ -49,7 +49,12 @@ final class Pair: Condition {
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
-        try Truth.joined(try first.test(row), isConjunction: needsBoth) { () throws(RowFault) in
+        let truth = try first.test(row)
+        if row.testsAll {
+            let other = try second.test(row)
+            return Truth.joined(truth, isConjunction: needsBoth) { other }
+        }
+        return try Truth.joined(truth, isConjunction: needsBoth) { () throws(RowFault) in
             try second.test(row)
         }
     }

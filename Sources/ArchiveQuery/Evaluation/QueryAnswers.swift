@@ -8,6 +8,11 @@ final class QueryAnswers {
         var text: () -> String
         var role: Role
         var sight: Sight
+
+        /// The kinds of all values, if they don't depend on the entries.
+        var fixedKinds: KindSet? {
+            if case .metadata(let metadata) = property, wanted != .comparable { metadata.kind } else { nil }
+        }
     }
 
     enum Role {
@@ -28,6 +33,8 @@ final class QueryAnswers {
 
     /// The time limit of all regular expressions.
     let patience: SearchPatience
+    /// Whether a part of a condition may have been tested for some entries only; then values of other kinds are only counted.
+    var isPartial = false
     private var questions: [Question] = []
     private var lines: [String] = []
 
@@ -38,12 +45,14 @@ final class QueryAnswers {
     func warn(_ line: String) { lines.append(line) }
 
     /// Those that suggest a mistake in the query, and then the remarks.
-    var warnings: [String] { lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? []) + remarks }
+    var warnings: [String] { lines + misfits + (patience.warning.map { [$0] } ?? []) + remarks }
+
+    var misfits: [String] { unique(misfit) }
 
     /// Warnings about values of other kinds in conditions, aggregates and sorts.
     var remarks: [String] {
         unique { $0.role == .undecided ? Self.remark($0) : nil }
-            + unique { $0.role == .undecided || Self.misfit($0) != nil ? nil : Self.remark($0) }
+            + unique { $0.role == .undecided || kindsOfMisfit($0) != nil ? nil : Self.remark($0) }
     }
 
     /// A counter of kinds for a question. Valid as long as this object.
@@ -77,22 +86,33 @@ final class QueryAnswers {
         }
     }
 
+    /// Adds the kinds that `part` found for the same questions, which are the last of these. Returns whether one of these still
+    /// found only values of other kinds.
+    func absorbKinds(of part: QueryAnswers) -> Bool {
+        var isMisfit = false
+        for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
+            mine.sight.note(other.sight.kinds)
+            isMisfit = isMisfit || mine.fixedKinds == nil && kindsOfMisfit(mine) != nil
+        }
+        return isMisfit
+    }
+
     private func unique(_ line: (Question) -> String?) -> [String] {
         var seen: Set<String> = []
         return questions.compactMap(line).filter { seen.insert($0).inserted }
     }
 
-    /// A question that found only values of other kinds.
-    private static func misfit(_ question: Question) -> String? {
-        let found =
-            if case .metadata(let metadata) = question.property, question.wanted != .comparable {
-                metadata.kind
-            } else {
-                question.sight.kinds
-            }
-        guard !question.wanted.isEmpty, !found.isEmpty, found.isDisjoint(with: question.wanted) else {
+    /// The kinds that a question found, if it found only values of other kinds.
+    private func kindsOfMisfit(_ question: Question) -> KindSet? {
+        let found = question.fixedKinds ?? question.sight.kinds
+        guard !question.wanted.isEmpty, !found.isEmpty, !isPartial || question.fixedKinds != nil else {
             return nil
         }
+        return found.isDisjoint(with: question.wanted) ? found : nil
+    }
+
+    private func misfit(_ question: Question) -> String? {
+        guard let found = kindsOfMisfit(question) else { return nil }
         if question.wanted == .comparable { return "\(question.text()): the two are never of one kind" }
         let advice = KindAdvice.words(question.property, question.wanted, found).map { "; " + $0 } ?? ""
         return

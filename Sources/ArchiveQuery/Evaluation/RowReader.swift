@@ -24,6 +24,8 @@ final class RowReader {
     private let seenNames: UnsafeMutableBufferPointer<Bool>
     private let seenWays: UnsafeMutableBufferPointer<Bool>
     private let now: Timestamp
+    /// Whether all parts of a condition are tested, even those that can't change its result, to find the kinds of values.
+    let testsAll: Bool
     /// A constant, so that calls need no retain and release.
     private let source: any QueryCursor
     private var isEntry = true
@@ -57,8 +59,12 @@ final class RowReader {
         case unreadable
     }
 
-    init(_ source: any QueryCursor, names: PropertyNames, now: Timestamp, mostBytes: Int = .max) {
+    init(
+        _ source: any QueryCursor, names: PropertyNames, now: Timestamp, mostBytes: Int = .max,
+        testsAll: Bool = false
+    ) {
         self.source = source
+        self.testsAll = testsAll
         self.mostBytes = mostBytes
         documents = DocumentReader(mostBytes: mostBytes)
         self.now = now

@@ -9,10 +9,11 @@ final class QueryChain {
     /// The stages in order, followed by the receiver of their rows.
     private(set) var sinks: [RowSink]
 
-    /// Stages up to `end`, or all; `last` receives their rows.
+    /// Stages up to `end`, or all; `last` receives their rows. `testsAll`: see ``RowReader/testsAll``.
     init(
         _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, room memory: MemoryBudget,
-        answers: QueryAnswers = QueryAnswers(), through end: Int? = nil, into last: RowSink
+        answers: QueryAnswers = QueryAnswers(), through end: Int? = nil, testsAll: Bool = false,
+        into last: RowSink
     ) throws {
         self.plan = plan
         self.cursor = cursor
@@ -22,7 +23,7 @@ final class QueryChain {
         if let output = last as? OutputSink, let shape = shapes.last { output.setKeys(shape, cursor) }
         self.answers = answers
         reader = RowReader(
-            cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
+            cursor, names: names, now: options.now, mostBytes: options.mostOfValue, testsAll: testsAll)
         let secondReader = RowReader(
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
         // Rows that are read again were counted before.

@@ -27,10 +27,31 @@ final class QueryExecution {
             into: output)
     }
 
-    func run() throws -> QueryReport {
+    func run(over source: some QuerySource) throws -> QueryReport {
         try goThroughEntries()
         try chain.sinks[0].end()
+        for member in members { chain.answers.absorb(member.chain.answers) }
+        if options.looksForMistakes { try findOtherKinds(in: source) }
         return report()
+    }
+
+    /// If the first conditions met only values of kinds that they aren't for, reads entries until they have met others, too. A
+    /// part of a condition that didn't matter for an entry was not tested.
+    private func findOtherKinds(in source: some QuerySource) throws {
+        let conditions = chain.plan.pipeline.stages.prefix { if case .find = $0 { true } else { false } }
+        guard !conditions.isEmpty else { return }
+        chain.answers.isPartial = false
+        guard !chain.answers.misfits.isEmpty else { return }
+        let keys = options.looksBeyondKeys ? nil : chain.plan.keys
+        let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: .storage)
+        let whole = try QueryChain(
+            chain.plan, cursor, options: options, room: MemoryBudget(limit: options.memoryLimit),
+            through: conditions.count, testsAll: true, into: RowSink())
+        while chain.answers.absorbKinds(of: whole.answers), try cursor.advance() {
+            whole.reader.next()
+            _ = try whole.sinks[0].push(whole.reader)
+            if cursor.visited % 1000 == 0 { try tell() }
+        }
     }
 
     var missingProperties: MissingProperties {
@@ -186,7 +207,6 @@ final class QueryExecution {
     }
 
     private func report() -> QueryReport {
-        for member in members { chain.answers.absorb(member.chain.answers) }
         let (answers, room) = (chain.answers, chain.room)
         let (damaged, oversized, tooLong) = (sum { $0.damaged }, sum { $0.oversized }, sum { $0.tooLong })
         let inMemoryOnly = sum { $0.inMemoryOnly }

@@ -33,7 +33,7 @@ extension QueryPlan {
         let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: order)
         let preparation = start.duration(to: clock.now)
         let execution = try QueryExecution(self, cursor, options: options, body: body)
-        var report = try execution.run()
+        var report = try execution.run(over: source)
         report.dates = QueryClock.running?.dates ?? []
         if options.looksForMistakes, keys == nil || options.looksBeyondKeys, report.valuesRead > 0 {
             report.warnings += try execution.missingProperties.lines(of: source, options)

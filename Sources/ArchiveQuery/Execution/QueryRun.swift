@@ -12,7 +12,7 @@ public struct QueryOptions {
     /// Whether to measure each stage's time, for ``QueryReport/stages``. Costs some ten nanoseconds per row, and parallelism.
     public var measuresStages = false
     /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar existing one. If no
-    /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.
+    /// visited entry has a property, or a condition met only values of kinds that it isn't for, this reads all entries once more. Meant for interactive queries; off by default.
     public var looksForMistakes = false
     /// Whether ``looksForMistakes`` also reads entries that a query excludes by naming its keys. For conditions of changes.
     package var looksBeyondKeys = false

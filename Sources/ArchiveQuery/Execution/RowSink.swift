@@ -72,10 +72,10 @@ final class FindStage: RowStage {
         do throws(RowFault) {
             switch try condition.test(row) {
             case .yes: break
-            case .no: return true
+            case .no: guard row.testsAll else { return true }
             case .unknown:
                 undecided.count(.other)
-                return true
+                guard row.testsAll else { return true }
             }
         } catch .source(let error) {
             throw error

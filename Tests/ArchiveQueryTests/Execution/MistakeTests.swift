@@ -98,6 +98,26 @@ import Testing
         #expect(try warnings(query) == [])
     }
 
+    @Test(
+        "an entry of the right kind suffices, even if the order of a condition's parts keeps it from being tested",
+        arguments: [
+            "find n = 1 or (g = 2 and t > 3)", "find n = 1 or (t > 3 and g = 2)", "find g = 2 | find t > 3",
+            "find g = 2 and t > n", "find g = 2 and not (t < 3)", "find g = 2 and t between 1 and 9",
+            "find @key = \"1\" or (@key = \"0\" and t > 3)", "find l != 9 | limit 1",
+        ])
+    func kindsOfUntestedEntries(query: String) throws {
+        let source = try ListSource(json: [
+            #"{"g":2,"t":"x","n":8,"l":"x"}"#, #"{"g":1,"t":5,"n":4,"l":3}"#, #"{"g":3,"n":1,"t":7,"l":"x"}"#,
+        ])
+        #expect(
+            try warnings(query, of: source).allSatisfy { !$0.contains(" not a ") && !$0.contains("never") })
+    }
+
+    @Test("warns of a kind that no entry has, even if only some were tested") func mistakenPart() throws {
+        let found = try warnings("find country = \"FR\" and name > 3")
+        #expect(found.first?.contains("name is a text, not a number") == true)
+    }
+
     @Test("gives no warning if no entry or element was evaluated") func noEntriesNoWarnings() throws {
         #expect(try warnings("find popluation = 1", of: ListSource([])) == [])
         let empty = try ListSource(json: [#"{"tags":[]}"#, #"{"tags":[]}"#])
