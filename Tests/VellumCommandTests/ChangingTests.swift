@@ -86,6 +86,22 @@ struct ChangingTests {
         #expect(try store.keys("A") == ["b"])
     }
 
+    @Test("a deletion of all entries leaves those stored during its question")
+    func entriesStoredDuringQuestionStay() async throws {
+        for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
+        let asking = try PseudoTerminal.start("rm A --all --store '\(store.path)'")
+        try await asking.until("question") { asking.text.contains("[y/N]") }
+        for key in ["b", "d"] { try store.done("put", "A", key, input: "[2]") }
+        asking.type("y\n")
+        #expect(try await asking.finish() == 0)
+        #expect(asking.text.contains("deleted 2 entries, 4 B"), "\(asking.text)")
+        #expect(try store.keys("A") == ["d", "b"])
+        try store.done("undo", "A")
+        #expect(try store.keys("A").sorted() == ["a", "b", "c", "d"])
+        try store.done("rm", "A", "--all", "--yes")
+        #expect(try store.keys("A").isEmpty)
+    }
+
     @Test func deletionNeedsYesWithoutTerminal() throws {
         for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
         try store.run("rm", "A", "a").expect(2, errors: "--yes")

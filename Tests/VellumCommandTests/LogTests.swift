@@ -220,6 +220,18 @@ struct LogTests {
         #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in "))
     }
 
+    @Test("a deletion of all messages leaves those appended during its question")
+    func messagesAppendedDuringQuestionStay() async throws {
+        try store.done("append", "L", "--disk", "1MB", input: "a\nb\nc\n")
+        let asking = try PseudoTerminal.start("rm L --all --store '\(store.path)'")
+        try await asking.until("question") { asking.text.contains("[y/N]") }
+        try store.done("append", "L", input: "new 1\nnew 2\n")
+        asking.type("y\n")
+        #expect(try await asking.finish() == 0)
+        #expect(asking.text.contains("deleted 3 messages, 3 B"), "\(asking.text)")
+        #expect(try store.done("tail", "L", "--raw").lines == ["new 1", "new 2"])
+    }
+
     @Test func escapesMessagesOnTerminal() throws {
         try store.done("append", "L", "--whole", "--disk", "1KB", input: "a\u{1b}[31mb\nsecond line\n")
         let (status, text) = try PseudoTerminal.run("tail L --store '\(store.path)'")

@@ -26,12 +26,20 @@ extension Archive {
     public func deleteAllReversibly(
         progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
+        try deleteAllReversibly(of: nil, progress: progress)
+    }
+
+    /// Like ``deleteAllReversibly(progress:)`` for the entries of an earlier version: those stored since stay. Throws `noSpace` if
+    /// a full disk prevents that.
+    package func deleteAllReversibly(
+        of version: ArchiveVersion?, progress: (Int) -> Bool
+    ) throws(StorageError) -> PlanOutcome {
         try finishingChange { (engine) throws(StorageError) in
             let before = Removal(entries: engine.index.entryCount, bytes: engine.index.valueBytes)
             do throws(StorageError) {
-                return try PlanRunner(engine).deleteAllReversibly(progress: progress)
+                return try PlanRunner(engine).deleteAllReversibly(of: version, progress: progress)
             } catch {
-                guard error.isNoSpace else { throw error }
+                guard error.isNoSpace, version?.includesAllEntries(of: engine) ?? true else { throw error }
                 _ = try EntryRemover(engine).deleteAll()
                 var outcome = PlanOutcome()
                 (outcome.entries, outcome.bytes, outcome.isFinal) = (before.entries, before.bytes, true)

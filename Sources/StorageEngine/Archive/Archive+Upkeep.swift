@@ -22,6 +22,17 @@ extension Archive {
         }
     }
 
+    /// Drops the messages of a log before a cursor; this can't be undone. Returns `nil` and drops nothing if the archive or its
+    /// index was replaced since. Throws also `wrongKind` if the archive isn't a log.
+    package func deleteMessages(before end: MessageCursor) throws(StorageError) -> Removal? {
+        try finishingChange { (engine) throws(StorageError) in
+            try engine.requireLog(to: "delete messages")
+            let section = try engine.acquire()
+            section.drainTouches()
+            return try MessageWriter(engine).deleteMessages(section, before: end)
+        }
+    }
+
     /// Sets how long from now the entry of `key` expires; `nil`: never. Doesn't write the value again. Returns `false` if the
     /// entry is absent or expired. Throws also `wrongKind` for a log.
     @discardableResult

@@ -6,13 +6,25 @@ package struct ArchiveVersion: Sendable, Hashable {
     let nextEvent: UInt64
     /// Events of a rebuilt index are renumbered; operations never are.
     let sequence: UInt64
+    /// Marks this index: one that is rebuilt has another.
+    let salt: UInt64
+    /// Entries of this index with a lower recency have not been stored since.
+    let recency: UInt64
     let configuration: ArchiveConfiguration
 
     init(of engine: ArchiveEngine) throws(StorageError) {
         configuration = try Descriptor.read(in: engine.folder).configuration
         identity = engine.log.identity
         nextEvent = engine.index.events.head
+        salt = engine.index.salt
+        recency = engine.index.touches.taken
         sequence = engine.index.sequence
+    }
+
+    /// Whether certainly no entry was stored since.
+    func includesAllEntries(of engine: ArchiveEngine) -> Bool {
+        let since = EventReader(engine).events(from: nextEvent)
+        return since.lost == 0 && !since.events.contains { $0.kind == .record || $0.kind == .update }
     }
 
     func isCurrent(in engine: ArchiveEngine) throws(StorageError) -> Bool {

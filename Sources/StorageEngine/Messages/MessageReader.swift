@@ -75,11 +75,11 @@ struct MessageReader: ArchiveOperation {
         return nil
     }
 
-    /// The messages before `end`, and where the last of them ends.
+    /// The messages from `start`, or the oldest, and before `end`, and where the last of them ends.
     func countMessages(
-        before end: Location, settled: Location? = nil
+        from start: Location? = nil, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> (count: Int, bytes: Int, next: Location) {
-        var (count, bytes, next) = (0, 0, index.firstMessage)
+        var (count, bytes, next) = (0, 0, start ?? index.firstMessage)
         while let found = try message(from: next, before: end, settled: settled) {
             (count, bytes, next) = (count + 1, bytes + found.bytes, found.end)
         }
@@ -255,6 +255,11 @@ struct MessageReader: ArchiveOperation {
 
     private func cursor(at place: Location, expecting expected: UInt64? = nil) -> MessageCursor {
         MessageCursor(log: ownCursorMark, salt: index.salt, place: place.raw, expected: expected)
+    }
+
+    /// `nil` for a cursor of another log, or of an index that was replaced since.
+    func place(of cursor: MessageCursor) -> Location? {
+        cursor.log == ownCursorMark && cursor.salt == index.salt ? Location(raw: cursor.place) : nil
     }
 
     private var ownCursorMark: UInt64 {

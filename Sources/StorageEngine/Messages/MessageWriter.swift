@@ -141,6 +141,31 @@ struct MessageWriter: ArchiveOperation {
         LogCleaner(engine).deferCompaction()
     }
 
+    /// Deletes the messages before a cursor. Counts only those after it. Returns `nil` if its place is unknown.
+    func deleteMessages(
+        _ section: borrowing ArchiveSection, before end: MessageCursor
+    ) throws(StorageError) -> Removal? {
+        let index = section.index
+        guard let place = reader.place(of: end) else { return nil }
+        let start = max(place, index.firstMessage)
+        guard let first = try reader.message(from: start, before: index.head)?.place else {
+            return try dropAllMessages(section)
+        }
+        let left = try reader.countMessages(from: first, before: index.head)
+        let dropped = Dropped(
+            first: first, count: max(0, index.entryCount - left.count),
+            bytes: max(0, Int(index.valueBytes) - left.bytes))
+        if dropped.count > 0 {
+            try section.appendBare(.evict, created: Int64(bitPattern: first.raw)) { _, time in
+                forget(section, dropped)
+                index.addLocked(.deletes, UInt64(dropped.count))
+                engine.publish(.delete, .request, bytes: dropped.bytes, time: time)
+            }
+            LogCleaner(engine).deferCompaction()
+        }
+        return Removal(entries: dropped.count, bytes: UInt64(dropped.bytes))
+    }
+
     func dropAllMessages(_ section: borrowing ArchiveSection) throws(StorageError) -> Removal {
         let index = section.index
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)

@@ -169,21 +169,32 @@ struct PlanRunner: ArchiveOperation {
         return nil
     }
 
-    /// Deletes in batches every entry that exists when it begins, as one reversible action.
-    func deleteAllReversibly(progress: (Int) -> Bool) throws(StorageError) -> PlanOutcome {
+    /// Deletes in batches every entry of a version (`nil`: that exists when it begins), as one reversible action.
+    func deleteAllReversibly(
+        of version: ArchiveVersion?, progress: (Int) -> Bool
+    ) throws(StorageError) -> PlanOutcome {
         try engine.requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()
-        guard index.entryCount > 0 else { return outcome }
+        guard index.entryCount > 0, version.map({ $0.identity == log.identity }) ?? true else {
+            return outcome
+        }
         try releaseNextUndoLine()
-        let stamp = index.touches.taken
-        let sequence = index.sequence
+        let (salt, stamp) = (version?.salt ?? index.salt, version?.recency ?? index.touches.taken)
+        let sequence = version?.sequence ?? index.sequence
+        // A renumbered entry is examined again.
+        var storedSince: Set<UInt64> = []
         let (removal, group) = try EntryRemover(engine).removeAll(
             .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
-                // Accessed since then, and perhaps recorded since.
-                guard slot.recency >= stamp else { return true }
-                return try engine.withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
+                // Otherwise accessed since then, and perhaps stored.
+                if slot.recency < stamp, index.salt == salt { return true }
+                guard let stored = try engine.withFrameIfPresent(at: slot.location, { $0.sequence }),
+                    stored > sequence
+                else { return true }
+                storedSince.insert(slot.location.raw)
+                return false
             })
+        outcome.storedSince = storedSince.count
         (outcome.entries, outcome.bytes) = (removal.entries, removal.bytes)
         outcome.action = reversibleAction(group)
         return outcome

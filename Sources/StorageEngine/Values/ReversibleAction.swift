@@ -160,6 +160,8 @@ public struct PlanOutcome: Sendable, Hashable {
     public var skips: [PlanSkip] = []
     /// The keys of ``skips``.
     public var skipped: [String] { skips.map(\.key) }
+    /// Entries that a deletion of all left unchanged, because they were stored after its plan.
+    package var storedSince = 0
     /// Entries that had no expiry time when it was to be removed.
     public var unchanged = 0
     /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was changed, or if the old content could not be kept (on a

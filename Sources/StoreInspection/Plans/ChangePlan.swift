@@ -19,7 +19,8 @@ package struct ChangePlan: Sendable {
     package private(set) var damaged = 0
     /// Their keys, in a plan by keys.
     package private(set) var damagedKeys: [String] = []
-    private var isWhole = false
+    /// The archive before a plan of a deletion of all entries.
+    private var wholeOf: ArchiveVersion?
     private var targets: [Target] = []
 
     /// Plans without counting accesses. If `action` expires idle entries, only those are chosen.
@@ -48,12 +49,13 @@ package struct ChangePlan: Sendable {
             }
             return
         }
+        let version = try archive.version()
         // Least recently used first.
         let list = try archive.entries(order: .leastRecentFirst)
         if case .all = selection, action == .delete {
             entries = list.count
             bytes = list.totalValueBytes
-            isWhole = true
+            wholeOf = version
             return
         }
         for index in list.indices where isMeant(list[index].accessed) {
@@ -95,14 +97,14 @@ package struct ChangePlan: Sendable {
         targets.append(target)
     }
 
-    /// Performs the action with an undo record. Entries changed since the plan are skipped, unless the plan covers all entries.
-    /// `goesOn` is called now and then.
+    /// Performs the action with an undo record. Entries changed since the plan are skipped. With `isImmediate`, a deletion of
+    /// all entries includes those stored since the plan. `goesOn` is called now and then.
     package func apply(
-        to archive: Archive, while goesOn: () -> Bool = { true }
+        to archive: Archive, isImmediate: Bool, while goesOn: () -> Bool = { true }
     ) throws(StorageError) -> Carried<PlanOutcome> {
-        if isWhole {
+        if let wholeOf {
             var isStopped = false
-            let outcome = try archive.deleteAllReversibly { _ in
+            let outcome = try archive.deleteAllReversibly(of: isImmediate ? nil : wholeOf) { _ in
                 isStopped = !goesOn()
                 return !isStopped
             }

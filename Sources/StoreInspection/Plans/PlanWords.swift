@@ -97,6 +97,10 @@ extension PlanOutcome {
             let summary = "\(Figures.count(skips.count)) were skipped: \(counts.joined(separator: ", "))"
             lines.insert("\(summary) since they were read", at: 0)
         }
+        if storedSince > 0 {
+            let count = Figures.count(storedSince, "entry was", "entries were")
+            lines.append("\(count) stored after the plan was made; skipped")
+        }
         if unchanged > 0 {
             lines.append("\(Figures.count(unchanged, "entry", "entries")) no longer had an expiry time")
         }

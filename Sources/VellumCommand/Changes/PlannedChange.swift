@@ -42,7 +42,8 @@ struct PlannedChange: Sendable {
             refusal: action.refusal)
         // An interrupted change is reported with its undo command.
         Interruption.collect()
-        let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
+        let carried = try plan.apply(
+            to: archive, isImmediate: selection.yes, while: { !Interruption.isRequested })
         try report(carried) { wayBack(from: carried.outcome, $0, in: archive.name) }
         try end(plan)
         if carried.outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
@@ -59,10 +60,15 @@ struct PlannedChange: Sendable {
     }
 
     private func empty(_ log: Archive) throws {
+        let end = try log.cursor(beforeLast: 0)
         try Confirmation.ask(
             "Delete all messages of \(log.name), now \(try log.amount())? This can't be undone.",
             unless: selection.yes, refusal: action.refusal)
-        let removed = try log.deleteAllMessages()
+        guard let removed = try selection.yes ? log.deleteAllMessages() : log.deleteMessages(before: end)
+        else {
+            throw CommandFailure(
+                "\(TerminalSafe.quoted(log.name)) has changed since; \(action.refusal)", status: .nothing)
+        }
         Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
     }
 

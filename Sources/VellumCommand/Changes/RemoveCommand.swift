@@ -10,7 +10,7 @@ struct RemoveCommand: ParsableCommand {
             been written.
 
             --where reads all entries; an entry that changes after that is not deleted. --all empties a log, which can't be \
-            undone.
+            undone; messages that are appended before the answer stay.
 
             Example: vellum rm City --where 'population < 100000 and @idle > 1h' --dry-run
             """)

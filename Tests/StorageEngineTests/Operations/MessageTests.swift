@@ -155,6 +155,25 @@ import Testing
         #expect(try archive.check().clean)
     }
 
+    @Test("a deletion of the messages before a cursor leaves later ones", arguments: [3, 2_000], [0, 2])
+    func deletionBeforeCursor(count: Int, later: Int) throws {
+        var archive = try open(folder)
+        for number in 0..<count { try archive.append([UInt8(number & 255)]) }
+        let end = try archive.cursor(beforeLast: 0)
+        let left = (0..<later).map { [UInt8(100 + $0)] }
+        for message in left { try archive.append(message) }
+        let removed = try #require(try archive.deleteMessages(before: end))
+        #expect(removed.entries == count && removed.bytes == UInt64(count))
+        #expect(try archive.deleteMessages(before: end)?.entries == 0)
+        #expect(try archive.messages(most: .max).messages.map(\.bytes) == left)
+        #expect(try archive.check().problems == [])
+        archive.close()
+        try folder.removeIndex("Ring")
+        archive = try open(folder)
+        #expect(try archive.messages(most: .max).messages.map(\.bytes) == left)
+        #expect(try archive.deleteMessages(before: end) == nil)
+    }
+
     @Test("a reader learns of lost messages once", arguments: [false, true], [false, true])
     func lostMessages(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
         let archive = try open()

@@ -15,6 +15,23 @@ import Testing
         #expect(try archive.status().entries == 5_000)
     }
 
+    @Test("a deletion of all entries of a version leaves those stored since", arguments: [false, true])
+    func deletionOfVersion(removingIndex: Bool) throws {
+        let folder = try TemporaryFolder()
+        var archive = try folder.archive(creating: .cache())
+        for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
+        let version = try archive.version()
+        try archive.put([2], forKey: "a")
+        try archive.put([3], forKey: "d")
+        #expect(try archive.access("b") != nil)
+        if removingIndex { archive = try folder.reopen(archive) }
+        let outcome = try archive.deleteAllReversibly(of: version) { _ in true }
+        #expect(outcome.entries == 2 && outcome.storedSince == 2)
+        #expect(try archive.entries().keys.sorted() == ["a", "d"])
+        #expect(try archive.undo()?.entries == 2)
+        #expect(try archive.check().problems == [])
+    }
+
     /// Removes entries of 20,000 and calls `interrupt` after the first part. The later parts can be undone, and a
     /// rebuild finds the same entries.
     private func expectContinuation(
