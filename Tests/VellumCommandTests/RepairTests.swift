@@ -248,6 +248,23 @@ struct RepairTests {
         #expect(try JSON.object(store.done("check", "--json").text)["problems"] as? [String] == [])
     }
 
+    @Test("after the end of a log was lost, an undo needs a number")
+    func lostEnd() throws {
+        for key in ["a", "b", "marker"] {
+            try store.done("put", "U", key, input: "[1]")
+            if key == "b" { try store.done("expire", "U", "a", "--in", "1h", "--yes") }
+        }
+        try store.done("rm", "U", "b", "--yes")
+        let path = URL(fileURLWithPath: store.path + "/U.archive/00000001.segment")
+        let data = try Data(contentsOf: path)
+        try data[..<(try #require(data.range(of: Data("marker".utf8))).lowerBound)].write(to: path)
+        let refused = try store.run("undo", "U")
+        #expect(refused.status == 3 && refused.errors.contains("undo U 1"), "\(refused.errors)")
+        #expect(try store.run("ttl", "U", "a").text != "never\n")
+        try store.done("undo", "U", "1")
+        #expect(try store.run("ttl", "U", "a").text == "never\n")
+    }
+
     @Test func refusesOtherFolders() throws {
         let other = TemporaryFolder()
         _ = try other.file("notes", "x")

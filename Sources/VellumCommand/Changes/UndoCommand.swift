@@ -18,8 +18,8 @@ struct UndoCommand: ParsableCommand {
             The budget for values is the archive's limit (a collection's: its values), at least 4 MiB; that for disk space is \
             an eighth of the limit, at least 64 MiB. An entry takes its value, its key and about 180 bytes.
 
-            Exit code 1 if nothing was restored; 3 if restored entries are damaged, and of --list if the log is damaged and \
-            actions may be missing.
+            Exit code 1 if nothing was restored; 3 if restored entries are damaged, or if the log is damaged and actions may \
+            be missing: --list shows the known ones, and an undo needs the action's number.
 
             Entries whose expiry time has passed since are counted as expired, and not found again. After a rebuild of the \
             archive's index, a discarded action may be listed again, with the entries that are left; an undo counts the \
@@ -66,6 +66,12 @@ struct UndoCommand: ParsableCommand {
         defer { store.close() }
         let archive = try store.archive(named: reference.archive)
         try archive.requireEntries()
+        if id == nil, let last = try archive.reversibleActions().first, try archive.complainOfLoss() {
+            let command = ShellWord.vellum(
+                "undo", [archive.name, "\(last.id)"], store: reference.store.store)
+            throw CommandFailure(
+                "a later action may be lost; to undo the last known one: \(command)", status: .storeFailure)
+        }
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
             throw CommandFailure(nothing(id), status: try archive.statusOfAbsence())
