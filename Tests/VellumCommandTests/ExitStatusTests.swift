@@ -185,7 +185,8 @@ struct ExitStatusTests {
         let said = between.errors.split(separator: "\n").filter { $0.contains(": B: its log is damaged") }
         #expect(
             said.count == 2 && said[0].contains(store.path) && said[1].contains(copy), "\(between.errors)")
-        #expect(try store.run("rm", "B", "--all", "--dry-run").errors.contains("its log is damaged"))
+        let emptying = try store.run("rm", "B", "--all", "--dry-run")
+        #expect(emptying.status == 3 && emptying.errors.contains("its log is damaged"))
         func screen(_ keys: String) throws -> String {
             try store.done("browse", "--size", "110x10", "--keys", keys, "--print", "text").text
         }
@@ -229,6 +230,10 @@ struct ExitStatusTests {
             let result = try Vellum.run(command + ["--store", store.path])
             #expect(result.status == 3, "\(command): \(result.errors)")
             #expect(result.errors.contains("00000001.segment"), "\(result.errors)")
+        }
+        for command in [["drop", "Many"], ["rm", "Many", "--all"]] {
+            let plan = try Vellum.run(command + ["--dry-run", "--store", store.path])
+            #expect(plan.status == 3 && plan.text.hasPrefix("would "), "\(command): \(plan.errors)")
         }
         for command in [["keys", "Many"], ["export", "Many"], ["export", "Many", "--format", "csv"]] {
             let result = try Vellum.run(command + ["--store", store.path])

@@ -218,6 +218,10 @@ struct LogTests {
         let tail = try store.run("tail", "L", "--raw").expect(3)
         #expect(tail.lines == ["first", "second"])
         #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in "))
+        for command in [["rm", "L", "--all"], ["drop", "L"]] {
+            let plan = try Vellum.run(command + ["--dry-run", "--store", store.path])
+            #expect(plan.status == 3 && plan.text.contains("2 messages"), "\(command): \(plan.errors)")
+        }
     }
 
     @Test("a deletion of all messages leaves those appended during its question")

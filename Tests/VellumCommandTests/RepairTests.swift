@@ -248,7 +248,9 @@ struct RepairTests {
         #expect(try JSON.object(store.done("check", "--json").text)["problems"] as? [String] == [])
     }
 
-    @Test("after the end of a log was lost, an undo needs a number")
+    @Test(
+        "after the end of a log was lost, an undo needs a number, and the figures of plans are reported as incomplete"
+    )
     func lostEnd() throws {
         for key in ["a", "b", "marker"] {
             try store.done("put", "U", key, input: "[1]")
@@ -258,6 +260,12 @@ struct RepairTests {
         let path = URL(fileURLWithPath: store.path + "/U.archive/00000001.segment")
         let data = try Data(contentsOf: path)
         try data[..<(try #require(data.range(of: Data("marker".utf8))).lowerBound)].write(to: path)
+        for selection in [["a"], ["--all"], ["--where", "@size > 0"]] {
+            let plan = try Vellum.run(["--store", store.path, "rm", "U", "--dry-run"] + selection)
+            #expect(plan.status == 3 && plan.text.hasPrefix("would delete "), "\(selection): \(plan.errors)")
+        }
+        let drop = try store.run("drop", "U", "--dry-run")
+        #expect(drop.status == 3 && drop.text.hasPrefix("would remove archive U "))
         let refused = try store.run("undo", "U")
         #expect(refused.status == 3 && refused.errors.contains("undo U 1"), "\(refused.errors)")
         #expect(try store.run("ttl", "U", "a").text != "never\n")

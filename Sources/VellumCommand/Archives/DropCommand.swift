@@ -51,5 +51,8 @@ struct DropCommand: ParsableCommand {
                 "would remove archive \(TerminalSafe.column(archive.name)) with \(amount)\n")
         }
         if !force { try archive.requireUnused(advice: "pass --force") }
+        if try archive.complainOfLoss(withSegments: true), dryRun {
+            throw CommandFailure(nil, status: .storeFailure)
+        }
     }
 }

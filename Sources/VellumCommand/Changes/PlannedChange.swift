@@ -60,6 +60,7 @@ struct PlannedChange: Sendable {
     }
 
     private func empty(_ log: Archive) throws {
+        _ = try log.complainOfLoss(withSegments: true)
         let end = try log.cursor(beforeLast: 0)
         try Confirmation.ask(
             "Delete all messages of \(log.name), now \(try log.amount())? This can't be undone.",
@@ -122,15 +123,18 @@ struct PlannedChange: Sendable {
 
     private func printPlan() throws {
         let archive = try store.openForLooking().archive(named: selection.archive)
-        if try isEmptying(archive) { return try OutputWriter.print("would delete \(archive.amount())\n") }
+        if try isEmptying(archive) {
+            try OutputWriter.print("would delete \(archive.amount())\n")
+            return try archive.failIfDamaged(withSegments: true)
+        }
         try archive.requireEntries()
         let plan = try makePlan(archive)
-        let absence = try archive.statusOfAbsence()
+        let absence = try archive.statusOfAbsence(withSegments: selection.keys.isEmpty)
         try OutputWriter.print(
             "would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
         try warnOfUndo(plan, archive)
         try end(plan)
-        if plan.entries == 0 { throw CommandFailure(nil, status: absence) }
+        if plan.entries == 0 || absence == .storeFailure { throw CommandFailure(nil, status: absence) }
     }
 
     private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {

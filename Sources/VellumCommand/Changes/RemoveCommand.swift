@@ -10,7 +10,8 @@ struct RemoveCommand: ParsableCommand {
             been written.
 
             --where reads all entries; an entry that changes after that is not deleted. --all empties a log, which can't be \
-            undone; messages that are appended before the answer stay.
+            undone; messages that are appended before the answer stay. Exit code 3 of --dry-run: the log is damaged, and \
+            entries may be missing in the figures.
 
             Example: vellum rm City --where 'population < 100000 and @idle > 1h' --dry-run
             """)

@@ -7,8 +7,8 @@ extension Archive {
     }
 
     /// Fails after a report of lost entries: a present entry may be older than a lost one, or may have been deleted.
-    func failIfDamaged() throws {
-        if try complainOfLoss() { throw CommandFailure(nil, status: .storeFailure) }
+    func failIfDamaged(withSegments: Bool = false) throws {
+        if try complainOfLoss(withSegments: withSegments) { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     /// Performs `body` for an entry. Reports damaged bytes, and returns `nil` then.
@@ -31,8 +31,8 @@ extension Archive {
     }
 
     /// The status for an absent entry or archive, after a report of lost entries.
-    func statusOfAbsence() throws(StorageError) -> ExitStatus {
-        try complainOfLoss() ? .storeFailure : .nothing
+    func statusOfAbsence(withSegments: Bool = false) throws(StorageError) -> ExitStatus {
+        try complainOfLoss(withSegments: withSegments) ? .storeFailure : .nothing
     }
 }
 
