@@ -22,9 +22,12 @@ extension Archive {
         return report
     }
 
-    /// Predicts from a report of damage how many values older than damaged ones a repair removes, and how many it makes current;
-    /// `nil` without an index from before the damage. Reads the evidence that a repair would use.
-    package func olderValues(_ report: CheckReport) throws(StorageError) -> (removed: Int, current: Int)? {
+    /// Predicts from a report of damage how many values older than damaged ones a repair removes, how many it makes current, and how
+    /// many entries it stores again that only the index has; `nil` without an index from before the damage. Reads the evidence that
+    /// a repair would use.
+    package func olderValues(
+        _ report: CheckReport
+    ) throws(StorageError) -> (removed: Int, current: Int, restored: Int)? {
         let engine = try engine()
         var (deleted, unnamed) = (report.deleted, report.unlisted - report.deleted)
         if engine.isCopy {
@@ -36,6 +39,7 @@ extension Archive {
         } else if StatusReader(engine).damagedPlaces > 0 {
             return nil
         }
-        return engine.kind == .cache ? (deleted + unnamed, 0) : (deleted, unnamed)
+        return engine.kind == .cache
+            ? (deleted + unnamed, 0, report.unrecorded) : (deleted, unnamed, report.unrecorded)
     }
 }

@@ -533,7 +533,11 @@ private struct CheckPass {
                 // The latest frame of its key may be a newer one at another location.
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
-                findings.add("the index names an entry at \(reference.location) that the log does not have")
+                let isIntact = key != 0 && words[key] == nil
+                if isIntact { findings.report.unrecorded += 1 }
+                findings.add(
+                    "the index names an entry at \(reference.location) that the log "
+                        + (isIntact ? "has removed" : "does not have"))
                 continue
             }
             words[key]?.isMet = true

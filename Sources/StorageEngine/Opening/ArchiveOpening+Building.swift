@@ -191,6 +191,7 @@ extension ArchiveOpening {
             content.extensionBytes = writer.written
             try section.appendReplayed(content)
         }
+        section.index.addLocked(.records)
     }
 
     /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.

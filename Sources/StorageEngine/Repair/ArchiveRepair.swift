@@ -115,7 +115,11 @@ struct ArchiveRepair {
         let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: evidence)
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
-        // A new index counts no other deletes.
+        // A new index counts no other records and deletes.
+        if case let stored = index.count(.records), stored > 0 {
+            let entries = stored == 1 ? "1 entry" : "\(stored) entries"
+            report("\(folder.path): stored \(entries) again that only the old index had")
+        }
         if case let removed = index.count(.deletes), removed > 0 {
             let entries = removed == 1 ? "1 outdated entry" : "\(removed) outdated entries"
             report("\(folder.path): removed \(entries), unlisted or deleted in the old index")

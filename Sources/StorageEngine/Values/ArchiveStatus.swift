@@ -137,6 +137,8 @@ public struct CheckReport: Sendable, Hashable {
     package var unlisted = 0
     /// Those of ``unlisted`` that the index has tombstoned, although the log has no deletion of them.
     package var deleted = 0
+    /// Intact entries that only the index lists, such as those whose undo is damaged in the log.
+    package var unrecorded = 0
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String] = []
     /// One line for each segment that is older than the log's beginning, and one if the index's structure could not be checked

@@ -18,7 +18,8 @@ struct CheckCommand: ParsableCommand {
             If newer records are damaged, a repair may make older values current: in a collection the value before a damaged \
             one, or a deleted entry whose deletion is damaged; in a cache only those that the index lists already, because it \
             was rebuilt after the damage. Entries that the old index lists as deleted stay deleted. The check reports such \
-            archives, and --repair then asks on a terminal; elsewhere --yes is required.
+            archives, and --repair then asks on a terminal; elsewhere --yes is required. Intact entries that only the old index \
+            has are stored again.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -202,7 +203,11 @@ struct CheckCommand: ParsableCommand {
         mutating func predictRepair(of archive: Archive, _ report: CheckReport) throws(StorageError) {
             guard !clean, try archive.configuration().kind != .log else { return }
             func values(_ count: Int) -> String { Figures.count(count, "older value", "older values") }
-            if let (removed, current) = try archive.olderValues(report) {
+            if let (removed, current, restored) = try archive.olderValues(report) {
+                if restored > 0 {
+                    let entries = Figures.count(restored, "entry", "entries")
+                    remarks.append("a repair stores \(entries) again that only the index has")
+                }
                 if removed > 0 {
                     remarks.append("a repair removes \(values(removed)), unlisted or deleted in the index")
                 }

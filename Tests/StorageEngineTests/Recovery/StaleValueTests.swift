@@ -184,8 +184,8 @@ import Testing
         let newest = try #require(try folder.segments().last)
         try FileManager.default.removeItem(atPath: folder.archivePath("A", newest))
         let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
-        let (removed, current) = try #require(forecast)
-        #expect(removed == 10 && current == 0)
+        let (removed, current, restored) = try #require(forecast)
+        #expect(removed == 10 && current == 0 && restored == 0)
         let repaired = try repaired()
         let keys = Set(try repaired.entries().keys)
         #expect(keys.isDisjoint(with: deleted) && keys.contains("key 10"))
@@ -306,6 +306,10 @@ import Testing
             if !isLast { try archive.put([2], forKey: "later") }
         }
         try flip(segment, at: place + 20)
+        let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
+        #expect(forecast?.restored == 1 && forecast?.removed == 0)
+        let report = try folder.repair()
+        #expect(report.problems.contains { $0.contains("stored 1 entry again") }, "\(report)")
         let repaired = try repaired()
         #expect(try repaired.peek("key") == Self.new)
     }
@@ -390,7 +394,9 @@ import Testing
         }
         let worker = try Worker(["hold", folder.store, "A", "1"], in: folder)
         let observer = try folder.archive(mode: .readOnly)
-        #expect(try await eventually(within: 10) { try observer.metadata("worker 1") != nil }, "\(worker.linesSoFar())")
+        #expect(
+            try await eventually(within: 10) { try observer.metadata("worker 1") != nil },
+            "\(worker.linesSoFar())")
         try await worker.kill()
         // In the length of the frame, so that the index's log tail seems to be within a frame.
         try flip(segment, at: place + 5)
