@@ -19,22 +19,26 @@ package final class SearchPatience: Sendable {
 
     private struct State {
         /// Negative after a text that exceeded it.
-        var left = SearchPatience.whole
+        var left: Duration
         var givenUp = 0
     }
 
-    private let state = Mutex(State())
+    private let basic: Duration
+    private let state: Mutex<State>
 
     /// Texts whose search was given up. The condition is unknown for them.
     package var givenUp: Int { state.withLock { $0.givenUp } }
 
-    package init() {}
+    package init(for basic: Duration = SearchPatience.whole) {
+        self.basic = basic
+        state = Mutex(State(left: basic))
+    }
 
     /// The time limit for a text of this size; `nil` to give it up without searching.
     fileprivate func begin(bytes: Int) -> Duration? {
         state.withLock { state in
             state.left += SearchPatience.ofByte * bytes
-            guard state.left > .zero - SearchPatience.whole else {
+            guard state.left > .zero - basic else {
                 state.givenUp += 1
                 return nil
             }

@@ -78,6 +78,9 @@ package struct ArrangementRequest: Sendable {
     /// Whether the condition is on metadata of all entries.
     var isOfMetadata = false
 
+    /// Whether a server's scan has found the entries so far, of which those with known metadata are listed.
+    var isGrowing = false
+
     /// Whether a server is asked for the metadata of each entry.
     var needsFigures: Bool { order.needsFigures || isOfMetadata }
 

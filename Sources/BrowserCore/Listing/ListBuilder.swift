@@ -40,7 +40,7 @@ package struct ListBuilder {
         if !request.removed.isEmpty { request.base = request.base?.without(request.removed) }
         let found =
             isFirst
-            ? try source.recentEntries(request.needsFigures ? 1 : ListBuilder.first, in: request.archive)
+            ? try source.recentEntries(request.isGrowing ? 1 : ListBuilder.first, in: request.archive)
             : try listing(for: request)
         guard let listing = found else { return nil }
         let asked =

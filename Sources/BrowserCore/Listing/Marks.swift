@@ -69,7 +69,10 @@ package struct Marks: Sendable, Equatable {
             let isGone =
                 if let listing, !listing.isByRecency {
                     !listing.isCut && filter.isEmpty && listing.index(ofKey: key.text) == nil
-                } else { try source.entry(key.text, in: archive) == nil }
+                } else {
+                    // An entry that can't be read is present.
+                    (try? source.entry(key.text, in: archive)) == .some(nil)
+                }
             if isGone { gone.insert(key) }
         }
         return gone

@@ -76,11 +76,19 @@ extension ArchiveOpening {
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
+        let section = ArchiveSection(unshared: engine)
+        // A further build that appended the same again would leave this engine with an old log tail.
+        let evidence = evidence?.recorded(withLoss: section.index.loss)
+        func counted(_ index: IndexMemory) -> IndexMemory {
+            for counter in [IndexLayout.Counter.deletes, .records] {
+                ChangingIndex(unshared: index).addLocked(counter, section.index.count(counter))
+            }
+            return index
+        }
         if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
-            return (index, true)
+            return (counted(index), true)
         }
         guard engine.index.head != .none else { throw refusal }
-        let section = ArchiveSection(unshared: engine)
         section.index.setState(.ready)
         if let limit = descriptor.configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         if !options.keepsEntriesWithoutIndex {
@@ -88,7 +96,7 @@ extension ArchiveOpening {
         }
         let file = try StorageError.nilIf(
             \.isNoSpace, buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false))
-        return (file ?? memory, file != nil)
+        return (file.map(counted) ?? memory, file != nil)
     }
 
     /// Memory for an index of the present log. Reserves more addresses than the index can need. `mayGrow`: entries will be added.

@@ -113,6 +113,7 @@ struct ArchiveOpening {
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
         var isAlone = wasAlone
         var mark: MarkStanding?
+        var isConsistent = false
         if let file = try trustedIndex(writable: true) {
             let memory = try mapForWriting(file)
             // The processes that have the index open have checked that it is sound.
@@ -121,6 +122,10 @@ struct ArchiveOpening {
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
             if try isSound(memory, log, mark: mark ?? .none, attachment: attachment) {
                 return (memory, log.knowsNumbers ? log : nil, true)
+            }
+            if mark == MarkStanding.none {
+                let engine = try engine(on: memory, as: .writer(attachment: attachment), log: log)
+                isConsistent = try IndexSoundness(engine).isConsistent()
             }
         }
         if !isAlone {
@@ -135,9 +140,8 @@ struct ArchiveOpening {
                     "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
                     + "close the archive in those processes")
         }
-        // Without a mark, the index of a crashed process was refused: it may know entries that a damaged log has lost.
-        let evidence = try PriorIndexEvidence(
-            folder, descriptor, mark: mark, withRows: mark == MarkStanding.none)
+        // A crashed process's index that is refused, but consistent in itself, may know entries that a damaged log has lost.
+        let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark, withRows: isConsistent)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)
         return (memory, nil, isShared)
     }

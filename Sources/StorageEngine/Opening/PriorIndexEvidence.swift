@@ -2,7 +2,7 @@ import CPlatform
 
 /// An existing index's record of its log: the only trace of lost operations. OnDiskFormat, "Losses of the log".
 struct PriorIndexEvidence {
-    let noted: LogLoss?
+    private(set) var noted: LogLoss?
     /// The log reached at least this location; `none` if nothing is known.
     private(set) var end = Location.none
     private(set) var sequence: UInt64 = 0
@@ -133,6 +133,13 @@ struct PriorIndexEvidence {
         index.setLoss(loss)
         // A copy of the file is evidence only with the mark.
         try? index.cleanMark.set()
+    }
+
+    /// What is left after an index was reconciled with this one, which the log then records.
+    func recorded(withLoss loss: LogLoss?) -> PriorIndexEvidence {
+        var rest = self
+        (rest.noted, rest.rows) = (loss, nil)
+        return rest
     }
 
     /// Whether a rebuilt index must agree with this one: after a repair that found damage or was interrupted; else, for a log with damage

@@ -232,7 +232,7 @@ extension EntriesScreen {
         }
         entries.ticket = ticket
         entries.growsList =
-            isForced && request.base == nil && request.needsFigures && !entries.readsValues
+            model.isOfServer && isForced && request.base == nil && request.needsFigures && !entries.readsValues
             && (entries.arrangement?.isPart ?? true || entries.victims != nil)
         model.entries = entries
         if isForced {
@@ -255,6 +255,7 @@ extension EntriesScreen {
         request.group = entries.group
         request.condition = entries.condition
         request.isOfMetadata = entries.condition != nil && entries.victims?.condition == entries.condition
+        request.isGrowing = entries.growsList
         request.columns = entries.properties
         request.marks = entries.marks
         request.allowsAccesses = model.archives.allowsReadingAll

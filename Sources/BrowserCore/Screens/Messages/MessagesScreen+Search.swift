@@ -99,7 +99,8 @@ extension MessagesScreen {
         let title = "search messages \(range) of \(archive.name) for \(text)"
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
             var found: LogSearch.Found = ([], 0)
-            let patience = SearchPatience()
+            // New messages are searched beside the list's own requests.
+            let patience = SearchPatience(for: ticket == nil ? .milliseconds(100) : SearchPatience.whole)
             var next = range.lowerBound
             while next < range.upperBound {
                 let share = Double(next - range.lowerBound) / Double(range.count)
@@ -109,9 +110,14 @@ extension MessagesScreen {
                     nextEvent: nextEvent, in: archive)
                 guard !lines.isEmpty else { break }
                 for (offset, line) in lines.enumerated() {
-                    let matches = patterns.map { $0.matches(line.searched, within: patience) }
-                    if matches.contains(false) { continue }
-                    if matches.contains(nil) {
+                    var isUntested = false
+                    let isOther = patterns.contains { pattern in
+                        let matches = pattern.matches(line.searched, within: patience)
+                        if matches == nil { isUntested = true }
+                        return matches == false
+                    }
+                    if isOther { continue }
+                    if isUntested {
                         found.untested += 1
                     } else {
                         found.messages.append((next + offset, line.beginning))
