@@ -232,8 +232,8 @@ extension EntriesScreen {
         }
         entries.ticket = ticket
         entries.growsList =
-            model.isOfServer && isForced && request.base == nil && request.needsFigures && !entries.readsValues
-            && (entries.arrangement?.isPart ?? true || entries.victims != nil)
+            model.isOfServer && isForced && request.base == nil && request.needsFigures
+            && !entries.readsValues && (entries.arrangement?.isPart ?? true || entries.victims != nil)
         model.entries = entries
         if isForced {
             let isReading = entries.arrangement?.isPart ?? true || entries.showsWhatIsAsked
