@@ -45,7 +45,7 @@ struct WorkspaceTests {
         "tab completes the path of a store, and shows the names that fit",
         arguments: [("al", "/alpha-"), ("alpha-1", "/alpha-1/"), (".h", "/.hidden"), ("z", "/z"), ("", "/")])
     func completesPaths(typed: String, completed: String) throws {
-        let folder = try EngineSourceTests.Folder()
+        let folder = EngineSourceTests.Folder()
         for name in ["alpha-1", "alpha-2"] {
             let path = folder.path + "/" + name
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

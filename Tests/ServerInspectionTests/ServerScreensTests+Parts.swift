@@ -153,8 +153,7 @@ extension ServerScreensTests {
         let served = try await Served()
         try served.fill()
         let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>/list<enter>\(open)none<enter>"))
+        var browser = try served.browser("<enter>/list<enter>\(open)none<enter>")
         #expect(!browser.frame.plainText.contains("absent"), "\(browser.frame.plainText)")
         browser.press([.character("y")])
         #expect(try served.ask("LLEN", "list").number == 4)

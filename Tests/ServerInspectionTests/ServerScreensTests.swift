@@ -412,8 +412,7 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.ask("SET", "object", #"{"year":1852}"#)
         try await Task.sleep(for: .milliseconds(2100))
-        var browser = browser(served)
-        browser.press(try Key.script("<enter>pCyear<enter><esc>"))
+        let browser = try served.browser("<enter>pCyear<enter><esc>")
         let isRead = try served.connection.traits().keepsIdleTimes
         let row = browser.frame.plainText.split(separator: "\n").first { $0.contains("object") }
         #expect(row?.contains(isRead ? "1852" : "not read") == true, "\(browser.frame.plainText)")

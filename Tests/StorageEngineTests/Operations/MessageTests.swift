@@ -157,7 +157,7 @@ import Testing
 
     @Test("a deletion of the messages before a cursor leaves later ones", arguments: [3, 2_000], [0, 2])
     func deletionBeforeCursor(count: Int, later: Int) throws {
-        var archive = try open(folder)
+        var archive = try open()
         for number in 0..<count { try archive.append([UInt8(number & 255)]) }
         let end = try archive.cursor(beforeLast: 0)
         let left = (0..<later).map { [UInt8(100 + $0)] }
@@ -169,7 +169,7 @@ import Testing
         #expect(try archive.check().problems == [])
         archive.close()
         try folder.removeIndex("Ring")
-        archive = try open(folder)
+        archive = try open()
         #expect(try archive.messages(most: .max).messages.map(\.bytes) == left)
         #expect(try archive.deleteMessages(before: end) == nil)
     }
