@@ -131,8 +131,15 @@ extension ServerScreensTests {
     func refusedChanges(message: String) async throws {
         let served = try await Served()
         try served.fill()
+        let port = served.server.port
+        // The change of the key's expiry time keeps the server from executing what the proxy reports as refused.
         let proxy = try Interposer(
-            to: served.server.port,
+            to: port,
+            before: {
+                if $0.first == "EXEC" {
+                    _ = try? PlainClient(port: port).command(RESPCommand("PEXPIRE") + "hash" + 400_000)
+                }
+            },
             changing: {
                 ["HSETNX", "HDEL"].contains($0.first)
                     ? Array("-\(message)\r\n".utf8)

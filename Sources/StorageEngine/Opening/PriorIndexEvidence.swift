@@ -77,11 +77,17 @@ struct PriorIndexEvidence {
         let head = header.head
         guard isTrustworthy, state == .ready || state == .syncFailed || state == .replaced else { return }
         sequence = min(index.sequence, Frame.latestStamp)
-        guard header.isOfThisBoot, state != .syncFailed else {
-            if header.syncedHead <= head { end = header.syncedHead }
-            return
+        let hasAll = header.isOfThisBoot && state != .syncFailed
+        end = hasAll ? head : header.syncedHead <= head ? header.syncedHead : .none
+        if mark == .right, descriptor.configuration.kind != .log {
+            for number in 1..<index.usedEntries + 1 {
+                guard let location = index.entry(number)?.location, location != .none, location < end else {
+                    continue
+                }
+                lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
+            }
         }
-        end = head
+        guard hasAll else { return }
         let numbers = header.olderSegments
         let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
         // A segment that was reclaimed since is older than the present oldest (the index is updated first).
@@ -92,12 +98,6 @@ struct PriorIndexEvidence {
         }
         if descriptor.configuration.kind == .log, index.lockOwner == 0, !absent.isEmpty {
             (gaps, messages) = (absent, index.entryCount)
-        }
-        if mark == .right, descriptor.configuration.kind != .log {
-            for number in 1..<index.usedEntries + 1 {
-                guard let location = index.entry(number)?.location, location != .none else { continue }
-                lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
-            }
         }
         isReplaced = state == .replaced
         guard withRows || forRepair || isReplaced else { return }

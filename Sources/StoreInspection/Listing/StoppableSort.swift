@@ -15,6 +15,7 @@ package enum StoppableSort {
                 return isOrdered(left, right)
             }
         } catch {
+            // Unreachable: only `checkpoint` throws.
             throw error as! Stop
         }
     }

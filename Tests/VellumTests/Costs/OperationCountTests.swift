@@ -28,7 +28,7 @@ import Testing
         "append to a log": (0.2, 0.2),
         "list an entry": (0.3, 0.05),
         "query an entry": (2.6, 0.05),
-        "open an archive to read": (253, 110),
+        "open an archive to read": (259, 110),
         "open an archive to write": (304, 165),
         "record an object": (7.5, 1.3),
         "access an object in memory": (0.02, 0.02),
