@@ -231,11 +231,11 @@ struct InterleavedChangesTests {
     @Test("a false time of the server deletes no key", arguments: [1, .max], [0, 4_000_000_000])
     func falseTimes(replies: Int, seconds: Int) async throws {
         let served = try await Served()
-        let left = Guarded(0)
+        let falseReplies = Guarded(0)
         let proxy = try served.proxy { command in
             let isFalse =
                 command == ["TIME"]
-                && left.withLock { left in
+                && falseReplies.withLock { left in
                     left -= 1
                     return left >= 0
                 }
@@ -243,16 +243,20 @@ struct InterleavedChangesTests {
         }
         let changes = try served.changes(by: proxy)
         try served.ask("SET", "k", "former", "PX", "1000000")
-        left.withLock { $0 = replies }
+        falseReplies.withLock { $0 = replies }
         let failed = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
         #expect(failed.stopped != nil && failed.outcome.entries == 0)
-        left.withLock { $0 = 0 }
+        falseReplies.withLock { $0 = 0 }
         let carried = try changes.carryOut(.setLifetime(.seconds(5000)), on: try served.targets(["k"]))
         #expect(carried.outcome.entries == 1)
-        left.withLock { $0 = replies }
-        #expect(try served.undo(carried, by: changes).outcome.entries == 0)
+        falseReplies.withLock { $0 = replies }
+        // Another attempt, on a new connection, may have the right time.
+        let undone = try served.undo(carried, by: changes).outcome.entries
+        #expect(undone == 0 || replies == 1)
+        let left = try #require(try served.ask("PTTL", "k").number)
+        #expect(left > (undone == 0 ? 4_900_000 : 900_000) && left <= (undone == 0 ? 5_000_000 : 1_000_000))
         let dump = try served.connection.dumped(Array("k".utf8), in: 0)
-        left.withLock { $0 = replies }
+        falseReplies.withLock { $0 = replies }
         #expect(throws: SourceError.self) {
             try served.connection(by: proxy).restore(#require(dump), replaces: true, in: 0)
         }
