@@ -8,15 +8,20 @@ package enum StoppableSort {
         let count = elements.count
         let usual = Double(count * max(1, count.bitWidth - count.leadingZeroBitCount))
         var compared = 0
-        do {
-            try elements.sort { left, right in
-                if compared % 16_384 == 0 { try checkpoint(min(1, Double(compared) / usual)) }
-                compared += 1
-                return isOrdered(left, right)
+        var stopped: Stop?
+        // Only `checkpoint` throws, whose error the standard sort passes on without its type.
+        try? elements.sort { left, right in
+            if compared % 16_384 == 0 {
+                do throws(Stop) {
+                    try checkpoint(min(1, Double(compared) / usual))
+                } catch {
+                    stopped = error
+                    throw error
+                }
             }
-        } catch {
-            // Unreachable: only `checkpoint` throws.
-            throw error as! Stop
+            compared += 1
+            return isOrdered(left, right)
         }
+        if let stopped { throw stopped }
     }
 }
