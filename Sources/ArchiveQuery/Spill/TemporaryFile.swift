@@ -19,11 +19,13 @@ final class TemporaryFile {
         var path = Array((folder + "/vellum-query-XXXXXX").utf8CString)
         // mkstemp creates it with permissions for its owner only.
         let descriptor = mkstemp(&path)
-        guard descriptor >= 0, let file = fdopen(descriptor, "w+") else {
-            throw .noTemporaryFile(folder: folder, reason: Self.reason(errno))
-        }
+        guard descriptor >= 0 else { throw .noTemporaryFile(folder: folder, reason: Self.reason(errno)) }
         unlink(path)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        guard let file = fdopen(descriptor, "w+") else {
+            defer { close(descriptor) }
+            throw .noTemporaryFile(folder: folder, reason: Self.reason(errno))
+        }
         buffer = .allocate(capacity: Self.block)
         setvbuf(file, buffer, _IOFBF, Self.block)
         self.file = file
