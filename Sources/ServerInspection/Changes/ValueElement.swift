@@ -138,7 +138,8 @@ struct ElementState: Sendable {
         let new = bytes.map { [element.normalized($0)] } ?? []
         let former = self.bytes == nil ? 0 : 1
         if case .end = element { state.values = [] }
-        state.values.replaceSubrange(place..<place + former, with: new)
+        let start = min(place, state.values.count)
+        state.values.replaceSubrange(start..<start + former, with: new)
         state.count += new.count - former
         return state
     }

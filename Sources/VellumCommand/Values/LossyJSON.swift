@@ -43,8 +43,8 @@ struct JSONForms: Sendable {
             switch try? reader.readHead() {
             case .bytes(let count):
                 if !wasTagged { byteStrings += 1 }
-                _ = try? reader.readContent(count: count ?? 0)
-            case .text(let count): _ = try? reader.readContent(count: count ?? 0)
+                if (try? reader.readContent(count: count ?? 0)) == nil { return }
+            case .text(let count): if (try? reader.readContent(count: count ?? 0)) == nil { return }
             case .tag(let tag):
                 // Epoch time and extended time (RFC 9581).
                 if tag == 1 || tag == 1001 { isChanged = true }
