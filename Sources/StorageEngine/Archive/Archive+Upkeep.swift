@@ -27,9 +27,7 @@ extension Archive {
     package func deleteMessages(before end: MessageCursor) throws(StorageError) -> Removal? {
         try finishingChange { (engine) throws(StorageError) in
             try engine.requireLog(to: "delete messages")
-            let section = try engine.acquire()
-            section.drainTouches()
-            return try MessageWriter(engine).deleteMessages(section, before: end)
+            return try MessageWriter(engine).deleteMessages(engine.acquireDrained(), before: end)
         }
     }
 

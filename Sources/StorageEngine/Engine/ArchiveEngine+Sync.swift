@@ -105,7 +105,6 @@ extension ArchiveEngine {
         try synchronize(upTo: index.head, patience: isKnown ? 0 : patience)
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
-
 }
 
 extension FileDescriptor {

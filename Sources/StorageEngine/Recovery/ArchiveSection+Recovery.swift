@@ -234,12 +234,10 @@ extension ArchiveSection {
         let sequence = frame.sequence
         engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
     }
-
 }
 
 /// Slots of the process table. Processes release their slots at closing; other processes release those of crashed ones.
 extension ArchiveSection {
-
     /// Clears the slot of a process, and removes entries that only it held.
     func leave(_ slot: ProcessSlot) {
         if slot.memoryBytes != 0 || index.residency.isUsed {
