@@ -155,12 +155,19 @@ extension ServerScreensTests {
         }
     }
 
+    /// A browser that shows the value of a key, and then gets these keys. A question about reading, which may count, is answered.
+    private func valueScreen(
+        of key: String, _ served: Served, _ keys: String
+    ) throws -> HeadlessBrowser {
+        let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
+        return try served.browser("<enter>/\(key)<enter>\(open)\(keys)")
+    }
+
     @Test("texts for an element at the end of a list state no condition that isn't checked")
     func elementsOfLists() async throws {
         let served = try await Served()
         try served.fill()
-        let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
-        var browser = try served.browser("<enter>/list<enter>\(open)none<enter>")
+        var browser = try valueScreen(of: "list", served, "none<enter>")
         #expect(!browser.frame.plainText.contains("absent"), "\(browser.frame.plainText)")
         browser.press([.character("y")])
         #expect(try served.ask("LLEN", "list").number == 4)
@@ -171,8 +178,7 @@ extension ServerScreensTests {
     func partsOnScreen() async throws {
         let served = try await Served()
         try served.fill()
-        let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
-        var browser = try served.browser("<enter>/hash<enter>\(open)nyear=1852<enter>")
+        var browser = try valueScreen(of: "hash", served, "nyear=1852<enter>")
         #expect(browser.text.contains("Add field year?"), "\(browser.text)")
         #expect(try served.ask("HLEN", "hash").number == 2)
         try browser.press("y")
@@ -189,8 +195,7 @@ extension ServerScreensTests {
     func membersOnScreen() async throws {
         let served = try await Served()
         try served.ask("ZADD", "scores", "1", "only")
-        let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
-        var browser = try served.browser("<enter>\(open)nother=x<enter>")
+        var browser = try valueScreen(of: "scores", served, "nother=x<enter>")
         #expect(browser.text.contains("number"), "\(browser.text)")
         try browser.press("jDy")
         #expect(try served.ask("EXISTS", "scores").number == 0)
