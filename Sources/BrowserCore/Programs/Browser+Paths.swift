@@ -10,12 +10,14 @@ extension Browser {
         let beginning = typed.lastIndex(of: "/").map { typed[...$0] } ?? ""
         let folder = filePath(beginning.isEmpty ? "." : String(beginning), model)
         let name = typed.dropFirst(beginning.count)
-        return .ask("complete the path \(typed)") { _ in
-            names(in: folder, beginningWith: String(name))
+        return .ask("complete the path \(typed)") { (_) throws(SourceError) in
+            try names(in: folder, beginningWith: String(name))
         } done: { model, result in
-            guard let prompt = model.prompt, prompt.isOfPath, prompt.field.text == typed,
-                case .success(let names) = result
-            else { return }
+            guard let prompt = model.prompt, prompt.isOfPath, prompt.field.text == typed else { return }
+            guard case .success(let names) = result else {
+                model.prompt?.said = "the folder can't be read"
+                return
+            }
             guard let first = names.first else {
                 model.prompt?.said = "no such file"
                 return
@@ -28,8 +30,16 @@ extension Browser {
     }
 
     /// The names in a folder, folders with a slash; hidden ones only if the beginning has a dot.
-    private static func names(in folder: String, beginningWith beginning: String) -> [String] {
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    private static func names(
+        in folder: String, beginningWith beginning: String
+    ) throws(SourceError) -> [String] {
+        let all: [String]
+        do {
+            all = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            if !FileManager.default.fileExists(atPath: folder) { return [] }
+            throw SourceError("\(folder) can't be read: \(error.localizedDescription)")
+        }
         return all.filter { $0.hasPrefix(beginning) && ($0.first != "." || beginning.first == ".") }.sorted()
             .map { FileKind(of: "\(folder)/\($0)") == .folder ? $0 + "/" : $0 }
     }
