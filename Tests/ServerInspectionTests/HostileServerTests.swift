@@ -177,7 +177,9 @@ import ValkeyWire
     @Test("a scan without an end is ended", arguments: [[], ["a", "b"]])
     func endlessScans(elements: [String]) throws {
         let connection = try connect(idleReplies: 100, Self.scanned(elements))
-        #expect(throws: SourceError.self) { try ServerListing(ListingScan(connection, database: 0), isPaced: false) }
+        #expect(throws: SourceError.self) {
+            try ServerListing(ListingScan(connection, database: 0), isPaced: false)
+        }
         #expect(throws: SourceError.self) { try connection.value(of: [1], type: "hash", in: 0) }
     }
 
