@@ -10,13 +10,25 @@ package enum MarkOrder {
     /// An equivalent text that Swift compares in linear time.
     static func string(_ bytes: UnsafeRawBufferPointer) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
-        return mayHaveLongRun(bytes) && hasLongRun(text) ? composed(text) : text
+        return hasComposedMark(bytes) || mayHaveLongRun(bytes) && hasLongRun(text) ? composed(text) : text
     }
 
     static func string(_ text: String) -> String {
         var text = text
-        let mayHave = text.withUTF8 { mayHaveLongRun(UnsafeRawBufferPointer($0)) }
-        return mayHave && hasLongRun(text) ? composed(text) : text
+        let (isComposed, mayHave) = text.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return (hasComposedMark(bytes), mayHaveLongRun(bytes))
+        }
+        return isComposed || mayHave && hasLongRun(text) ? composed(text) : text
+    }
+
+    /// Whether a text has U+0F73, U+0F75 or U+0F81, which consist of marks but aren't ordered among marks by Swift.
+    private static func hasComposedMark(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.indices.dropLast(2).contains { place in
+            guard bytes[place] == 0xe0 else { return false }
+            let rest = (bytes[place + 1], bytes[place + 2])
+            return rest == (0xbd, 0xb3) || rest == (0xbd, 0xb5) || rest == (0xbe, 0x81)
+        }
     }
 
     /// One form of all canonically equivalent texts: normal form C.

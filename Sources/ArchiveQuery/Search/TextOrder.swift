@@ -3,12 +3,12 @@
 enum TextOrder {
     /// Negative if `left` is first, positive if `right` is. Mostly costs one comparison of bytes.
     static func compare(_ left: String, _ right: String) -> Int {
-        order(of: left, right) ?? byCharacters(left, right)
+        order(of: left, right) ?? byCharacters(MarkOrder.string(left), MarkOrder.string(right))
     }
 
     /// For stored texts; bytes other than UTF-8 are compared as Swift reads them.
     static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-        byBytes(left, right) ?? compare(MarkOrder.string(left), MarkOrder.string(right))
+        byBytes(left, right) ?? byCharacters(MarkOrder.string(left), MarkOrder.string(right))
     }
 
     @inline(__always)

@@ -36,6 +36,14 @@ import Testing
         #expect((left == right) == (expected == 0))
     }
 
+    @Test(
+        "vowel signs that consist of marks equal these marks",
+        arguments: ["\u{f55}\u{f39}\u{f71}\u{f72}", "\u{f55}\u{f39}\u{f73}", "\u{f55}\u{f71}\u{f72}\u{f39}"])
+    func composedMarks(text: String) {
+        #expect(Self.order(text, "\u{f55}\u{f39}\u{f73}") == 0)
+        #expect(Self.order(text, "\u{f55}\u{f71}\u{f72}\u{f39}") == 0)
+    }
+
     private static let pieces = [
         "a", "e", "1", "10", "\0", "\r\n", "\u{301}", "\u{323}", "\u{302}", "\u{30a}", "\u{e9}", "e\u{301}",
         "\u{1ec7}", "\u{212b}", "\u{1112}\u{1161}", "\u{d558}", "\u{11ab}", "\u{627}", "\u{653}", "か",
