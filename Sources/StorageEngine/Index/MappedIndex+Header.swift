@@ -62,6 +62,10 @@ extension MappedIndex {
     @inline(__always) var entryCapacity: UInt32 { memory.word32(IndexLayout.entryCapacityOffset) }
     @inline(__always) var freeHead: UInt32 { memory.word32(IndexLayout.freeHeadOffset) }
     @inline(__always) var bucketCount: UInt32 { memory.word32(IndexLayout.bucketCountOffset) }
+    /// Whether the file can have as many buckets as it claims.
+    @inline(__always) var hasRoomForBuckets: Bool {
+        Int(bucketCount) <= Int(entryCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+    }
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }
 
     @inline(__always) var recencyFirst: UInt32 { memory.word32(IndexLayout.recencyFirstOffset) }

@@ -39,7 +39,8 @@ extension ArchiveEngine {
         let before = index.structureVersion
         switch walk(key, tag: tag, forChange: forChange) {
         case .found(let entry): return entry
-        case .absent where before & 1 == 0 && index.structureVersion == before: return nil
+        case .absent where before & 1 == 0 && index.structureVersion == before && index.hasRoomForBuckets:
+            return nil
         default: return try findPatiently(key, tag: tag)
         }
     }
@@ -243,6 +244,8 @@ extension ArchiveEngine {
                     unreadable = location
                 case .astray:
                     if attempt > 50 { return result }
+                // With a damaged count the bucket was another one.
+                case .absent where !index.hasRoomForBuckets: return .astray
                 default: return result
                 }
             }

@@ -160,6 +160,22 @@ import Testing
         }
     }
 
+    @Test("no key counts as absent if the index claims more buckets than it has room for")
+    func tooManyBuckets() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try folder.archive(creating: .cache(1_000_000))
+        defer { archive.close() }
+        for number in 0..<10_000 { try archive.put([1], forKey: "key \(number)") }
+        let path = folder.archivePath("A", "index")
+        let capacity = try contents(of: path)[448..<452].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        try overwrite(path, at: 460, with: little(capacity / 1024 * 320 + 1))
+        for number in stride(from: 0, to: 10_000, by: 50) {
+            if case .success(let value) = Result(catching: { try archive.peek("key \(number)") }) {
+                #expect(value == [1])
+            }
+        }
+    }
+
     @Test("a removal with an extreme count of buckets ends") func extremeBucketCount() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try folder.archive(creating: .cache(100_000))
