@@ -166,9 +166,9 @@ extension ArchiveOpening {
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
     }
 
-    /// Stores the entry of an intact frame again if its key has no entry; a copy lists it only.
+    /// Stores the entry of an intact frame again if its key has no entry; a copy lists it only. `nil`: with the frame's expiry time.
     private func storeAgain(
-        _ location: Location, _ deadline: Int64, _ section: borrowing ArchiveSection, isCopy: Bool
+        _ location: Location, _ deadline: Int64?, _ section: borrowing ArchiveSection, isCopy: Bool
     ) throws(StorageError) {
         let engine = section.engine
         guard location.segment >= section.index.oldestSegment,
@@ -183,13 +183,13 @@ extension ArchiveOpening {
         guard !isCopy else {
             try section.index.numbers.reserve()
             let number = section.applyPut(engine.content(of: frame), tag: tag, number: 0, at: location)
-            if let slot = section.index.entry(number) {
+            if let deadline, let slot = section.index.entry(number) {
                 section.setDeadline(of: number, slot, to: deadline)
             }
             return
         }
         var traits = frame.traits
-        traits.deadline = deadline
+        if let deadline { traits.deadline = deadline }
         try section.withExtension(bytes: traits.bytes) { (writer) throws(StorageError) in
             traits.write(to: &writer)
             var content = FrameContent(

@@ -13,6 +13,11 @@ struct PriorIndexEvidence {
     /// By segment, the last offset that an entry names. Known if the clean mark is right.
     private var lastNamed: [UInt32: Int] = [:]
     private let isTrustworthy: Bool
+    private let mark: MarkStanding
+    /// Whether it has all changes up to the log tail: it is of this boot, or it was closed after the log was synced.
+    private var hasAll = false
+    /// Whether its expiry times are on this boot's clock.
+    private var isOfThisBoot = false
     /// The hash of its tags, which depends on the index.
     private let hash: KeyHash
     /// Whether a repair that kept this index was interrupted.
@@ -22,7 +27,7 @@ struct PriorIndexEvidence {
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
     private let isForRepair: Bool
-    /// The entries of the index, if they were read and it is of this boot; sorted by location.
+    /// The entries of the index, if they were read and it has all changes; sorted by location.
     private var rows: [Row]?
     /// Whether the rows contain all changes of the log.
     private var isComplete = false
@@ -48,8 +53,8 @@ struct PriorIndexEvidence {
         var unnamed: [UInt32] = []
         /// Entries with another expiry time, and that time.
         var deadlines: [(number: UInt32, deadline: Int64)] = []
-        /// Entries that only the prior index has, with their expiry times.
-        var lacking: [(location: Location, deadline: Int64)] = []
+        /// Entries that only the prior index has, with their expiry times; `nil`: unknown after a restart.
+        var lacking: [(location: Location, deadline: Int64?)] = []
     }
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `withRows`: reads the entries, as always for a
@@ -72,12 +77,14 @@ struct PriorIndexEvidence {
         hash = descriptor.hash(salt: index.salt)
         noted = header.loss
         let state = header.state
-        let mark = if let knownMark { knownMark } else { try index.cleanMark.standing() }
+        mark = if let knownMark { knownMark } else { try index.cleanMark.standing() }
         isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
         let head = header.head
         guard isTrustworthy, state == .ready || state == .syncFailed || state == .replaced else { return }
         sequence = min(index.sequence, Frame.latestStamp)
-        let hasAll = header.isOfThisBoot && state != .syncFailed
+        isOfThisBoot = header.isOfThisBoot
+        let isSynced = mark == .right && header.syncedHead == head
+        hasAll = (isOfThisBoot || isSynced) && state != .syncFailed
         end = hasAll ? head : header.syncedHead <= head ? header.syncedHead : .none
         if mark == .right, descriptor.configuration.kind != .log {
             for number in 1..<index.usedEntries + 1 {
@@ -131,8 +138,10 @@ struct PriorIndexEvidence {
         index.cleanMark.remove()
         if index.state == .ready { index.setState(.replaced) }
         index.setLoss(loss)
-        // A copy of the file is evidence only with the mark.
-        try? index.cleanMark.set()
+        // Complete also after a restart. (The repair syncs the log; if that fails, its end is lost.)
+        if hasAll { index.syncedHead = index.head }
+        // A copy of the file is evidence only with the mark. After a crash of the machine, an index must not get one.
+        if hasAll || mark == .right { try? index.cleanMark.set() }
     }
 
     /// What is left after an index was reconciled with this one, which the log then records.
@@ -169,7 +178,9 @@ struct PriorIndexEvidence {
                 guard isComplete else { continue }
                 if row.isDeleted {
                     found.deleted.append(number)
-                } else if row.deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance {
+                } else if isOfThisBoot,
+                    row.deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance
+                {
                     found.deadlines.append((number, row.deadline))
                 }
             } else if let tag = engine.withFrame(at: slot.location, { hash.tag($0.key) }),
@@ -182,7 +193,7 @@ struct PriorIndexEvidence {
         }
         guard isComplete else { return found }
         for (row, isFound) in zip(rows, isFound) where row.isLive && !isFound && row.location < end {
-            found.lacking.append((row.location, row.deadline))
+            found.lacking.append((row.location, isOfThisBoot ? row.deadline : nil))
         }
         return found
     }

@@ -159,8 +159,7 @@ import Testing
     @Test("after a restart, only synced entries count as lost", arguments: [false, true], [false, true])
     func otherBoot(syncing: Bool, isCut: Bool) throws {
         let folder = try filled(syncing: syncing)
-        try change("index", folder) { $0[32] ^= 1 }
-        try folder.remark("A", clean: true)
+        try folder.makeIndexOfAnotherBoot()
         if isCut { try apply(.removed, to: folder) }
         try look(folder)
         let report = try folder.check()

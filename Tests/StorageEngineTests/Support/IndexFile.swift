@@ -22,6 +22,12 @@ extension TemporaryFolder {
         try changeIndex(archivePath(archive, "index")) { TemporaryFolder.mark(&$0, clean: clean) }
     }
 
+    /// Changes the identity of the boot in the index of a closed archive `A`, as if the machine was restarted since.
+    func makeIndexOfAnotherBoot() throws {
+        try flip(archivePath("A", "index"), at: 32)
+        try remark("A", clean: true)
+    }
+
     private static func mark(_ data: inout Data, clean: Bool) {
         let end = data.count <= 4 << 20 ? data.count : 262_144
         let sum = data.withUnsafeBytes { bytes -> UInt32 in
