@@ -10,16 +10,17 @@ package enum MarkOrder {
     /// An equivalent text that Swift compares in linear time.
     static func string(_ bytes: UnsafeRawBufferPointer) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
-        return hasComposedMark(bytes) || mayHaveLongRun(bytes) && hasLongRun(text) ? composed(text) : text
+        return isComparedWrongly(text, bytes) ? composed(text) : text
     }
 
     static func string(_ text: String) -> String {
-        var text = text
-        let (isComposed, mayHave) = text.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            return (hasComposedMark(bytes), mayHaveLongRun(bytes))
-        }
-        return isComposed || mayHave && hasLongRun(text) ? composed(text) : text
+        var native = text
+        return native.withUTF8 { isComparedWrongly(text, UnsafeRawBufferPointer($0)) } ? composed(text) : text
+    }
+
+    /// Whether Swift compares a text with these bytes wrongly, or in quadratic time.
+    private static func isComparedWrongly(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        hasComposedMark(bytes) || mayHaveLongRun(bytes) && hasLongRun(text)
     }
 
     /// Whether a text has U+0F73, U+0F75 or U+0F81, which consist of marks but aren't ordered among marks by Swift.

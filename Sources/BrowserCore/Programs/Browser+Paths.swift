@@ -36,8 +36,9 @@ extension Browser {
         let all: [String]
         do {
             all = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch CocoaError.fileReadNoSuchFile {
+            return []
         } catch {
-            if !FileManager.default.fileExists(atPath: folder) { return [] }
             throw SourceError("\(folder) can't be read: \(error.localizedDescription)")
         }
         return all.filter { $0.hasPrefix(beginning) && ($0.first != "." || beginning.first == ".") }.sorted()

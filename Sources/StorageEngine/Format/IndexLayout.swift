@@ -105,6 +105,11 @@ enum IndexLayout {
     /// Whole pages, so that all pages after the last chunk can be freed.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
+    /// Buckets of an index with room for this number of entries, in whole chunks.
+    @inline(__always) static func buckets(forCapacity entries: UInt32) -> Int {
+        Int(entries) / chunkEntries * chunkBuckets
+    }
+
     /// Bytes of a shrunk index that keep blocks: the kernel's write-back of large groups could hit a hole (SIGBUS).
     static func reservedBytes(for bytes: Int) -> Int {
         let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20

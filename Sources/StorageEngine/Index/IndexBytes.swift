@@ -84,8 +84,8 @@ struct IndexBytes: @unchecked Sendable {
     var usedBuckets: UInt32 {
         _ = learn(0)
         let known = place.pointee.knownCapacity.load(ordering: .relaxed)
-        let most = Int(known) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
-        return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
+        return min(
+            word32(IndexLayout.bucketCountOffset), UInt32(IndexLayout.buckets(forCapacity: known)))
     }
 
     /// Maps the index's growth; an unmapped entry would count as missing. Two loads if nothing has grown.

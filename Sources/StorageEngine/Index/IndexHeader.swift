@@ -55,7 +55,7 @@ struct IndexHeader: Equatable {
         let buckets = word32(IndexLayout.bucketCountOffset)
         return Int(capacity) <= IndexLayout.chunks(inFileOf: fileBytes) * IndexLayout.chunkEntries
             && word32(IndexLayout.entryHighWaterOffset) <= capacity && buckets > 0
-            && Int(buckets) <= Int(capacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+            && Int(buckets) <= IndexLayout.buckets(forCapacity: capacity)
     }
 
     /// Numbers that the log's segments may have, including skipped ones; empty if the header is contradictory.

@@ -64,7 +64,7 @@ extension MappedIndex {
     @inline(__always) var bucketCount: UInt32 { memory.word32(IndexLayout.bucketCountOffset) }
     /// Whether the file can have as many buckets as it claims.
     @inline(__always) var hasRoomForBuckets: Bool {
-        Int(bucketCount) <= Int(entryCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+        Int(bucketCount) <= IndexLayout.buckets(forCapacity: entryCapacity)
     }
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }
 

@@ -39,8 +39,7 @@ extension ArchiveEngine {
         let before = index.structureVersion
         switch walk(key, tag: tag, forChange: forChange) {
         case .found(let entry): return entry
-        case .absent where before & 1 == 0 && index.structureVersion == before && index.hasRoomForBuckets:
-            return nil
+        case .absent where before & 1 == 0 && index.structureVersion == before: return nil
         default: return try findPatiently(key, tag: tag)
         }
     }
@@ -93,7 +92,8 @@ extension ArchiveEngine {
             if isAstray { return .astray }
         }
         if let unreadable { return .unreadable(unreadable) }
-        return .absent
+        // With a damaged count it may have been another key's bucket.
+        return index.hasRoomForBuckets ? .absent : .astray
     }
 
     @inline(never) private func walkOverflow(
@@ -244,8 +244,6 @@ extension ArchiveEngine {
                     unreadable = location
                 case .astray:
                     if attempt > 50 { return result }
-                // With a damaged count the bucket was another one.
-                case .absent where !index.hasRoomForBuckets: return .astray
                 default: return result
                 }
             }

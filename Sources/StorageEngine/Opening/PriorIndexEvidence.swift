@@ -15,7 +15,7 @@ struct PriorIndexEvidence {
     private let isTrustworthy: Bool
     private let mark: MarkStanding
     /// Whether it has all changes up to the log tail: it is of this boot, or it was closed after the log was synced.
-    private var hasAll = false
+    private var isComplete = false
     /// Whether its expiry times are on this boot's clock.
     private var isOfThisBoot = false
     /// The hash of its tags, which depends on the index.
@@ -30,7 +30,7 @@ struct PriorIndexEvidence {
     /// The entries of the index, if they were read and it has all changes; sorted by location.
     private var rows: [Row]?
     /// Whether the rows contain all changes of the log.
-    private var isComplete = false
+    private var areRowsComplete = false
 
     /// Microseconds by which an expiry time may differ if the clock was set between two conversions of a wall-clock time.
     private static let tolerance: UInt64 = 1_000_000
@@ -84,8 +84,8 @@ struct PriorIndexEvidence {
         sequence = min(index.sequence, Frame.latestStamp)
         isOfThisBoot = header.isOfThisBoot
         let isSynced = mark == .right && header.syncedHead == head
-        hasAll = (isOfThisBoot || isSynced) && state != .syncFailed
-        end = hasAll ? head : header.syncedHead <= head ? header.syncedHead : .none
+        isComplete = (isOfThisBoot || isSynced) && state != .syncFailed
+        end = isComplete ? head : header.syncedHead <= head ? header.syncedHead : .none
         if mark == .right, descriptor.configuration.kind != .log {
             for number in 1..<index.usedEntries + 1 {
                 guard let location = index.entry(number)?.location, location != .none, location < end else {
@@ -94,7 +94,7 @@ struct PriorIndexEvidence {
                 lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
             }
         }
-        guard hasAll else { return }
+        guard isComplete else { return }
         let numbers = header.olderSegments
         let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
         // A segment that was reclaimed since is older than the present oldest (the index is updated first).
@@ -110,7 +110,7 @@ struct PriorIndexEvidence {
         guard withRows || forRepair || isReplaced else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
-        isComplete = index.lockOwner == 0
+        areRowsComplete = index.lockOwner == 0
         rows = PriorIndexEvidence.rows(of: index)
     }
 
@@ -139,9 +139,9 @@ struct PriorIndexEvidence {
         if index.state == .ready { index.setState(.replaced) }
         index.setLoss(loss)
         // Complete also after a restart. (The repair syncs the log; if that fails, its end is lost.)
-        if hasAll { index.syncedHead = index.head }
+        if isComplete { index.syncedHead = index.head }
         // A copy of the file is evidence only with the mark. After a crash of the machine, an index must not get one.
-        if hasAll || mark == .right { try? index.cleanMark.set() }
+        if isComplete || mark == .right { try? index.cleanMark.set() }
     }
 
     /// What is left after an index was reconciled with this one, which the log then records.
@@ -156,7 +156,7 @@ struct PriorIndexEvidence {
     func outranks(_ index: ChangingIndex) -> Bool {
         if isReplaced || isDamaged { return true }
         guard index.loss != nil || index.damagedPlaces > 0 else { return false }
-        return isForRepair || isComplete && index.head <= end
+        return isForRepair || areRowsComplete && index.head <= end
     }
 
     /// The entries of another index of this log that this one contradicts; `nil` if this one's entries are unknown. Reads the
@@ -165,7 +165,7 @@ struct PriorIndexEvidence {
         guard let rows else { return nil }
         let index = engine.index
         var found = Contradictions()
-        let deletions = rows.lazy.filter { isComplete && $0.isDeleted }.map { ($0.tag, $0.location) }
+        let deletions = rows.lazy.filter { areRowsComplete && $0.isDeleted }.map { ($0.tag, $0.location) }
         let deleted = Dictionary(deletions, uniquingKeysWith: max)
         var isFound = [Bool](repeating: false, count: rows.count)
         for number in 1..<index.usedEntries + 1 {
@@ -175,7 +175,7 @@ struct PriorIndexEvidence {
                 row.location == slot.location
             {
                 isFound[place] = true
-                guard isComplete else { continue }
+                guard areRowsComplete else { continue }
                 if row.isDeleted {
                     found.deleted.append(number)
                 } else if isOfThisBoot,
@@ -191,7 +191,7 @@ struct PriorIndexEvidence {
                 found.unnamed.append(number)
             }
         }
-        guard isComplete else { return found }
+        guard areRowsComplete else { return found }
         for (row, isFound) in zip(rows, isFound) where row.isLive && !isFound && row.location < end {
             found.lacking.append((row.location, isOfThisBoot ? row.deadline : nil))
         }

@@ -84,7 +84,7 @@ extension ArchiveSection {
             guard let slot = index.entry(number), slot.location != .none else { continue }
             guard renumber(number, slot, below: last) else { return false }
         }
-        let buckets = Int(last) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+        let buckets = IndexLayout.buckets(forCapacity: last)
         while Int(index.bucketCount) > buckets { guard index.table.mergeLast() else { return false } }
         crashPoint(.compactEmptied)
         index.setEntryHighWater(last)
