@@ -60,6 +60,17 @@ struct WorkspaceTests {
         #expect(!browser.text.contains(".hidden") || typed == ".h")
     }
 
+    @Test(
+        "tab distinguishes an unreadable folder from a missing one",
+        arguments: [("file/x/y", "the folder can't be read"), ("none/x", "no such file")])
+    func completesInUnreadableFolder(typed: String, said: String) throws {
+        let folder = EngineSourceTests.Folder()
+        #expect(FileManager.default.createFile(atPath: folder.path + "/file", contents: nil))
+        let browser = try Fixture.browser(
+            Fixture.source(), columns: 200, keys: "O\(folder.path)/\(typed)<tab>")
+        #expect(browser.text.contains(said), "\(browser.text)")
+    }
+
     @Test("a remembered server is listed without being read")
     func serverIsListed() throws {
         let folder = EngineSourceTests.Folder()
