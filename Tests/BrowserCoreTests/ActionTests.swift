@@ -153,9 +153,9 @@ struct ActionTests {
     func helpMovesToItsEnds() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "?")
         let first = browser.boxLines
-        #expect(first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
+        #expect(first.contains("Open and view") && first.contains("enter, l Open Open the selected row."))
         try browser.press("<end>")
-        #expect(browser.boxLines.contains { $0.hasPrefix("paste Keys faster than typing") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("paste Keys that arrive faster") })
         try browser.press("<home><up>")
         #expect(browser.boxLines == first)
         // Enter runs the line under the cursor, which is explained below.

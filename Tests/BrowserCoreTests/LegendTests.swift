@@ -6,16 +6,16 @@ import Testing
 struct LegendTests {
     /// The legend of the top bar on all screens of a store.
     private static let bar = [
-        "accesses The browser's own accesses, as counted by the store; browsing makes none.",
+        "accesses Accesses by the browser, as counted by the store; browsing adds none.",
         "writes Entries and messages that you changed or deleted here.",
-        "lock Longest step of one of your changes; no lock was held longer.",
+        "lock Longest step of your changes; no lock was held longer.",
         "live The screen follows the store. following: the cursor stays at the newest row.",
-        "frozen Rows keep their order while you move or type; seconds since then.",
+        "frozen Rows keep their order while you move or type; shows for how long.",
         "no answer The store or server hasn't answered yet; seconds since the request.",
         "UNREACHABLE The store can't be read; the time of its last data is beside it.",
         "REMOVED The archive was removed; its last data is shown.",
         "PAUSED The screen is paused; graphs and alarms continue.",
-        "paste Keys faster than typing count as text: they change nothing, confirm nothing.",
+        "paste Keys that arrive faster than typing count as pasted: they change nothing.",
     ]
     private static let asked = "updated Age of these rows: R refreshes them."
 
@@ -83,7 +83,7 @@ struct LegendTests {
         #expect(browser.boxLines.contains { $0.hasPrefix("accesses The") && $0.hasSuffix("…") })
         #expect(
             browser.boxWords.contains(
-                "accesses: The browser's own accesses, as counted by the store; browsing makes none."))
+                "accesses: Accesses by the browser, as counted by the store; browsing adds none."))
         let before = browser.frame
         try browser.press("<enter>")
         #expect(browser.frame == before)

@@ -96,7 +96,7 @@ package enum ActionTable {
 
     /// All actions by task, as the help groups them.
     static let topics: [(title: String, actions: [BrowserAction])] = [
-        ("Open and look", looking), ("Query and group", asking), ("Stores", choosingStores),
+        ("Open and view", looking), ("Query and group", asking), ("Stores", choosingStores),
         ("Sort and columns", arranging), ("Mark, delete, expire, undo", acting),
         ("Copy, edit, write", handing),
         ("Events and graphs", watching), ("Browser", general), ("Move the cursor", moving),
@@ -153,12 +153,12 @@ package enum ActionTable {
         action(.graphs, "Graphs", "Show graphs over minutes to hours.", ["T"], all),
         action(.span, "Span", "Change the span, or sort the table.", ["s"], [.monitor], .footer),
         action(
-            .earlier, "Earlier", "Read the previous column; also left.",
+            .earlier, "Earlier", "Go to the previous column; also left.",
             ["<", Key(.left, modifiers: .shift)], [.monitor], .footer),
         action(
-            .later, "Later", "Read the next column; also right.",
+            .later, "Later", "Go to the next column; also right.",
             [">", Key(.right, modifiers: .shift)], [.monitor]),
-        action(.alarm, "Alarm", "Set a bound that rings the bell.", ["A"], ofStore, .footer),
+        action(.alarm, "Alarm", "Set an alarm threshold.", ["A"], ofStore, .footer),
         action(.entry, "Entry", "Open the entry of the event.", ["v"], [.monitor], .footer),
         action(.monitorPart, "Next view", "Switch events, processes, graphs.", [Key(.tab)], [.monitor]),
         action(.eventKind, "Kind", "Event kinds; on a server: hide own.", ["t"], [.monitor], .footer),

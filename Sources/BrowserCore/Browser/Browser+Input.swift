@@ -103,7 +103,7 @@ extension Browser {
     }
 
     static func sayPasteIsNoKeys(_ model: inout Model) {
-        sayOfInput(&model, "Ignored: pasted text is not keys.")
+        sayOfInput(&model, "Ignored: pasted text runs no keys.")
     }
 
     /// Shows a notice, or the prompt's own while one is open. At most 40 columns.
@@ -122,7 +122,7 @@ extension Browser {
         if key == .control("c") { return quit(&model, key) }
         if model.isStillHeld(key) {
             if model.notice == nil {
-                model.say("\(key) is held down: ignored after its first answer.", seconds: 3)
+                model.say("\(key) is held down: repetitions are ignored.", seconds: 3)
             }
             return []
         }

@@ -43,7 +43,7 @@ extension Browser {
         let isShown = model.showsHints
         guard let file = model.surroundings.hintsFile else { return [] }
         let key = keyName(model, .hints)
-        return .ask(isShown ? "show hints from now on" : "hide hints for good") { (_) throws(SourceError) in
+        return .ask("\(isShown ? "show" : "hide") hints permanently") { (_) throws(SourceError) in
             isShown ? try file.remove() : try file.write(Data("hidden\n".utf8))
         } done: { model, result in
             let isKept = model.take(result, "For this session only: ", role: .warning, seconds: 10) != nil

@@ -93,7 +93,7 @@ struct CopyItem: Sendable {
                     "c", "the shell command",
                     ShellWord.vellum("get", [archive.name, entry.key], store: archive.store))
                 : CopyItem("c", "the shell command", .absent("shells can't pass the NUL in the key")),
-            CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
+            CopyItem("s", "the Swift code", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
             path(archive),
         ]
     }

@@ -29,11 +29,11 @@ enum Legend {
                 Line(String(glyphs.descending), "Evicted next, to free 1% of the limit."),
                 Line(
                     "next 1%",
-                    "Number of entries evicted to free 1% of the limit; next: for one average entry."),
+                    "Entries evicted to free 1% of the limit. next: to free one average entry."),
                 Line("x", "Removed since the list was read."),
-                Line("green, bold", "A row that was stored a moment ago."),
-                Line("yellow", "A row that changed a moment ago."),
-                Line("red, struck", "A row that is evicted next, unless it is used."),
+                Line("green, bold", "A row stored within the last seconds."),
+                Line("yellow", "A row changed within the last seconds."),
+                Line("red, struck", "A row that is evicted next unless accessed."),
                 Line("3 of 200", "Matching rows and all rows; below the list: number of the selected row."),
                 Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
                 Line("updated", "Age of this list: long lists refresh less often."),
@@ -48,14 +48,14 @@ enum Legend {
                 Line("overall", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
                 Line("file size", "Bytes of the archive's files; x1.2: 1.2 times their maximum."),
-                Line("!", "Damaged, an alarm, or too small; the line below the list names it."),
-                Line("too small", "10% or more of the recorded keys were evicted up to 10 minutes before."),
+                Line("!", "Damaged, alarm, or too small; the line below the list gives the reason."),
+                Line("too small", "At least 10% of recorded keys had been evicted within 10 minutes before."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),
             ] + events
         case .monitor:
             return events + [
-                Line("bars: 1s mean", "Width of a graph column: its mean, or the maximum of bytes."),
-                Line("now (2s mean)", "Present figure, which alarms watch; the scale includes it."),
+                Line("bars: 1s mean", "Time per graph column. It shows the mean or, for bytes, the maximum."),
+                Line("now (2s mean)", "Current value, which alarms check. The scale includes it."),
             ]
         case .stores:
             return [
@@ -72,7 +72,7 @@ enum Legend {
 
     private static let events = [
         Line("missed", "Events that were overwritten before the browser read them."),
-        Line("hash", "In place of a key that was removed from the log before its event was read."),
+        Line("hash", "Shown instead of a key that left the log before its event was read."),
         Line("promoted", "A process loaded the value into its memory."),
     ]
 
@@ -80,19 +80,19 @@ enum Legend {
         guard model.store != nil else { return [] }
         return [
             model.isOfServer
-                ? Line("lookups", "The browser's own; hits, misses and commands on screen leave them out.")
+                ? Line("lookups", "Lookups by the browser; not included in hits, misses and commands.")
                 : Line(
-                    "accesses", "The browser's own accesses, as counted by the store; browsing makes none."),
+                    "accesses", "Accesses by the browser, as counted by the store; browsing adds none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
-            Line("lock", "Longest step of one of your changes; no lock was held longer."),
+            Line("lock", "Longest step of your changes; no lock was held longer."),
             Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
-            Line("frozen", "Rows keep their order while you move or type; seconds since then."),
+            Line("frozen", "Rows keep their order while you move or type; shows for how long."),
             Line("no answer", "The store or server hasn't answered yet; seconds since the request."),
             Line("UNREACHABLE", "The store can't be read; the time of its last data is beside it."),
             Line("REMOVED", "The archive was removed; its last data is shown."),
-            Line("ALARM", "A number crossed the bound of an alarm, in this store or another."),
+            Line("ALARM", "A value crossed an alarm threshold, in this store or another."),
             Line("PAUSED", "The screen is paused; graphs and alarms continue."),
-            Line("paste", "Keys faster than typing count as text: they change nothing, confirm nothing."),
+            Line("paste", "Keys that arrive faster than typing count as pasted: they change nothing."),
         ]
     }
 }

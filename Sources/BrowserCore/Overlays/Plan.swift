@@ -122,16 +122,16 @@ struct Plan: ButtonOverlay {
             // Servers have no sequence numbers.
             let exception =
                 model.isOfServer
-                ? "Keys written since they were listed are \(change.isOfDeadlines ? "changed" : "deleted") too; "
-                    + "an undo keeps later ones."
-                : "Keys written since they were listed are kept, also by an undo."
+                ? "Keys written after the list was read are \(change.isOfDeadlines ? "changed" : "deleted") too; "
+                    + "an undo keeps keys written after that."
+                : "Keys written after the list was read are kept, also by an undo."
             // On low screens the undo line comes first.
             let isTall = model.size.rows >= 16
             body = preview(model) + (isTall ? [exception, undoing] : [undoing, exception])
         case .undo(let action):
             words = ("Undo this?", "Undo")
             let amount = Figures.amount(action.entries, bytes: action.bytes)
-            let restored = action.kind == .deadline ? "the former expiry of " : ""
+            let restored = action.kind == .deadline ? "the previous expiry times of " : ""
             body = [
                 "Restores \(restored)\(amount), in \(TitleView.name(of: archive, model))",
                 UndoText.story(action, model),
@@ -157,7 +157,7 @@ struct Plan: ButtonOverlay {
             case (.deadline, true): "Keys that have expired since are restored."
             case (.deadline, false): "Keys that have expired since aren't restored."
             case (_, true): "Keys whose own expiry time has passed aren't restored."
-            case (_, false): evicts ? "Present entries may be evicted to stay within the limit." : nil
+            case (_, false): evicts ? "Other entries may be evicted to stay within the limit." : nil
             }
         return ["Keys written since then are kept.", other].compactMap { $0 }.joined(separator: " ")
     }

@@ -63,7 +63,7 @@ extension Browser {
             title: "\(verb) \(name)?",
             lines: [
                 TerminalText.sanitized("\(entry.key): \(model.look.cut(value, to: 200))"),
-                isLast ? "It is the last one: the key is removed, too." : "The expiry time is kept.",
+                isLast ? "It is the last element: the key is removed, too." : "The expiry time is kept.",
                 "\(condition) No undo.",
             ], button: verb
         ) { model in

@@ -74,7 +74,7 @@ extension EngineSource {
         let isRemoved = try SourceError.translating(store.removeArchive(named: name, ifStill: version))
         if case .rename(let new) = change {
             return isRemoved
-                ? "Renamed \(name) to \(new)." : "\(new) is a copy; \(name) has changed and stays."
+                ? "Renamed \(name) to \(new)." : "\(new) is a copy; \(name) has changed and was kept."
         }
         guard isRemoved else { throw SourceError("\(name) has changed since; nothing was dropped.") }
         return "\(name) was dropped: \(seen.amount)."

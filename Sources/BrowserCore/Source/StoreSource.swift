@@ -253,7 +253,7 @@ extension StoreSource {
 }
 
 extension SourceError {
-    fileprivate static let hasNoEntries = SourceError("A ring file has messages and no entries.")
+    fileprivate static let hasNoEntries = SourceError("A ring file has messages, not entries.")
     fileprivate static let isOnlyLookedAt = SourceError(
         "Read-only: vellum append adds messages to a ring file.")
 }

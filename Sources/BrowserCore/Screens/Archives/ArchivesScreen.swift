@@ -21,7 +21,7 @@ enum ArchivesScreen: ScreenParts {
             CopyItem("n", "the archive's name", archive.name),
             CopyItem("j", "the row as JSON", JSONTree.cells(sample.members).text),
             CopyItem("c", "the shell command", command),
-            CopyItem("s", "the Swift", source), CopyItem.path(archive, isRingFile: isRingFile),
+            CopyItem("s", "the Swift code", source), CopyItem.path(archive, isRingFile: isRingFile),
         ]
     }
 

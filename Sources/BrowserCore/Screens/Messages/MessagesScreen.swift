@@ -38,7 +38,7 @@ enum MessagesScreen: ScreenParts {
             CopyItem("v", "the message", whole.map(CopyItem.Content.ready) ?? .absent(absence)),
             CopyItem("j", "the row as JSON", row.map(CopyItem.Content.ready) ?? .absent(absence)),
             CopyItem("c", "the shell command", CommandLine.words(for: model)),
-            CopyItem("s", "the Swift", CopyItem.messageSource(archive, isRingFile: model.isOfRingFile)),
+            CopyItem("s", "the Swift code", CopyItem.messageSource(archive, isRingFile: model.isOfRingFile)),
             CopyItem.path(archive, isRingFile: model.isOfRingFile),
         ]
     }

@@ -66,7 +66,7 @@ extension Browser {
 
     static func missEvents(_ model: inout Model) {
         guard model.layout.events.isEmpty else { return }
-        model.say("No room for the event pane; \(keyName(model, .monitor)) opens the events.", seconds: 4)
+        model.say("No space for the event pane; \(keyName(model, .monitor)) opens the events.", seconds: 4)
     }
 }
 

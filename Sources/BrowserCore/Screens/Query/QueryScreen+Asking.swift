@@ -10,7 +10,7 @@ extension QueryScreen {
             return model.reply("A query needs an archive; select one first.")
         }
         guard model.sample(archive)?.kind != .log else {
-            return model.reply("Logs can't be queried: they have messages, no entries.")
+            return model.reply("Logs can't be queried: they have messages, not entries.")
         }
         let origin = model.origin(opening: .query)
         model.screen = .query
@@ -87,7 +87,7 @@ extension QueryScreen {
                     query.answer?.json(of: row).map(CopyItem.Content.ready) ?? .absent(tooMany)))
         }
         items.append(CopyItem("c", "the shell command", CommandLine.words(for: model)))
-        items.append(CopyItem("s", "the Swift", swift(query)))
+        items.append(CopyItem("s", "the Swift code", swift(query)))
         return items + [CopyItem.path(query.archive)]
     }
 
@@ -341,7 +341,7 @@ extension QueryScreen {
 
     private static func showSwift(_ model: inout Model) {
         guard let query = model.query, let pipeline = query.pipeline else {
-            return model.say("The query has a mistake.", role: .warning)
+            return model.say("The query has an error.", role: .warning)
         }
         let lines: [String]
         do {

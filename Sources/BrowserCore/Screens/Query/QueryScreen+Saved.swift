@@ -68,7 +68,7 @@ extension QueryScreen {
                 _ = try QueryPipeline(query.text)
                 model.say("Saved as \(query.name).", role: .good, seconds: 3)
             } catch {
-                model.say("Saved as \(query.name) with its mistake: \(error)", role: .warning)
+                model.say("Saved as \(query.name) with its error: \(error)", role: .warning)
             }
         }
     }
