@@ -127,7 +127,7 @@ struct EventTests {
         seconds(5, hits: 95, misses: 5)
         #expect(browser.sent.count == 1 && !browser.lines[0].contains(" ALARM "))
         #expect(browser.text.contains("Alarm ended: City hit ratio was below 80% for"))
-        // An empty bound removes it.
+        // An empty threshold removes it.
         try browser.press("<esc>TA<ctrl+u><enter>", shows: "Alarm removed.")
         seconds(8, hits: 5, misses: 95)
         #expect(browser.sent.count == 1)
@@ -167,10 +167,10 @@ struct EventTests {
     }
 
     @Test(arguments: [
-        ("<lt> 180%<enter>", "No alarm was set: 180% is not a bound; write < 80%"),
-        ("<lt><enter>", "No alarm was set: < needs a bound, as in < 80%"),
-        ("> 5 zebras<enter>", "No alarm was set: 5 zebras is not a bound"),
-        ("<lt> many<enter>", "No alarm was set: many is not a bound"),
+        ("<lt> 180%<enter>", "No alarm was set: 180% is not a threshold; write < 80%"),
+        ("<lt><enter>", "No alarm was set: < needs a threshold, as in < 80%"),
+        ("> 5 zebras<enter>", "No alarm was set: 5 zebras is not a threshold"),
+        ("<lt> many<enter>", "No alarm was set: many is not a threshold"),
         ("<lt> 0%<enter>", "No alarm was set: it is never below 0%"),
         ("> 100%<enter>", "No alarm was set: it is never above 100%"),
         ("<lt> 80%<enter>A<ctrl+u>many<enter>", "; < 80% stays"),
@@ -182,14 +182,14 @@ struct EventTests {
     }
 
     @Test(
-        "a bound alone uses the direction of the example",
+        "a threshold without a sign uses the sign of the example",
         arguments: [("jTA", "80", "below 80"), ("jTA", "80%", "below 80%"), ("jTjA", "500", "above 500")])
     func boundWithoutSign(keys: String, text: String, condition: String) throws {
         let browser = try Fixture.browser(source, keys: keys + text + "<enter>")
         #expect(browser.model.said?.contains("is \(condition)") == true, "\(browser.model.said ?? "")")
     }
 
-    /// Regression: a bound beyond the range of Int ended the browser.
+    /// Regression: a threshold beyond the range of Int ended the browser.
     @Test(arguments: [("jTj", "1e30"), ("jTjj", "18446744073709551615"), ("jTj", "12345")])
     func boundIsShownAsTyped(keys: String, bound: String) throws {
         var browser = try Fixture.browser(source, keys: keys + "A> " + bound + "<enter>")
@@ -286,7 +286,7 @@ struct EventTests {
     }
 
     @Test(
-        "a bound without a unit has the unit of its graph",
+        "a threshold without a unit has the unit of its graph",
         arguments: [
             ("jTjjA50<enter>", "City disk is above 50 B for 2s."),
             ("jTjjA20KB<enter>", "City disk is above 20KB for 2s."),
@@ -400,7 +400,7 @@ struct EventTests {
         #expect(browser.lines.contains { $0.contains("rejected") && $0.contains("over the limit") })
         #expect(!browser.text.contains("(all)"))
         let small = try Fixture.browser(source, columns: 60, rows: 9, keys: "j<enter>t")
-        #expect(small.text.contains("No room for the event pane; E"))
+        #expect(small.text.contains("No space for the event pane; E"))
     }
 
     @Test func filtersEvents() throws {

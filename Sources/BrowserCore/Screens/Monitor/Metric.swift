@@ -114,9 +114,9 @@ struct Alarm: Sendable, Hashable {
     let metric: Metric
     let isBelow: Bool
     let bound: Double
-    /// The bound as it was written: `< 80%`.
+    /// The threshold as typed: `< 80%`.
     let condition: String
-    /// When the figure crossed the bound.
+    /// When the figure crossed the threshold.
     private(set) var since: Timestamp?
     private(set) var isRinging = false
 
@@ -127,7 +127,7 @@ struct Alarm: Sendable, Hashable {
     init(_ text: String, _ metric: Metric, of archive: String?) throws(SourceError) {
         (self.archive, self.metric) = (archive, metric)
         var rest = text.drop { $0 == " " }
-        // A bound without a sign gets the one of the example.
+        // Without a sign, the example's sign applies.
         if let first = rest.first, first != "<", first != ">" {
             rest = Alarm.example(metric).prefix(1) + rest
         }
@@ -137,7 +137,7 @@ struct Alarm: Sendable, Hashable {
         isBelow = sign == "<"
         let number = rest.filter { $0 != " " }
         guard !number.isEmpty else {
-            throw SourceError("\(sign) needs a bound, as in \(Alarm.example(metric))")
+            throw SourceError("\(sign) needs a threshold, as in \(Alarm.example(metric))")
         }
         let value: Double? =
             switch metric {
@@ -146,7 +146,7 @@ struct Alarm: Sendable, Hashable {
             default: Double(number.hasSuffix("/s") ? number.dropLast(2) : number[...])
             }
         guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
-            throw SourceError("\(rest.trimmingSpaces()) is not a bound; write \(Alarm.example(metric))")
+            throw SourceError("\(rest.trimmingSpaces()) is not a threshold; write \(Alarm.example(metric))")
         }
         guard !isBelow || value > 0, isBelow || metric != .hitRatio || value < 1 else {
             throw SourceError("it is never \(isBelow ? "below" : "above") \(number)")
@@ -183,7 +183,7 @@ struct Alarm: Sendable, Hashable {
         archive ?? (isOfServer ? "the server" : "all archives")
     }
 
-    /// Ending has the seconds for which the bound was crossed.
+    /// `ended` has the duration of the alarm in seconds.
     enum Change { case rings, ends(Double) }
 
     mutating func end(at now: Timestamp) -> Change? {

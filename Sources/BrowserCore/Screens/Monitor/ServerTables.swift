@@ -83,10 +83,10 @@ enum ServerTables {
         let isSlow = monitor.part == .events
         guard let activity = monitor.activity else { return monitor.activityProblem ?? "" }
         if isSlow, activity.slow.isEmpty {
-            return "The slow log is empty; the setting slowlog-log-slower-than changes its bound."
+            return "The slow log is empty; slowlog-log-slower-than sets its threshold."
         }
         if monitor.filter.text.isEmpty {
-            return "All are of vellum; \(Browser.keyName(model, .eventKind)) shows them."
+            return "All are from vellum; \(Browser.keyName(model, .eventKind)) shows them."
         }
         return Browser.noMatch(isSlow ? "command" : "client", monitor.filter.text, model)
     }
