@@ -52,7 +52,7 @@ package final class SecureTransport: RESPTransport {
             let isSent = channel.eventLoop.makePromise(of: Void.self)
             channel.writeAndFlush(piece, promise: isSent)
             do {
-                try SecureTransport.wait(for: isSent, seconds, "it accepted no bytes in time")
+                try SecureTransport.wait(for: isSent, seconds, "timeout while sending")
             } catch {
                 throw failure(error)
             }
@@ -63,7 +63,7 @@ package final class SecureTransport: RESPTransport {
         let promise = channel.eventLoop.makePromise(of: [UInt8].self)
         channel.eventLoop.execute { [inbox, channel] in inbox.take(promise, from: channel) }
         do {
-            return try SecureTransport.wait(for: promise, seconds, "it sent no bytes in time")
+            return try SecureTransport.wait(for: promise, seconds, "timeout while waiting for bytes")
         } catch {
             throw failure(error)
         }

@@ -139,7 +139,7 @@ struct ServerChangesTests {
         try served.ask("CONFIG", "SET", "maxmemory", "\(used + 4_000_000)")
         let part = try served.undo(carried)
         #expect(part.outcome.entries > 0 && part.outcome.entries < 300 && !part.outcome.isComplete)
-        #expect(part.stopped?.contains("no room") == true)
+        #expect(part.stopped?.contains("no free memory") == true)
         #expect(
             try served.ask("DBSIZE").number == Int64(50 + part.outcome.entries), "the others are all there")
         #expect(try served.changes().reversible().first?.entries == 300 - part.outcome.entries)
@@ -320,7 +320,7 @@ struct ServerChangesTests {
         try await served.server.start()
         // It has begun empty, so all that was deleted, and what may have been, comes back.
         let action = try #require(carried.outcome.action)
-        // It may be another one.
+        // It may be a different one.
         #expect(throws: SourceError.self) { try served.changes().undo(action.id) }
         let undone = try #require(try served.changes().undo(action.id, evenIfRestarted: true)).outcome
         #expect(undone.entries >= carried.outcome.entries)
@@ -391,7 +391,7 @@ struct ServerChangesTests {
         let part = try served.undo(carried)
         #expect(part.outcome.entries == 100 && !part.outcome.isComplete)
         #expect(
-            part.stopped?.contains("1 copy was refused and kept for another try, such as \"list\"") == true)
+            part.stopped?.contains("1 copy was refused and kept for a retry, such as \"list\"") == true)
         #expect(try served.ask("DBSIZE").number == 100)
         try served.ask("CONFIG", "SET", "proto-max-bulk-len", "512mb")
         let rest = try served.undo(carried)

@@ -25,7 +25,7 @@ struct ServerConnectionTests {
         let served = try await Served()
         try served.ask("CONFIG", "SET", "requirepass", "secret")
         let problem = #expect(throws: SourceError.self) { try served.connection.figures() }
-        #expect(problem?.description.contains("wants a password") == true)
+        #expect(problem?.description.contains("requires a password") == true)
         let wrong = ServerConnection(try ServerAddress("valkey://:wrong@127.0.0.1:\(served.server.port)"))
         let refusal = #expect(throws: SourceError.self) { try wrong.figures() }
         #expect(refusal?.description.contains("WRONGPASS") == true)

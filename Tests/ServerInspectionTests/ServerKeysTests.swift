@@ -508,7 +508,7 @@ struct ServerKeysTests {
         let problem = #expect(throws: SourceError.self) {
             try connection.value(of: Array("other".utf8), type: "no access", in: 0)
         }
-        #expect(problem?.description.hasPrefix("the user may not look at this key") == true)
+        #expect(problem?.description.hasPrefix("no permission to read this key") == true)
     }
 
     @Test("patterns escape wildcards")

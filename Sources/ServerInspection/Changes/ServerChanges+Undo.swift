@@ -39,7 +39,7 @@ extension ServerChanges {
             throw SourceError(
                 known.isOver
                     ? "action \(id) is being undone by another process"
-                    : "action \(id) is still running in process \(known.pid); stop it, or wait for its end")
+                    : "action \(id) is still running in process \(known.pid); stop it, or wait until it ends")
         }
         defer { lock.release() }
         // Another process may have undone it since.
@@ -48,8 +48,8 @@ extension ServerChanges {
         guard run == record.run || isOfOtherRun else {
             let doubt =
                 record.run.isEmpty || run.isEmpty
-                ? "the server at \(connection.address) may be another one (the user has no right to INFO)"
-                : "the server at \(connection.address) was started since, and may be another one"
+                ? "the server at \(connection.address) may be a different one (no permission for INFO)"
+                : "the server at \(connection.address) was restarted, and may be a different one"
             throw SourceError("\(doubt); vellum undo with --restarted restores the keys there")
         }
         var restoration = Restoration(
@@ -124,13 +124,13 @@ private struct Restoration {
         var words = [stopped].compactMap { $0 }
         if let firstRefused {
             words.append(
-                "\(Figures.count(refused.count, "copy was", "copies were")) refused and kept for another try, such as "
+                "\(Figures.count(refused.count, "copy was", "copies were")) refused and kept for a retry, such as "
                     + firstRefused)
         }
         if lost > 0 {
             let names = lostKeys.map(TerminalSafe.quoted).joined(separator: ", ")
             words.append(
-                "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
+                "\(Figures.count(lost, "copy", "copies")) can no longer be read; their keys are not restored"
                     + (names.isEmpty ? "" : ", such as \(names)"))
         }
         if let unrecorded { words.append("the undo record can't be updated: \(unrecorded)") }
@@ -210,7 +210,7 @@ private struct Restoration {
         for (place, var one) in copies.enumerated() {
             let copy = one.copy
             if copy.isDoubtful(at: times.now) {
-                refuse(copy, "this machine's clock contradicts the server's about its expiry time")
+                refuse(copy, "the clocks of this machine and the server differ about its expiry time")
             } else if let size = sizes[place].number {
                 one.copy.size = KeyFacts.size(size)
                 // An earlier undo may have been killed before it removed the copy.

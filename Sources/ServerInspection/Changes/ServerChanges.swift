@@ -96,7 +96,7 @@ package struct ServerChanges {
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
             record: try undo.begin(action.kind, in: traits.run))
         guard let lock = try undo.lock(of: work.record) else {
-            throw SourceError("another action has its number")
+            throw SourceError("its number is in use by another action")
         }
         defer { lock.release() }
         var stopped: String?
@@ -126,7 +126,7 @@ package struct ServerChanges {
             }
         }
         if let reason = work.reason {
-            let left = "\(Figures.count(work.left.count, "key is", "keys are")) left, such as \(reason)"
+            let left = "\(Figures.count(work.left.count, "key is", "keys are")) unchanged, such as \(reason)"
             stopped = [stopped, left].compactMap { $0 }.joined(separator: "; ")
         }
         if let doubt = work.doubt { stopped = [stopped, doubt].compactMap { $0 }.joined(separator: "; ") }
@@ -388,7 +388,7 @@ package struct ServerChanges {
                 continue
             }
             guard DumpPayload.isIntact(dump) else {
-                work.leave(copy.key, "its copy is damaged: version or checksum are wrong")
+                work.leave(copy.key, "its copy is damaged: wrong version or checksum")
                 continue
             }
             (copy.dump, copy.digest) = (dump, ValueDigest(dump: dump))

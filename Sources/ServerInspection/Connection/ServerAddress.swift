@@ -11,8 +11,8 @@ extension ServerURL {
         try self.init(text)
         guard !isSecure || SecureConnections.areKnown else {
             throw ServerURLError(
-                "this vellum is built without TLS; build it with --traits ValkeyTLS (make build TLS=1), or let a tunnel "
-                    + "do it and give the tunnel's end as valkey://localhost:PORT")
+                "this vellum is built without TLS; build it with --traits ValkeyTLS (make build TLS=1), or use a TLS "
+                    + "tunnel and its local end, valkey://localhost:PORT")
         }
         self.password = self.password ?? password
     }

@@ -312,7 +312,7 @@ private final class Link: @unchecked Sendable {
         guard let message = answer.error else { return }
         throw RESPError(
             !logIn.hasCredentials && message.hasPrefix("NOAUTH")
-                ? "it wants a password: put it into VALKEYCLI_AUTH, or user:password@ before the host"
+                ? "it requires a password: set VALKEYCLI_AUTH, or put user:password@ before the host"
                 : "it refuses: \(logIn.reason(message))")
     }
 

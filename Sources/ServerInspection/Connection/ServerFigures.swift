@@ -126,7 +126,7 @@ extension ServerConnection {
             figures.databases = [.init(number: 0, keys: 0, expiring: 0)]
         }
         if traits.isClustered {
-            figures.remark = "one of a cluster: only the keys that it has itself are shown"
+            figures.remark = "a node of a cluster: only the keys of this node are shown"
         }
         return figures
     }

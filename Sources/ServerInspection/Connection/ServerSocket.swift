@@ -94,13 +94,13 @@ final class ServerSocket: RESPTransport {
             } else if errno != EINTR {
                 let code = errno
                 throw RESPError(
-                    ServerSocket.isLate(code) ? "it accepted no bytes in time" : ServerSocket.text(of: code))
+                    ServerSocket.isLate(code) ? "timeout while sending" : ServerSocket.text(of: code))
             }
         }
     }
 
     func receive() throws(RESPError) -> [UInt8] {
-        guard let bytes = try bytes(flags: 0) else { throw RESPError("it sent no bytes in time") }
+        guard let bytes = try bytes(flags: 0) else { throw RESPError("timeout while waiting for bytes") }
         return bytes
     }
 

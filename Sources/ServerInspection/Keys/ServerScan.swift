@@ -94,6 +94,6 @@ struct ScanProgress {
         if isAdvanced, cursors.count <= most ?? .max { return }
         let fault = isAdvanced ? "sent \(Figures.count(cursors.count)) replies" : "repeats its replies"
         throw SourceError(
-            "\(connection.address) \(fault) to \(name) without a new element; the scan was ended")
+            "\(connection.address) \(fault) to \(name) without a new element; the scan was stopped")
     }
 }

@@ -88,7 +88,7 @@ extension ServerConnection {
                 try requireServer(server)
                 guard let isChanged = try reading.isChanged() else {
                     value?.doubt =
-                        "it was read in steps, and the user has no right to check for changes between them (WATCH, MULTI)"
+                        "it was read in steps, without permission to check for changes between them (WATCH, MULTI)"
                     return value
                 }
                 if !isChanged { return value }
@@ -149,7 +149,7 @@ private struct ValueReading {
         case "zset": return try sortedSet()
         case "stream": return try stream()
         case KeyFacts.forbidden:
-            throw SourceError("the user may not look at this key, or this server doesn't serve it")
+            throw SourceError("no permission to read this key, or this server doesn't serve it")
         default: throw SourceError("values of the module type \(type) aren't supported")
         }
     }

@@ -147,7 +147,7 @@ extension ServerConnection {
         let needed = UInt64(size) + UInt64(size) / 4
         guard figures.memory + needed > limit else { return }
         throw SourceError(
-            "\(address) has no room left and would evict keys \(purpose) (\(figures.policy)); "
+            "\(address) has no free memory and would evict keys \(purpose) (\(figures.policy)); "
                 + "free memory there and run it again for the rest")
     }
 }
