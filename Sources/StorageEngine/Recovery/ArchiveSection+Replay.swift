@@ -232,7 +232,7 @@ extension ArchiveSection {
             guard let pin = try log.pinIfPresent(number) else {
                 // An observer's segment may have been reclaimed; for the only user it must exist.
                 guard engine.attachment == nil else {
-                    throw log.damage(of: number, "it can't be read any more")
+                    throw log.damage(of: number, "it can no longer be read")
                 }
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }

@@ -190,7 +190,7 @@ extension ArchiveRepair {
         without dropped: [DroppedBatch], removals: [Int: FrameKind]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
-            throw log.damage(of: number, "it can't be read any more")
+            throw log.damage(of: number, "it can no longer be read")
         }
         defer { log.unpin(pin) }
         let segments = ChangingLog(unshared: log)
