@@ -128,7 +128,7 @@ struct ProgramTests {
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Bandung", 1))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.json", "a.raw"])
-        try browser.press("w<ctrl+u>\(folder.path)/none/a<enter>", shows: "its folder isn't there")
+        try browser.press("w<ctrl+u>\(folder.path)/none/a<enter>", shows: "its folder doesn't exist")
     }
 
     // MARK: The editor

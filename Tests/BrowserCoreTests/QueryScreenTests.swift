@@ -257,7 +257,7 @@ struct QueryScreenTests {
         }
         #expect(rows.contains { $0.contains("################  ") })
         // The remaining time, so that the shares add up.
-        #expect(rows.contains { $0.contains("  reading entries and handling rows") })
+        #expect(rows.contains { $0.contains("  reading entries and processing rows") })
         try browser.press("<enter>S", shows: "archive.number(.greater(than: 50))")
         try browser.press("<enter>c")
         #expect(unwrapped(browser).contains("queryPlace'findnumber>50sortnumberlimit3'"))

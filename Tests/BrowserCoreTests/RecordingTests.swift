@@ -79,7 +79,7 @@ import Testing
         _ = try record()
         let before = try WholeFile.bytes(of: path, limit: 1 << 20)
         #expect { try GrowingFile(at: path) } throws: {
-            "\($0)".contains("is there already; choose another name")
+            "\($0)".contains("already exists; choose another name")
         }
         #expect(try WholeFile.bytes(of: path, limit: 1 << 20) == before)
     }

@@ -40,7 +40,7 @@ struct UndoTests {
         browser.refresh()
         #expect(
             status().hasPrefix(
-                "The delete of 2 entries in City can't be undone any more: the writes since then"))
+                "The delete of 2 entries in City can no longer be undone: the writes since then"))
         #expect(!status().contains("u: undo"))
     }
 
@@ -48,7 +48,7 @@ struct UndoTests {
         var browser = try Fixture.browser(source, columns: 80, clock: clock, keys: "j<enter>gDy")
         source.with { $0.undoable["City"] = [] }
         clock.advance(601, refreshing: &browser)
-        #expect(browser.text.contains("can't be undone any more: ten minutes have passed."))
+        #expect(browser.text.contains("can no longer be undone: ten minutes have passed."))
     }
 
     /// Regression: during a long undo, its end was reported.
@@ -58,7 +58,7 @@ struct UndoTests {
         let undoable = source.with { $0.undoable["City"] }
         source.with { $0.undoable["City"] = [] }
         test.refresh(source, at: Fixture.start.adding(seconds: 1))
-        #expect(test.model.said?.contains("any more") != true, "\(test.model.said ?? "")")
+        #expect(test.model.said?.contains("no longer be undone") != true, "\(test.model.said ?? "")")
         source.with { $0.undoable["City"] = undoable }
         test.settle(undo, source)
         #expect(test.model.said?.contains("Restored 1 entry") == true, "\(test.model.said ?? "")")
@@ -67,7 +67,7 @@ struct UndoTests {
     @Test func undoneActionHasNoRemainingTime() throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")
         clock.advance(30, refreshing: &browser)
-        #expect(!browser.text.contains("any more") && !browser.text.contains("u undoes:"))
+        #expect(!browser.text.contains("no longer be undone") && !browser.text.contains("u undoes:"))
     }
 
     @Test("enter undoes, because an undo deletes nothing")

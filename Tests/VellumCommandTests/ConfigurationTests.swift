@@ -212,7 +212,7 @@ struct ConfigurationTests {
         try FileManager.default.removeItem(atPath: path)
         #expect(mkfifo(path, 0o600) == 0)
         let result = try run("config")
-        #expect(result.status == 1 && result.errors == "vellum: \(path) is a pipe and no file\n")
+        #expect(result.status == 1 && result.errors == "vellum: \(path) is a pipe, not a file\n")
     }
 
     @Test func controlCAlwaysQuits() throws {

@@ -307,7 +307,7 @@ struct ExpiringTests {
         try store.done("put", "A", "c", input: value)
         let outcome = try store.done("undo", "A")
         #expect(outcome.errors.contains("restored 2 entries, 80 B"))
-        #expect(outcome.errors.contains("; 1 present entry evicted"))
+        #expect(outcome.errors.contains("; 1 other entry was evicted"))
         #expect(try store.keys("A") == ["b", "a"])
     }
 }

@@ -128,7 +128,7 @@ struct QueryTests {
         let text = try lines(query, "--explain").joined(separator: "\n")
         for part in [
             "in the order in which they are stored", "scanned     6,204 entries; read 6,204 values",
-            "10 rows in ", "(reading entries and handling rows)",
+            "10 rows in ", "(reading entries and processing rows)",
         ] {
             #expect(text.contains(part), "\(part)")
         }

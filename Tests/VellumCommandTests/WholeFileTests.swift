@@ -116,7 +116,7 @@ import Testing
 
     @Test func reportsUnwritablePaths() throws {
         let missing = try store.run("export", "A", store.folder / "none/x.ndjson")
-        #expect(missing.status == 2 && missing.errors.contains("its folder isn't there"), "\(missing.errors)")
+        #expect(missing.status == 2 && missing.errors.contains("folder doesn't exist"), "\(missing.errors)")
         try store.run("export", "A", store.folder.path).expect(2, errors: store.folder.path)
     }
 

@@ -31,8 +31,8 @@ package struct StateFile: Sendable, Hashable {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw SourceError(path, errno: errno) }
         let kind = FileKind(facts)
-        guard kind != .pipe else { throw SourceError("\(path) is a pipe and no file") }
-        guard kind != .folder else { throw SourceError("\(path) is a folder and no file") }
+        guard kind != .pipe else { throw SourceError("\(path) is a pipe, not a file") }
+        guard kind != .folder else { throw SourceError("\(path) is a folder, not a file") }
         let data: Data
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
             throw SourceError("\(path) can't be read: \(error.localizedDescription)")

@@ -54,7 +54,7 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
             // A record that can't be read back isn't written.
             guard bytes.count + line.count < Self.mostBytes else {
                 guard forgets, number < others.count + kept.count - 1 else {
-                    throw SourceError("there is no room for it in \(path)")
+                    throw SourceError("there is no space for it in \(path)")
                 }
                 break
             }

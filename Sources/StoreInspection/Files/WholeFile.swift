@@ -219,23 +219,23 @@ package final class WholeFile {
     /// Throws if the file would be inside a store; `path` is named in the error.
     static func refuse(inStore target: String, named path: String) throws(SourceError) {
         guard Store.holdsFile(at: target) else { return }
-        throw SourceError("\(path) can't be written: it lies in the folder of a store; choose another folder")
+        throw SourceError("\(path) can't be written: it is inside a store; choose another folder")
     }
 
     private static func taken(_ path: String) -> SourceError {
         SourceError(
-            "\(path) can't be written: there is a file of that name already; choose another name",
+            "\(path) can't be written: the file already exists; choose another name",
             isFileInTheWay: true)
     }
 
     private static func failure(_ path: String, _ code: Int32) -> SourceError {
         switch code {
-        case ENOENT: SourceError("\(path) can't be written: its folder isn't there")
+        case ENOENT: SourceError("\(path) can't be written: its folder doesn't exist")
         case EACCES, EPERM: SourceError("\(path) can't be written: permission denied")
         case EROFS:
             SourceError("\(path) can't be written: the file system is read-only; choose another folder")
         case EISDIR: SourceError("\(path) can't be written: it is a folder; name a file in it")
-        case ENOSPC, EDQUOT: SourceError("\(path) can't be written: the disk is full; nothing of it is left")
+        case ENOSPC, EDQUOT: SourceError("\(path) can't be written: the disk is full; nothing was kept")
         default: SourceError(StorageError.fromErrno(code, operation: "write", path: path).description)
         }
     }

@@ -76,7 +76,7 @@ extension ReversibleAction {
                 "the writes since then exceed its undo space"
             } else { "it was undone, or the disk was full" }
         return
-            "\(what) \(Figures.count(entries, "entry", "entries")) in \(archive) can't be undone any more: \(why)"
+            "\(what) \(Figures.count(entries, "entry", "entries")) in \(archive) can no longer be undone: \(why)"
     }
 }
 
@@ -128,7 +128,7 @@ extension UndoOutcome {
         if expired > 0 { parts.append("\(Figures.count(expired)) expired since") }
         if displaced > 0 { parts.append("\(Figures.count(displaced)) didn't fit the limit") }
         if evicted > 0 {
-            parts.append("\(Figures.count(evicted, "present entry", "present entries")) evicted for them")
+            parts.append("\(Figures.count(evicted, "other entry was", "other entries were")) evicted")
         }
         return parts.joined(separator: "; ")
     }

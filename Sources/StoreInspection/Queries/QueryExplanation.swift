@@ -14,7 +14,7 @@ package struct QueryExplanation: Sendable {
     package var summary: String {
         let read =
             report.valuesRead == 0
-            ? "looked at \(Figures.count(report.visited, "entry", "entries"))"
+            ? "scanned \(Figures.count(report.visited, "entry", "entries"))"
             : "read \(Figures.amount(report.valuesRead, bytes: UInt64(report.bytesRead)))"
         let unreadable = report.unreadable > 0 ? "  \(Figures.count(report.unreadable)) unreadable" : ""
         let givenUp = report.givenUp > 0 ? "  \(Figures.count(report.givenUp)) given up" : ""
@@ -36,7 +36,7 @@ package struct QueryExplanation: Sendable {
         return facts + steps + outcome
     }
 
-    private static let restText = "reading entries and handling rows"
+    private static let restText = "reading entries and processing rows"
 
     /// Time outside the stages; nil if theirs is unknown.
     private var rest: Duration? {
@@ -117,7 +117,7 @@ package struct QueryExplanation: Sendable {
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
         lines += report.dates.map { "date        \($0)" }
-        if gone > 0 { lines.append("removed     \(Figures.count(gone, "entry", "entries")), or expired") }
+        if gone > 0 { lines.append("removed     \(Figures.count(gone, "entry", "entries")) (or expired)") }
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
         if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
         if report.transcoded > 0 { lines.append("converted   \(Figures.count(report.transcoded))") }

@@ -1,21 +1,21 @@
 package enum QuerySyntax {
     package static let examples: [(query: String, meaning: String)] = [
-        ("find countrycode = \"ID\"", "entries whose property is that text"),
-        ("find population > 1000000 and name is not null", "both conditions hold"),
-        ("find name icontains \"san\" | count", "how many have it in their name, in either case"),
-        ("sort population desc | limit 10", "the ten greatest"),
-        ("find @idle > 1h | sort @size desc", "not used for an hour, the largest first"),
-        ("find @created >= today - 3d", "recorded today or on the three days before"),
-        ("select name, population / 1000 as thousands", "these columns alone"),
-        ("group by countrycode | count, sum population", "figures of each group"),
-        ("find tags has any [\"a\", \"b\"]", "lists that hold one of them"),
-        ("find address.city starts with \"New\"", "a property within another"),
-        ("distinct timezone", "each value once"),
+        ("find countrycode = \"ID\"", "entries whose property equals a text"),
+        ("find population > 1000000 and name is not null", "entries that meet both conditions"),
+        ("find name icontains \"san\" | count", "number of names that contain a text, ignoring case"),
+        ("sort population desc | limit 10", "the ten largest values"),
+        ("find @idle > 1h | sort @size desc", "not accessed for an hour, largest first"),
+        ("find @created >= today - 3d", "recorded since the start of the day three days ago"),
+        ("select name, population / 1000 as thousands", "only these columns"),
+        ("group by countrycode | count, sum population", "count and sum for each group"),
+        ("find tags has any [\"a\", \"b\"]", "lists that contain one of these"),
+        ("find address.city starts with \"New\"", "a nested property"),
+        ("distinct timezone", "each distinct value once"),
     ]
 
     package static var lines: [String] {
         var lines = [
-            "A query is stages with | between them; each works on what the one before has left.", "",
+            "A query is a list of stages separated by |. Each processes the rows of the previous one.", "",
             "Examples:",
         ]
         for example in examples { lines += ["  \(example.query)", "      \(example.meaning)"] }
@@ -47,6 +47,6 @@ package enum QuerySyntax {
     private static let properties = [
         "name, address.city, tags[0], items[].price, \"odd name\"",
         "@key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank; servers: @type @encoding",
-        "calculations of these: price * amount, (a + b) / 2",
+        "calculations: price * amount, (a + b) / 2",
     ]
 }

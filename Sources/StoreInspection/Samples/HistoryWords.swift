@@ -49,7 +49,7 @@ extension LogHistory {
     package var lines: [String] {
         let sentences = KeyHistory(events: changes.map(\.event)).lines { _ in "" }
         let texts = zip(changes, sentences).map { change, text in
-            text + (change.notBefore.map { ", at the latest; not before \(Figures.date($0))" } ?? "")
+            text + (change.notBefore.map { "; exact time unknown, not before \(Figures.date($0))" } ?? "")
         }
         var missing: [String] = []
         if changes.isEmpty {

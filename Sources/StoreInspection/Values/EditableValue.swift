@@ -30,7 +30,7 @@ package struct EditableValue: Sendable {
         switch value.form {
         case .bytes: throw SourceError("It is neither JSON, CBOR nor text.")
         case .propertyList:
-            throw SourceError("It is a property list, which an edit as JSON would turn into something else.")
+            throw SourceError("It is a property list; an edit as JSON would change its format.")
         case .text:
             form = .text
             content = bytes
@@ -64,7 +64,7 @@ package struct EditableValue: Sendable {
         let text = !endsLine && edited.last == EditableValue.lineEnd ? Array(edited.dropLast()) : edited
         if form == .text {
             guard String(validating: text, as: UTF8.self) != nil else {
-                throw SourceError("It isn't valid UTF-8 any more.")
+                throw SourceError("It is no longer valid UTF-8.")
             }
             return text
         }
@@ -98,12 +98,12 @@ package struct EditableValue: Sendable {
     private static func json(of value: RecognizedValue) throws(SourceError) -> [UInt8] {
         guard let json = try? value.json(.pretty),
             let again = try? JSONTranscoder.cbor(from: json, uniqueNames: false, readsBytes: true)
-        else { throw SourceError("Its CBOR has no JSON that can be read back.") }
+        else { throw SourceError("Its CBOR can't be converted to JSON and back.") }
         guard again != value.item else { return json }
         let losses = (try? CBORReader.decode(value.item)).map(EditableValue.losses) ?? []
-        let list = losses.isEmpty ? ["how its numbers or lengths are encoded"] : losses
+        let list = losses.isEmpty ? ["the encoding of its numbers or lengths"] : losses
         throw SourceError(
-            "An edit as JSON would lose what its CBOR has besides: \(list.joined(separator: ", ")).")
+            "An edit as JSON would lose: \(list.joined(separator: ", ")).")
     }
 
     /// Values that JSON can't express, each kind once.
