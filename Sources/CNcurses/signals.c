@@ -136,7 +136,7 @@ static void on_ending(int number, siginfo_t *info, void *context) {
         // was sent doesn't recur, and the process would continue with a terminal that it has already released.
         sigaction(number, is_crash(number) && is_sent(info) ? &standard : &ending_before[i], NULL);
     }
-    // The signal is blocked until this handler returns; then the former handler gets it.
+    // The signal is blocked until this handler returns; then the previous handler gets it.
     raise(number);
 }
 

@@ -49,7 +49,7 @@ package final class CursesTerminal {
         waker = try Waker()
         isUTF8 = cnc_set_locale()
         size = CursesTerminal.windowSize(of: descriptor)
-        // Before ncurses, which leaves signals alone that already have a handler.
+        // Before ncurses, which doesn't replace handlers that exist already.
         cnc_signals_install(waker.writeEnd)
         let traits = TerminalTraits(environment: environment)
         let (rows, columns) = (Int32(size.rows), Int32(size.columns))

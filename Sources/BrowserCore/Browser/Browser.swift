@@ -93,13 +93,13 @@ extension Browser {
         case .up where !prompt.isOfScreen: recall(&model, prompt, step: 1)
         case .down where !prompt.isOfScreen: recall(&model, prompt, step: -1)
         case .up, .down, .pageUp, .pageDown:
-            // The rows can be looked through while the filter is open.
+            // The cursor can move while the filter is open.
             guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
             return move(&model, action.id)
         case .tab where prompt.isOfPath: return completePath(prompt.field.text, model)
         case .tab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: false)
         case .backTab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: true)
-        // Held down to empty it, it would leave the prompt, and then one screen after the other.
+        // Held down to empty the prompt, it would close it and then leave one screen after another.
         case .backspace where prompt.field.text.isEmpty: return []
         default:
             guard prompt.field.handle(key) else { return [] }

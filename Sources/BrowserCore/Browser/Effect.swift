@@ -85,7 +85,7 @@ extension Effect {
         return .question(question)
     }
 
-    /// The same for an open store, unless it has one already.
+    /// The same effect for an open store, unless it already has one.
     func of(_ workspace: Int, _ store: String?) -> Effect {
         with { question in
             guard question.workspace == 0 else { return }
@@ -94,10 +94,10 @@ extension Effect {
         }
     }
 
-    /// The same effect, on the queues of another store: a server may not answer.
+    /// The same effect on another store's queues, because a server may not answer.
     func on(_ store: String) -> Effect { with { $0.store = store } }
 
-    /// The same effect, on the queue of effects that pause.
+    /// The same effect on the queue for effects that pause between reads.
     var waiting: Effect { with { $0.waits = true } }
 
     package var ticket: Int? { if case .question(let question) = self { question.ticket } else { nil } }

@@ -1,7 +1,7 @@
 import TerminalKit
 
 enum FooterView {
-    /// The most used actions, which are named first: the help, since it lists the rest.
+    /// The most used actions, shown first. Help leads, because it lists the others.
     private static let mostUsed: [ActionID] = [
         .help, .editValue, .copy, .pager, .open, .fold, .edit, .filter, .find, .search, .sort, .mark, .delete,
         .expire, .query,
@@ -47,7 +47,7 @@ enum FooterView {
         }
     }
 
-    /// The keys of a dialog with two buttons; Esc takes the first.
+    /// The keys of a dialog with two buttons; Esc presses the first.
     static let buttonKeys = [
         (key: "esc", title: "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Switch button"),
         ("enter", "Confirm"),

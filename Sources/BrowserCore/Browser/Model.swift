@@ -47,7 +47,7 @@ package struct Model: Sendable {
     var doubtedAt: Timestamp?
     /// When a key that opens a text field, or text after it, was last refused.
     var textRefusedAt: Timestamp?
-    /// When a dialog was last refused, or closed by a key that also quits, and when such a key was last pressed since.
+    /// When a dialog was last refused or closed by a key that also quits, and when such a key was last pressed after that.
     var dialogEnd: (since: Timestamp, last: Timestamp)?
     var prompt: Prompt?
     var notice: Notice?
@@ -57,7 +57,7 @@ package struct Model: Sendable {
     var pausedSince: Timestamp?
     /// The last key that moved or typed; the order of rows is frozen for a while after it.
     var touched: Timestamp?
-    /// Since when the order is frozen without a break.
+    /// Start of the current freeze of the row order.
     var heldSince: Timestamp?
     var cost = StoreCost()
     var pipes: [String] = []

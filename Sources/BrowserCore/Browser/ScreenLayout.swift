@@ -5,7 +5,7 @@ struct ScreenLayout: Sendable, Hashable {
     /// Facts above the list; empty on small screens.
     let info: Rect
     let list: Rect
-    /// The value beside or below the entries, the details below the archives; empty when there is no room.
+    /// The value beside or below the entries, the details below the archives; empty without space.
     let pane: Rect
     /// The latest events; empty when hidden or without space.
     let events: Rect

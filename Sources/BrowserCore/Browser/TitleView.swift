@@ -7,7 +7,7 @@ enum TitleView {
         var right: [Span] = []
         if model.store != nil {
             let cost = model.cost
-            // Without room the label is dropped before the figures.
+            // Without space the label is dropped before the figures.
             right = [
                 Span("browser: ", look[.titleDim]),
                 Span(

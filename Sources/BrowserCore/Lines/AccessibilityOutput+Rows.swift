@@ -24,7 +24,7 @@ extension AccessibilityOutput {
         let now = AccessibilityOutput.said(row, place, table, model)
         let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
         let isLog = model.screen == .messages || model.screen == .monitor
-        // The first rows aren't new.
+        // Rows read within a second of opening the screen aren't new.
         if arrived.map({ model.now.seconds(since: $0) < 1 }) ?? false { rowCount = table.rowCount }
         let more = table.rowCount - rowCount
         let hasGrown = isLog && !isAnswer && rowCount > 0 && more > 0

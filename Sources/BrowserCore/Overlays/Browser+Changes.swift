@@ -107,11 +107,11 @@ extension Browser {
             effect = ArchivesScreen.carryOut(change, sample, plan.archive, ticket)
         case .replaceFile: return []
         }
-        // The ring holds 2,048 events, and others may store some too.
+        // The ring holds 2,048 events, and other processes add some, too.
         if job.total ?? 0 >= 500, !model.isOfServer { job.eventful = plan.archive }
         model.begin(job)
         guard job.eventful != nil else { return [effect] }
-        // A read that is running is followed by one that reads more often.
+        // The read that follows the running one reads more often.
         let reading = model.events.pending.map { [Effect.stop(ticket: $0)] }
         return (reading ?? loadEvents(&model, of: model.archives.archives)) + [effect]
     }
@@ -210,7 +210,7 @@ extension Browser {
                 let targets = model.take(result)
             else { return }
             guard !targets.isEmpty else { return model.say("The entries no longer exist.") }
-            // They were used since, so they are no longer idle.
+            // They were accessed since, so they are no longer idle.
             let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
             model.overlay = Plan(again, of: ChosenEntries(archive: archive, targets: targets))
         }

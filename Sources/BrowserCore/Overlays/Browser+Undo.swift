@@ -69,7 +69,7 @@ extension Browser {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
             let isNothing = outcome.entries + outcome.damaged == 0
-            // A stopped undo states what is known.
+            // The title of a stopped undo claims no more than is known.
             let title =
                 !isNothing ? "Undone" : carried.stopped == nil ? "Nothing was undone" : "Undo stopped"
             model.overlay = MessageBox(title, [summary.asSentence] + remarks)

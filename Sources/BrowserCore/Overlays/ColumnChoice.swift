@@ -164,7 +164,7 @@ extension Browser {
 
     static func scroll(_ model: inout Model, columns: Int) {
         guard let table = model.parts.table(model) else { return }
-        // A table with fixed columns scrolls within one.
+        // A table with fixed columns scrolls within its last column.
         guard table.columnsBefore != nil else { return model.parts.scroll(columns: columns, &model) }
         if columns > 0, table.layout(in: model.layout.list).leftOut == 0 {
             return model.say("No more columns to the right.", seconds: 3)

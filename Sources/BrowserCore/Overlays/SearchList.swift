@@ -63,7 +63,7 @@ struct SearchList: SearchedOverlay {
             return []
         case (.enter, _):
             let text = list.field.text
-            // Without a match the list stays, with its reason.
+            // Without a match the list stays open and shows the reason.
             guard !found.isEmpty || text.isEmpty || list.typed != nil else { return [] }
             model.overlay = nil
             if found.indices.contains(list.selected) { return list.chosen(&model, found[list.selected]) }
@@ -71,7 +71,7 @@ struct SearchList: SearchedOverlay {
         case (.character("x"), .control):
             guard let removed = list.removed, found.indices.contains(list.selected) else { return [] }
             return removed(&model, found[list.selected])
-        // The key that opened the list moves on, as in shells.
+        // The key that opened the list selects the next row, as in shells.
         case (.character("r"), .control), (.character("o"), .control): list.selected += 1
         case _ where step(key, model) != nil: list.selected += step(key, model) ?? 0
         default: if list.field.handle(key) { (list.selected, list.first) = (0, 0) }

@@ -10,7 +10,7 @@ package struct Surroundings: Sendable, Hashable {
     /// Folder of written files with relative paths; empty: the working folder.
     package var writingFolder = ""
 
-    /// Exists if the hint line is hidden permanently; nil: not stored.
+    /// A file that exists while the hint line is permanently hidden; nil: the choice isn't stored.
     package var hintsFile: StateFile?
     package var showsHints = false
     package var capturesMouse = true

@@ -54,7 +54,7 @@ struct ValueStream {
         )
     }
 
-    /// The value as JSON if ``form`` wants it and it is a document.
+    /// The value as JSON if ``form`` requires that and it is a document.
     private func document(_ entry: EntryMetadata) throws(SourceError) -> [UInt8]? {
         guard form == .shown, entry.valueBytes <= ValueContent.decodingLimit,
             let bytes = try source.bytes(key, range: 0..<entry.valueBytes, in: archive)

@@ -5,7 +5,7 @@ package struct Replay: Sendable {
     private let recording: Recording
     private let name: String
     private let look: Look
-    /// Screens before some events, so that going back doesn't start at the beginning.
+    /// Screens before some events, so that seeking back doesn't replay from the beginning.
     private var checkpoints: [(event: Int, reader: FrameReader)] = []
     private var reader: FrameReader
     private var next = 0

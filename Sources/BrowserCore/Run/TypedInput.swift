@@ -13,7 +13,8 @@ struct TypedInput {
     private static let mostOfText = 65_536
     /// Seconds without input that end a text, which may arrive in pieces.
     private static let pause = 0.02
-    /// The same where Enter runs something. Typed characters appear only after this time, so Enter after reading them is later.
+    /// The same where Enter runs something. Typed characters appear only after this time, so a user who reads them presses Enter
+    /// later.
     private static let pauseBeforeRunning = 0.05
     /// Number of pauses after which the screen is drawn although text still arrives.
     private static let mostPauses = 8

@@ -26,7 +26,7 @@ protocol ScreenParts {
 
     // MARK: View
 
-    /// Divides the area between the bars. `isTall`: there is room for more than the list.
+    /// Divides the area between the bars. `isTall`: there is space for more than the list.
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts
     static func pageRows(_ list: Rect) -> Int
     /// The selected row and the first visible one, from 0.

@@ -8,7 +8,7 @@ import Synchronization
 package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
-    /// Segments that can't be read, by archive, and the time of the search for them.
+    /// Unreadable segments by archive, and when they were searched for.
     private let lost = Mutex<[ArchiveAddress: (segment: String?, at: ContinuousClock.Instant)]>([:])
     /// Seconds between two searches for lost segments, which read the headers of all segments.
     private static let lossInterval = 5
@@ -19,7 +19,7 @@ package final class EngineSource: StoreSource {
     /// - Parameters:
     ///   - folder: the folder of ``stores()``.
     ///   - state: the folder of history and choices; nil keeps nothing.
-    ///   - settled: the initial choices of the settings.
+    ///   - settled: the choices from the settings file.
     package init(
         folder: String = CachesFolder.path(), state: StateFolder? = nil,
         settled: SettledChoices = SettledChoices()
@@ -115,7 +115,7 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    /// A store in another folder, or a server, which isn't read; nil if it is neither a favourite nor present.
+    /// A store in another folder, or a server (without reading it); nil if it is missing and not a favourite.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
         let name = StorePath.name(known.path)
         if ServerAddress.isURL(known.path) { return StoreSummary(name: name, path: known.path) }

@@ -141,11 +141,11 @@ package struct QueryAnswer: Sendable {
         private var rows: [Row] = []
         private var count = 0
         private var targets: [Target] = []
-        /// The entry of each row that is kept, and the row, in their order: their cells may come later.
+        /// Kept rows whose cells are not ready yet, in order.
         private var pending: [(target: Target?, source: QueryRow?, literals: [QueryLiteral?])] = []
         private var bytes = 0
         private let forms: [String: Form]
-        /// Whether rows stand for all entries that have the same, though they come with the first of them.
+        /// Whether a row represents all entries with equal values, although it has the first one.
         private let isOfSeveral: Bool
 
         init(_ plan: QueryPlan) {
@@ -213,7 +213,7 @@ package struct QueryAnswer: Sendable {
             pending.removeFirst(ready.count)
         }
 
-        /// The columns that there are by now; a row may be the first to have something.
+        /// Adds columns for new titles: later rows may have further properties.
         private mutating func addColumns() {
             for (place, title) in cells.titles.enumerated().dropFirst(columns.count) {
                 let property = cells.property(at: place)
@@ -227,10 +227,10 @@ package struct QueryAnswer: Sendable {
         (self.plan, self.report, self.explanation) = (plan, report, explanation)
     }
 
-    /// As `vellum query --json` prints the row; nil where it isn't kept.
+    /// The row as `vellum query --json` prints it; nil if it isn't in memory.
     func json(of row: Row) -> String? { row.source?.json(plan.columns).text }
 
-    /// Writes these of the rows as they were read; nil: not all of them are kept.
+    /// Returns a function that writes these rows as they were read; nil if some aren't in memory.
     func export(_ places: [Int]) -> (@Sendable (String, Bool) throws(SourceError) -> QueryReport?)? {
         let kept = places.compactMap { rows[$0].source }
         guard kept.count == places.count else { return nil }
@@ -244,13 +244,13 @@ package struct QueryAnswer: Sendable {
         }
     }
 
-    /// Leaves the columns of an earlier answer to the same query in their places, and as wide, so that none jumps.
+    /// Keeps the positions and minimum widths of the columns of an earlier response to the same query.
     mutating func keepColumns(of old: QueryAnswer) {
         guard !old.rows.isEmpty, !rows.isEmpty else { return }
         let own = columns.map(\.title)
         var kept = old.columns.map { (before: Optional($0), now: own.firstIndex(of: $0.title)) }
         kept += own.indices.filter { place in !kept.contains { $0.now == place } }.map { (nil, $0) }
-        // Columns that are empty by now stay as long as there is room for them.
+        // Columns that are now empty stay while there is space.
         if kept.count > QueryAnswer.mostProperties + 1 { kept.removeAll { $0.now == nil } }
         columns = kept.compactMap { before, now in
             guard let now else { return before }

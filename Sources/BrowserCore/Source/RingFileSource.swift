@@ -34,7 +34,7 @@ package final class RingFileSource: StoreSource {
     package func stores() throws(SourceError) -> StoreList {
         var summary = StoreSummary(name: name, path: path, archives: 1)
         do throws(RingFileError) {
-            // What is open is readable after it was removed, too.
+            // An open file stays readable after its removal.
             _ = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
             let outline = try outline()
             (summary.entries, summary.diskBytes) = (outline.messages, outline.messageBytes)

@@ -213,7 +213,7 @@ package final class ServerSource: QueriedSource {
     package func allowUse(of key: String?, in archive: ArchiveAddress) {
         state.withLock {
             if let key { $0.allowed.insert(EntryAddress(key, in: archive)) } else { $0.allowsAll = true }
-            // Otherwise, a change shortly after the last read would pass for the own access.
+            // Otherwise, an access by another client shortly after the last read would look like this one's.
             $0.value = nil
         }
     }
@@ -286,9 +286,9 @@ package final class ServerSource: QueriedSource {
     private func isUnused(_ facts: KeyFacts, since moment: Timestamp) -> Bool {
         let countsReads = ((try? objectionToReading()) ?? nil) != nil
         if Timestamp.now().seconds(since: moment) < 0.5 { return true }
-        // Under an LFU policy the time of use is unknown. Where reads count, the value is then read again only on request.
+        // Under an LFU policy the access time is unknown. If reads count as accesses, the value is then read again only on request.
         guard let used = facts.used else { return countsReads }
-        // If reading counts, the own access is the latest known.
+        // If reading counts as an access, this client's is the latest known.
         return used.seconds(since: moment) < (countsReads ? 1.5 : -1)
     }
 
@@ -325,7 +325,7 @@ package final class ServerSource: QueriedSource {
     }
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
-        // Property names aren't worth accesses of keys.
+        // Completion of names doesn't justify accesses to keys.
         if try objectionToReading() != nil { return PropertySample() }
         let source = try ServerQuery(connection, database: database(archive), for: QueryPipeline([]))
         do { return try PropertySample(of: source) } catch { throw SourceError("\(error)") }

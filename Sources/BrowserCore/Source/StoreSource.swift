@@ -66,8 +66,8 @@ package protocol StoreSource: Sendable {
         of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
     ) throws(SourceError) -> LogHistory
 
-    /// At most `count` messages of a log, oldest first, from the one that `behind` others followed when
-    /// `nextEvent` was the number of the next event. Keeps at most `limit` bytes of each.
+    /// At most `count` messages of a log, oldest first. The first is the one that was followed by `behind` others when `nextEvent`
+    /// was the number of the next event. Keeps at most `limit` bytes of each.
     func messages(
         count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine]
@@ -147,7 +147,7 @@ package protocol StoreSource: Sendable {
     ) throws(SourceError) -> Carried<String>
 }
 
-/// Defaults of sources that aren't servers.
+/// Defaults for sources that aren't servers.
 extension StoreSource {
     package func listing(
         in archive: ArchiveAddress, holding text: String, learning isLearning: Bool,
@@ -180,7 +180,7 @@ extension StoreSource {
     }
 }
 
-/// Defaults of sources that remember nothing, or by another source.
+/// Defaults for sources that store no choices, or use those of another source.
 extension StoreSource {
     package var remembers: EngineSource? { nil }
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
@@ -200,7 +200,7 @@ extension StoreSource {
     package func keep(_ columns: ChosenColumns) throws(SourceError) { try remembers?.keep(columns) }
 }
 
-/// Defaults of sources with messages only, as ring files.
+/// Defaults for sources that have only messages, such as ring files.
 extension StoreSource {
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         throw .hasNoEntries

@@ -1,8 +1,8 @@
-// A thin layer over ncursesw and a terminal's signals: what Swift can't use (macros, variadic functions, globals,
-// wide characters) or must not do itself (signal handlers). It exposes nothing of <curses.h>.
+// A thin layer over ncursesw and a terminal's signals: features that Swift can't use (macros, variadic functions, globals, wide
+// characters), and signal handlers. It exposes nothing of <curses.h>.
 //
-// The output of ncurses goes to a file of ours, not to the terminal: it only composes a screen's bytes, and the
-// caller sends them. The caller also sets the terminal's modes, so that a signal handler can restore them.
+// The output of ncurses is written to a temporary file, not to the terminal: it only composes a screen's bytes, and the caller
+// sends them. The caller also sets the terminal's modes, so that a signal handler can restore them.
 #ifndef CNCURSES_H
 #define CNCURSES_H
 
@@ -76,7 +76,7 @@ bool cnc_write(int descriptor, const uint8_t *bytes, size_t count);
 /// set.
 void cnc_guard_arm(int descriptor, const struct termios *modes, const uint8_t *bytes, size_t count);
 void cnc_guard_disarm(void);
-/// Does that now, unless it has been done. Safe in a signal handler.
+/// Restores the terminal now, unless it is restored already. Safe in a signal handler.
 void cnc_guard_restore(void);
 
 // MARK: Exhausted memory
@@ -95,10 +95,10 @@ enum {
     CNC_STOP_REQUESTED = 4,
 };
 
-/// Installs signal handlers. For signals that end the process they restore the terminal and then call the former
-/// handler. Others are recorded for cnc_take_signals and write a byte to `wake_descriptor`.
+/// Installs signal handlers. For signals that end the process they restore the terminal and then call the previous handler. Others
+/// are recorded for cnc_take_signals and write a byte to `wake_descriptor`.
 void cnc_signals_install(int wake_descriptor);
-/// Restores the former handlers.
+/// Restores the previous handlers.
 void cnc_signals_remove(void);
 int cnc_take_signals(void);
 /// Stops the whole process group, as Control-Z does, until it is continued.

@@ -11,8 +11,8 @@ extension ServerChanges {
         let isStored: () throws(SourceError) -> Bool?
     }
 
-    /// Stores a string, or adds, replaces or removes an element of another type, if the present value is equal to `former`. Keeps the
-    /// expiry time, and writes no undo record. Reads the former value, which is an access to the key.
+    /// Stores a string, or adds, replaces or removes an element of another type, if the current value equals `former`. Keeps the
+    /// expiry time, and writes no undo record. Reads the current value, which is an access to the key.
     /// - Parameters:
     ///   - bytes: the new value; nil: the element is removed.
     ///   - element: nil: the whole string.
@@ -54,7 +54,7 @@ extension ServerChanges {
         }
     }
 
-    /// Watches the key and prepares the change; nil: the present value isn't the former one.
+    /// Watches the key and prepares the change; nil: the current value isn't the previous one.
     private func edit(
         _ key: [UInt8], _ element: ValueElement?, from former: [UInt8]?, to bytes: [UInt8]?, in run: String?
     ) throws(SourceError) -> Edit? {

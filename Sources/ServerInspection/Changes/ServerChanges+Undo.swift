@@ -154,7 +154,7 @@ private struct Restoration {
         return copies
     }
 
-    /// Milliseconds by which a former expiry time must be in the future, so that it hasn't passed when the server gets it.
+    /// Milliseconds by which a previous expiry time must be in the future, so that it hasn't passed when the server gets it.
     private static let margin: Int64 = 5000
 
     private mutating func restore(_ copies: [Numbered]) throws(SourceError) {
@@ -236,7 +236,7 @@ private struct Restoration {
         return true
     }
 
-    /// Restores the former expiry times of keys with unchanged values. False: another client changed a watched key.
+    /// Restores the previous expiry times of keys with unchanged values. False: another client changed a watched key.
     private mutating func restoreDeadlines(
         _ copies: [(one: Numbered, isRestored: Bool)], _ now: Int64, since start: ContinuousClock.Instant
     ) throws(SourceError) -> Bool {
@@ -303,7 +303,7 @@ private struct Restoration {
         done.append(one.number)
     }
 
-    /// Skips a key that was changed since, or whose former expiry time has passed.
+    /// Skips a key that was changed since, or whose previous expiry time has passed.
     private mutating func skip(_ one: Numbered) {
         outcome.skippedCount += 1
         if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(one.copy.key)) }

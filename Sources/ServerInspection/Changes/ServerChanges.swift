@@ -155,7 +155,7 @@ package struct ServerChanges {
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Beginnings of the errors of a `RESTORE` of an empty value that prove the right to it: for a present key, and for an absent one.
+    /// Prefixes of the errors that a permitted `RESTORE` of an empty value returns: for a present key, and for an absent one.
     private static let errorsProvingRight = ["BUSYKEY", "ERR DUMP payload", "ERR Bad data format"]
 
     /// Returns the copies that the user has the right to restore; the other keys stay unchanged. Tests each key by a `RESTORE` of an

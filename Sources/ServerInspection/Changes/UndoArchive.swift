@@ -57,7 +57,7 @@ struct UndoArchive {
         /// Bytes by the server's estimate.
         var size = 0
 
-        /// Milliseconds until a moment, by the time since the copy at this machine; nil: unknown.
+        /// Milliseconds until a time of the server, computed from this machine's time since the copy; nil: unknown.
         func left(until moment: Int64) -> Int64? {
             local.map { moment &- time &- (Timestamp.now().microseconds / 1000 &- $0) }
         }

@@ -69,7 +69,7 @@ package enum ValueElement: Sendable, Hashable {
 
     /// The commands that store a value in place of another one.
     /// - Parameters:
-    ///   - former: the present value; nil: none.
+    ///   - former: the current value; nil: none.
     ///   - bytes: the new value; nil: none.
     func changing(_ key: [UInt8], from former: [UInt8]?, to bytes: [UInt8]?) -> [RESPCommand] {
         func command(_ name: String) -> RESPCommand { RESPCommand(name) + key }

@@ -18,7 +18,7 @@ package final class ServerConnection: Sendable {
         var link: Link?
         /// Nil until the first connection.
         var traits: ServerTraits?
-        /// Estimated seconds of the server for all answers: the time of each without ``shortest``, which is that of the network.
+        /// Estimated seconds that the server took for all answers: the time of each minus ``shortest``, the network's time.
         var served = 0.0
         var shortest = Double.infinity
         var links = 0

@@ -82,7 +82,7 @@ struct ScanProgress {
 
     /// - Parameters:
     ///   - new: number of new elements in a reply.
-    ///   - cursor: the next one in that reply.
+    ///   - cursor: the cursor in that reply.
     ///   - parts: returns the number of elements divided by the smallest `COUNT`. Called at most once.
     mutating func note(
         _ new: Int, before cursor: [UInt8], of parts: () throws(SourceError) -> Int

@@ -132,7 +132,7 @@ package final class ServerListing: EntryListing {
     package func accessed(at index: Int) -> Timestamp { known(at: index)?.used ?? .now() }
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
-        // Those of a row in view may be newer.
+        // The facts of a visible row may be newer.
         (scan.facts.withLock { $0.recent[index] ?? nil } ?? known(at: index))
             .flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }

@@ -90,7 +90,7 @@ final class ServerCursor: QueryCursor {
     private static let mostRereads = 8
 
     private let connection: ServerConnection
-    /// Number of the server that all answers must be from.
+    /// Number of the server that must send all answers.
     private let server: Int
     private let database: Int
     private var scan: ServerScan?

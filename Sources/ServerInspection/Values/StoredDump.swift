@@ -16,7 +16,8 @@ package struct StoredDump: Sendable, Hashable {
     }
 }
 
-/// The form of a dump: the value, the version of the format in two bytes, and a CRC-64 of all before it (Jones, little endian).
+/// The format of a dump: the value, the version of the format in two bytes, and a CRC-64 of all previous bytes (Jones, little
+/// endian).
 enum DumpPayload {
     private static let table = (0..<256).map { byte in
         (0..<8).reduce(UInt64(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x95ac_9329_ac4b_c9b5 : 0) }

@@ -41,7 +41,7 @@ package struct StepClock {
 
     package init() { start = clock.now }
 
-    /// Ends a step; the next one begins after `body`.
+    /// Ends the current step; the next one begins after `body`.
     package mutating func step(_ body: () -> Bool = { true }) -> Bool {
         longest = max(longest, (clock.now - start) / .seconds(1))
         defer { start = clock.now }

@@ -78,7 +78,7 @@ package struct QueryExplanation: Sendable {
 
     /// A text behind its label, wrapped.
     private static func hanging(_ label: String, _ text: some StringProtocol, _ columns: Int) -> [String] {
-        // Without room beside the label, the text begins below it.
+        // Without space beside the label, the text begins below it.
         let room = columns - label.count
         guard room >= 20 else { return [label + text] }
         let indent = String(repeating: " ", count: label.count)

@@ -56,7 +56,7 @@ package struct ArchiveSample: Sendable, Hashable {
 
     package var living: [AttachedProcess] { processes.filter(\.isAlive) }
 
-    /// What there is to say of it, with the names of JSON.
+    /// All facts, with their names in JSON.
     package var members: [(name: String, value: Cell)] {
         let configuration = status.configuration
         return [
@@ -169,7 +169,7 @@ package struct ArchiveRates: Sendable, Hashable {
 /// An event of an archive, with the event's members.
 @dynamicMemberLookup
 package struct StoreEvent: Sendable, Hashable {
-    /// How an archive's name ceased to exist.
+    /// The change that removed an archive's name.
     package enum Removal: Sendable, Hashable {
         case dropped
         case renamed(to: String)

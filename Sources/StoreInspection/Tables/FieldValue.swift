@@ -1,7 +1,6 @@
 import CBOR
 
-/// Converts fields of CSV and TSV to JSON values, and recognizes texts that need an escape. Reads back equal what
-/// ``DelimitedText`` writes.
+/// Converts fields of CSV and TSV to JSON values, and recognizes texts that need an escape. The inverse of ``DelimitedText``.
 ///
 /// | field | value |
 /// |---|---|
@@ -13,7 +12,8 @@ import CBOR
 /// | `h'636166e9'`, in quotes or not | the byte string of these hexadecimal digits; behind a backslash: that text without it |
 /// | anything else, and all else in quotes | text |
 ///
-/// TSV has no quotes, so there the escape is for numbers, words, empty texts, tabs, line ends and what begins with a quote as well.
+/// TSV has no quotes, so there the escape also covers numbers, words, empty texts, tabs, line ends and texts that begin with a
+/// quote.
 package enum FieldValue {
     /// Appends the value of a non-empty field, which is valid UTF-8.
     /// - Throws: if an object has a repeated name; nothing is appended then.

@@ -101,7 +101,7 @@ package struct RowPrinter {
         try output.flush()
     }
 
-    /// Titles of columns without room.
+    /// Titles of columns that were dropped for lack of space.
     package var leftOut: [String] { hidden.sorted().compactMap { columns[$0].title } }
 
     private var shown: [Int] {

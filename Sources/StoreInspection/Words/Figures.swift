@@ -147,7 +147,7 @@ package enum Figures {
         append(magnitude % 1_000_000, digits: 6, to: &output)
     }
 
-    /// Appends the decimal digits of a number, with zeros before them up to as many digits.
+    /// Appends the decimal digits of a number, padded with zeros on the left.
     static func append(_ number: UInt64, digits: Int, to output: inout [UInt8]) {
         let start = output.count
         var rest = number

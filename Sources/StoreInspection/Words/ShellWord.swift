@@ -21,15 +21,15 @@ package enum ShellWord {
         return text + "'"
     }
 
-    /// The words of a line as a shell reads them, without what it would put in for `$`, `*` and the like, and where the last one
-    /// begins, in bytes. A word that isn't closed goes to the end; behind white space an empty one begins.
+    /// The words of a line as a shell splits it, without expansions such as `$` and `*`, and the offset of the last one in bytes.
+    /// An unclosed word extends to the end; after white space the last word is empty.
     package static func words(in line: String) -> (words: [String], last: Int) {
         var words: [[UInt8]] = [[]]
         var (last, quote, isEscaped) = (0, UInt8(0), false)
         for (place, byte) in line.utf8.enumerated() {
             switch byte {
             case _ where isEscaped:
-                // In double quotes a backslash stays before what it needn't be before (POSIX, 2.2.3).
+                // In double quotes a backslash is kept before all other characters (POSIX, 2.2.3).
                 if quote != 0, !"\"\\$`".utf8.contains(byte) { words[words.count - 1].append(backslash) }
                 words[words.count - 1].append(byte)
                 isEscaped = false
@@ -48,7 +48,7 @@ package enum ShellWord {
 
     private static let backslash = UInt8(ascii: "\\")
 
-    /// The command line of `vellum NAME`. Arguments that look like options, such as a key `--all`, must not become any.
+    /// The command line of `vellum NAME`. Arguments that look like options, such as a key `--all`, follow `--`.
     package static func vellum(
         _ name: String, _ arguments: [String] = [], options: [String] = [], store: String?
     ) -> String {

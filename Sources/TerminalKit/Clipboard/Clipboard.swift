@@ -2,14 +2,14 @@
 package enum Clipboard: Sendable, Hashable {
     case direct
     /// tmux uses the sequence itself with `set-clipboard on`, and passes a wrapped one on with `allow-passthrough on` (before
-    /// version 3.3 always), so it is sent both.
+    /// version 3.3 always), so both forms are sent.
     case tmux
     /// GNU screen forwards wrapped sequences, split to fit its buffer.
     case screen
     /// A terminal without a clipboard.
     case none(type: String)
 
-    /// Limit of the base64: terminals with a bound accept 100,000 bytes, and some fewer.
+    /// Maximum bytes of base64: terminals that limit it accept 100,000, some fewer.
     package static let mostBase64 = 74_994
     package static let mostBytes = mostBase64 / 4 * 3
 

@@ -28,15 +28,15 @@ package struct InputDecoder: Sendable {
     private var stringByte: UInt8?
     private var stringBegan: UInt64 = 0
     private var lastTime: UInt64 = 0
-    /// The first bytes of a sequence, decoded as a key after a delay: ESC, or ESC and a byte. The rest may arrive.
+    /// The first bytes of a sequence, decoded as a key after a delay: ESC, or ESC and a byte. The rest may still arrive.
     private var taken: [UInt8] = []
     private let terminalSequences: [[UInt8]: Key]
 
     /// `terminalSequences`: the terminal's own sequences, each beginning with ESC.
     package init(terminalSequences: [[UInt8]: Key] = [:]) { self.terminalSequences = terminalSequences }
 
-    /// The time to call ``flush()`` without further bytes; nil if nothing is pending. An unfinished control string is dropped a
-    /// second after its last byte or three seconds after its first, if no bytes are left.
+    /// The time to call ``flush()`` without further bytes; nil if nothing is pending. Then an unfinished control string is dropped:
+    /// a second after its last byte, or three seconds after its first.
     package var deadline: UInt64? {
         if paste != nil { return isPasteTold ? nil : lastTime + InputDecoder.pasteDelay }
         if stringByte != nil {
@@ -119,7 +119,7 @@ package struct InputDecoder: Sendable {
         let events = other.feed(bytes, at: lastTime)
         guard other.pending.isEmpty, other.stringByte == nil, events.count < 2 else { return nil }
         switch events.first {
-        // A sequence with parameters that isn't a key is an answer of the terminal.
+        // A sequence with parameters that isn't a key is a reply of the terminal.
         case nil where isString || other.paste != nil || bytes.count > 2: break
         case .key(let key)? where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
         case .mouse?, .focus?, .paste?: break

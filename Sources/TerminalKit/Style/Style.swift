@@ -32,7 +32,7 @@ package struct Style: Sendable, Hashable {
     }
 }
 
-/// Attributes besides colors. Without blinking, which hides text.
+/// Attributes besides colors. Blinking is missing because it hides text.
 package struct Attributes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

@@ -265,7 +265,7 @@ extension Table {
 }
 
 extension [Table.Column] {
-    /// The columns with the order of the rows at one of them; nil: at none.
+    /// The columns with the sort arrow at one of them; nil: without it.
     package func marked(_ place: Int?, isDescending: Bool) -> [Table.Column] {
         var columns = self
         if let place { columns[place].order = isDescending ? .descending : .ascending }

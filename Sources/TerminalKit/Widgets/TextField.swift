@@ -66,9 +66,9 @@ package struct TextField: Widget {
 
     /// Handles a key.
     ///
-    /// Characters insert themselves. Left, Right, Home, End, Control-B, -F, -A and -E move; with Control or Alt, as with Alt-B
-    /// and -F, by words. Backspace, Delete, Control-H and -D remove a character; Control-W and Alt-Backspace the previous word,
-    /// Alt-D the next; Control-U and -K all before and after the cursor. Control-Y inserts the last removed words or lines.
+    /// Characters are inserted. Left, Right, Home, End, Control-B, -F, -A and -E move; with Control or Alt, as with Alt-B and -F,
+    /// by words. Backspace, Delete, Control-H and -D remove a character; Control-W and Alt-Backspace the previous word, Alt-D the
+    /// next; Control-U and -K all before and after the cursor. Control-Y inserts the last removed words or lines.
     /// - Returns: whether the field handles the key.
     package mutating func handle(_ key: Key) -> Bool {
         if let character = key.text {
@@ -206,7 +206,7 @@ package struct TextField: Widget {
     /// Columns of the narrowest field that marks its hidden text, so that the cursor is not under a mark.
     private static let leastMarked = 4
 
-    /// Columns hidden at the left to show the cursor and the character under it, and a mark behind it if more follows.
+    /// Columns hidden at the left so that the cursor, its character and, if text follows, a mark are visible.
     private func scroll(_ clusters: Range<Int>, columns: Int, _ look: Look) -> Int {
         let before = TextWidth.width(of: look.legible(String(characters[clusters.lowerBound..<cursor])))
         let under =

@@ -80,7 +80,7 @@ extension EntriesScreen {
 
     // MARK: Own deletions
 
-    /// Shows the rest of a server's list without listing all keys, after a deletion or its undo; nil: all must be listed.
+    /// Updates a server's list after a deletion or its undo without listing all keys; nil: all must be listed.
     /// - Parameters:
     ///   - keys: the deleted keys.
     ///   - count: the change of the number of keys.
@@ -146,7 +146,7 @@ extension EntriesScreen {
     /// Maximum number of keys whose metadata is read without a question; each takes four lookups.
     private static let mostKeysUnasked = 1_000
 
-    /// The number of a server's keys whose metadata is unknown, at most; nil: all is known.
+    /// Upper bound of the number of a server's keys with unknown metadata; nil: all is known.
     private static func keysToRead(_ model: Model, ofNewList isNew: Bool) -> Int? {
         guard model.isOfServer, let entries = model.entries,
             let arrangement = entries.arrangement, isNew || !arrangement.listing.knowsFigures

@@ -284,7 +284,7 @@ enum EntriesView {
                 + (model.isOfServer ? "first \(count)" : "most recent \(count)")
                 + (present.map { " of \($0)" } ?? "")
         }
-        // The figures of all entries are those of the archive now, which the rows may precede.
+        // The totals are current, but the rows may be older.
         if let sample, let present, sample.problem == nil, !arrangement.isFiltered, !model.isOfServer {
             return "\(present)  \(Figures.bytes(sample.diskBytes))"
         }

@@ -55,7 +55,7 @@ extension MessagesScreen {
         guard let log = model.log, log[purpose].text != text else { return [] }
         let effects = stopSearching(&model, purpose)
         model.log?[purpose].text = text
-        // Selects the match nearest to the start, not to a match of the former text.
+        // Selects the match nearest to the start, not to a match of the previous text.
         if purpose == .filter, let start = log.searchStart {
             model.log?.select(start.number, follows: start.follows)
         }

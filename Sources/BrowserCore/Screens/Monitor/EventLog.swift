@@ -32,7 +32,7 @@ struct EventLog: Sendable {
     static let least = 20_000
     private static let leastOfArchive = 2_048
     private static let leastOfBusy = 64
-    /// The count that makes it drop events. A quarter more than the least, so that a new event doesn't move all.
+    /// Number of events at which old ones are dropped: a quarter above the minimum, so that dropping is rare.
     private var limit = least + least / 4
 
     var count: Int { records.count }
@@ -76,7 +76,7 @@ struct EventLog: Sendable {
 
     private mutating func insert(_ new: [StoreEvent]) -> Change {
         guard let earliest = new.map(\.time).min() else { return Change(start: end) }
-        // Archives are read one after the other, so some events come a little late.
+        // Archives are read one after the other, so some events arrive out of order.
         var start = records.count
         while start > 0, records[start - 1].event.time > earliest { start -= 1 }
         let changed = start < records.count ? records[start].number : end
@@ -209,8 +209,8 @@ struct EventFilter: Sendable, Hashable {
     }
 }
 
-/// Detects archives that are too small: counts recorded keys that the present disk limit evicted in the ten minutes before. Keys are
-/// compared by their hashes, since the events of evictions may lack the key.
+/// Detects archives that are too small: counts recorded keys that the current disk limit evicted in the ten minutes before. Keys
+/// are compared by their hashes, since the events of evictions may lack the key.
 ///
 /// Keys are evicted in LRU order. So to keep a key until it is recorded again, a limit needs space for what the archive holds after the
 /// record, and for the values that were evicted after the key and are still absent.
@@ -282,7 +282,7 @@ struct EvictedReturns: Sendable {
     private var records: Int { present.records + before.records }
     private var missed: UInt64 { present.missed &+ before.missed }
 
-    /// Whether the archive is full, and at least ten and a tenth of its recorded keys had been evicted before.
+    /// Whether the archive is full, and at least ten of its recorded keys, and at least 10 % of them, had been evicted before.
     func isTooSmall(_ archive: ArchiveSample) -> Bool {
         returns >= 10 && returns * 10 >= records && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }

@@ -128,7 +128,7 @@ enum GraphsView {
             let (start, end) = (Figures.time(times.start(index)), Figures.time(times.start(index + 1)))
             return times.step == 1 ? "at \(start)" : "\(start) to \(end)"
         }
-        // Without seconds that only follow from the screen's width.
+        // Rounded to minutes: the seconds depend only on the width of the screen.
         let seconds = times.step * Int64(times.count)
         let extent = Double(seconds < 120 ? seconds : seconds / 60 * 60)
         return ("last \(Figures.duration(extent))", cursor)

@@ -69,7 +69,7 @@ enum QueryView {
         return shown.enumerated().map { place, index in
             let column = answer.columns[index]
             let order = view.order.flatMap { $0.column == index ? $0.isDescending : nil }
-            // Room for the arrow and a space before it.
+            // Space for the arrow and a blank before it.
             let title = TextWidth.width(of: column.title) + (order == nil ? 0 : 2)
             let width = max(1, widths[place], title)
             return Table.Column(
@@ -106,7 +106,7 @@ enum QueryView {
         if model.query?.ticket != nil {
             return "Running the query; \(Browser.keyName(model, .clear)) stops it."
         }
-        // Completions need the room on small screens.
+        // On small screens completions need this space.
         return model.size.columns < 50 || model.size.rows < 16
             ? "" : "Type a query; tab completes, enter runs it."
     }

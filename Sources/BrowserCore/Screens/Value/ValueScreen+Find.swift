@@ -227,7 +227,7 @@ extension EntryMetadata {
 
 struct ValueFind: Sendable {
     var text = ""
-    /// The byte or node where the search began. The first match is the first behind it.
+    /// The byte or node where the search began. The first match to show is the next one after it.
     var start = 0
     var ticket: Int?
     /// Nil until the search ends.

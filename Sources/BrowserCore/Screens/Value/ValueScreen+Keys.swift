@@ -109,7 +109,7 @@ extension ValueScreen {
     }
 
     private static func showRead(_ value: ValueState, _ model: inout Model) -> [Effect] {
-        // Screens opened from the former value return to its origin.
+        // Screens opened from the previous value return to its origin.
         if let former = model.value?.origin {
             if model.query?.origin == .value { model.query?.origin = former }
             if model.monitor?.origin == .value { model.monitor?.origin = former }

@@ -24,7 +24,7 @@ struct ValueState: Sendable {
     var stored = StoredBytes()
     var isPending = true
     var opened: Timestamp?
-    /// Whether the store has another value now.
+    /// Whether the store now has a different value.
     var isStale = false
     var problem: String?
     /// When the store last had the shown value.
