@@ -214,7 +214,7 @@ struct ActionTests {
         #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
     }
 
-    @Test("a key that is missing has a history")
+    @Test("a missing key has a history")
     func historyOfMissingKey() throws {
         let source = Fixture.source()
         source.happen(.eviction, "Oslo", archive: "City", bytes: 197, pid: 4121, at: Fixture.start)
@@ -288,7 +288,7 @@ struct ActionTests {
     }
 
     @Test(
-        "V says why nothing is evicted",
+        "V states why nothing is evicted",
         arguments: [("City", 2_000_000), ("City", nil), ("Blob", nil)] as [(String, UInt64?)])
     func sayNothingIsEvicted(archive: String, limit: UInt64?) throws {
         let source = Fixture.source { $0.summaries["City"]?.diskLimit = limit }

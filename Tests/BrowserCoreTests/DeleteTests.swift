@@ -218,7 +218,7 @@ struct DeleteTests {
         #expect(source["Bandung"] == nil)
     }
 
-    @Test("a report without a deleted entry says so, and offers no other ones", arguments: [1, 2])
+    @Test("a report states that nothing was deleted, and offers no further deletion", arguments: [1, 2])
     func reportOfNothing(marked: Int) throws {
         var browser = try Fixture.browser(
             source, clock: clock, keys: "j<enter>" + String(repeating: "m", count: marked) + "D")
@@ -265,7 +265,7 @@ struct DeleteTests {
         #expect(browser.model.said?.contains("1 was already absent") == true, "\(browser.text)")
     }
 
-    @Test("without a present marked entry there is no plan", arguments: ["D", "x"])
+    @Test("if all marked entries were removed, there is no plan", arguments: ["D", "x"])
     func refusesAbsentMarks(key: String) throws {
         var browser = try Fixture.browser(source, columns: 100, keys: "j<enter>mm")
         for key in ["Jakarta", "Bandung"] { source.remove(key, archive: "City") }

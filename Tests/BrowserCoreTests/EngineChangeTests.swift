@@ -89,7 +89,7 @@ struct EngineChangeTests {
         #expect(try archive.configuration().memoryLimit == 4_194_305)
     }
 
-    @Test("a removed disk limit is a warning")
+    @Test("removing a disk limit shows a warning")
     func unlimitedCacheGrows() throws {
         let none = try browser("L<ctrl+u>disk none<enter>").boxWords
         #expect(none.contains("until the disk is full"), "\(none)")

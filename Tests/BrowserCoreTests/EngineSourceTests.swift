@@ -163,7 +163,7 @@ struct EngineSourceTests {
         #expect(!browser.text.contains("hidden"), "\(browser.text)")
     }
 
-    @Test("a file name of rows writes the listed entries, another one the value", arguments: ["csv", "raw"])
+    @Test("a file name for rows writes the listed entries, others the value", arguments: ["csv", "raw"])
     func writesListedEntries(ending: String) throws {
         let (store, _) = try fill(path)
         defer { store.close() }

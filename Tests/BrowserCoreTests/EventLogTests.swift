@@ -128,7 +128,7 @@ struct EventLogTests {
         #expect(browser.model.readEvents - before == 6_000)
     }
 
-    @Test("figures that rest on events are marked as estimates after missed events")
+    @Test("figures computed from events are marked as estimates after missed events")
     func missedEventsMarkFigures() throws {
         var browser = try Fixture.browser(source, columns: 200, rows: 40, clock: clock, keys: "jE")
         for number in 0..<40 {

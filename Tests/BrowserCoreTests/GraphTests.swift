@@ -300,7 +300,7 @@ struct GraphTests {
         #expect(!browser.lines[rows - 2].contains("too small"), "\(browser.text)")
     }
 
-    @Test("the scale of a graph includes the present figure")
+    @Test("the scale of a graph includes the current value")
     func scaleIncludesPresent() throws {
         var browser = try Fixture.browser(source, columns: 100, rows: 40, clock: clock, keys: "jT")
         source.pass(58, hits: 50, misses: 0, clock, &browser)

@@ -57,7 +57,7 @@ struct GroupTests {
     }
 
     /// Regression: the groups were those of all entries.
-    @Test("groups of filtered entries, or of a group's entries, are of these alone")
+    @Test("groups of filtered entries, or of a group's entries, contain only these")
     func groupsShownEntries() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>/1<enter>z")
         #expect(line(browser, "user:")?.contains(" 2 ") == true, "\(browser.text)")

@@ -232,7 +232,7 @@ struct MarkedRowsTests {
     }
 
     @Test(
-        "w writes the marked entries and says how many",
+        "w writes the marked entries and states their number",
         arguments: ["<enter>1", "<enter>Qfind n >= 0 | sort @key<enter>"], [(80, 24), (40, 12), (120, 30)])
     func marksAreWritten(keys: String, size: (columns: Int, rows: Int)) throws {
         var (browser, folder) = try browser(keys + "gM", columns: size.columns, rows: size.rows)

@@ -38,7 +38,7 @@ struct VanishingTests {
     }
 
     /// Regression: the header subtracted removed entries and added no new ones.
-    @Test("a frozen list is below the archive's present figures")
+    @Test("the figures above a frozen list are current")
     func frozenListHasPresentFigures() throws {
         let source = source(400)
         var browser = try Fixture.browser(
@@ -57,7 +57,7 @@ struct VanishingTests {
         #expect(browser.model.pace != .live && !browser.lines[1].contains("evicted"), "\(browser.lines[1])")
     }
 
-    @Test("the header names the share of the limit that the marked entries make room for")
+    @Test("the header states the share of the limit that evicting the victims frees")
     func namesShareOfVictims() throws {
         let source = source(400)
         source.with { state in
@@ -113,7 +113,7 @@ struct VanishingTests {
         #expect(!browser.text.contains("evicted next"), "\(browser.text)")
     }
 
-    @Test("a removed archive offers no changes, and an empty list says so", arguments: [0, 20])
+    @Test("a removed archive offers no changes, and an empty list states that", arguments: [0, 20])
     func removedArchiveOffersNoChanges(entries: Int) throws {
         let source = source(entries)
         var browser = try Fixture.browser(source, columns: 160, rows: 30, clock: clock, keys: "j<enter>")

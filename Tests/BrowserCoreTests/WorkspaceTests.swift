@@ -331,7 +331,7 @@ struct WorkspaceTests {
         #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
     }
 
-    @Test("the list that a server is left for names it, and esc returns to it until it is closed")
+    @Test("the list of stores names the last shown server, and esc returns to it until it is closed")
     func escapeReturnsToServer() throws {
         let address = "valkey://127.0.0.1:7312"
         let model = Model(

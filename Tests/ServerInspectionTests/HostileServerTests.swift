@@ -174,7 +174,7 @@ import ValkeyWire
         }
     }
 
-    @Test("a scan without an end is ended", arguments: [[], ["a", "b"]])
+    @Test("an endless scan is stopped", arguments: [[], ["a", "b"]])
     func endlessScans(elements: [String]) throws {
         let connection = try connect(idleReplies: 100, Self.scanned(elements))
         #expect(throws: SourceError.self) {
@@ -183,7 +183,7 @@ import ValkeyWire
         #expect(throws: SourceError.self) { try connection.value(of: [1], type: "hash", in: 0) }
     }
 
-    @Test("a scan that repeats its reply is ended at once", arguments: ["SCAN", "HSCAN"])
+    @Test("a scan that repeats its reply is stopped at once", arguments: ["SCAN", "HSCAN"])
     func repeatedReplies(command: String) throws {
         let count = Guarded(0)
         let connection = try connect { name in

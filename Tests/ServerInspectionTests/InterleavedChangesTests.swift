@@ -41,7 +41,7 @@ struct InterleavedChangesTests {
         .delete, .expireNow, .setLifetime(.seconds(5000)), .setLifetime(.seconds(100)), .setLifetime(nil),
     ]
 
-    @Test("a value that is stored during a change is there after its undo", arguments: actions)
+    @Test("a value stored during a change is kept by its undo", arguments: actions)
     func writesDuringAChange(action: PlannedAction) async throws {
         let served = try await Served()
         var id: UInt32?
@@ -59,7 +59,7 @@ struct InterleavedChangesTests {
         }
     }
 
-    @Test("a value that is stored during an undo stays, without a former expiry time", arguments: actions)
+    @Test("a value stored during an undo stays, and doesn't get the previous expiry time", arguments: actions)
     func writesDuringAnUndo(action: PlannedAction) async throws {
         let served = try await Served()
         var id: UInt32 = 0
@@ -77,7 +77,7 @@ struct InterleavedChangesTests {
     }
 
     @Test(
-        "a value that no longer meets the condition that chose it is left alone", arguments: actions,
+        "a value that no longer meets the condition that chose it stays unchanged", arguments: actions,
         [false, true])
     func writesBesideACondition(action: PlannedAction, expires: Bool) async throws {
         let served = try await Served()
@@ -146,7 +146,7 @@ struct InterleavedChangesTests {
         try expectOther(served, 0)
     }
 
-    @Test("undo gives no former expiry time to a value that was stored since")
+    @Test("undo doesn't restore the expiry time of a value that was stored since")
     func valuesStoredSince() async throws {
         let served = try await Served()
         let keys = (0..<70).map { "key \($0)" }
@@ -285,7 +285,7 @@ struct InterleavedChangesTests {
         #expect(try served.ask("EXISTS", "k").number == 0)
     }
 
-    @Test("undo recognises a table whose order reading has changed", arguments: ["HSET", "SADD"])
+    @Test("undo recognizes a hash table whose order was changed by reading", arguments: ["HSET", "SADD"])
     func tablesInAnotherOrder(command: String) async throws {
         let served = try await Served()
         for number in 0..<1025 {
@@ -303,7 +303,7 @@ struct InterleavedChangesTests {
         #expect(try served.ask("PTTL", "k").number ?? 0 > 900_000)
     }
 
-    @Test("one key without rights holds up no other")
+    @Test("a key without permission doesn't block others")
     func keysWithoutRights() async throws {
         let served = try await Served()
         for key in ["a1", "b1", "a2"] { try served.ask("SET", key, "0") }
@@ -322,7 +322,7 @@ struct InterleavedChangesTests {
         #expect(try served.ask("EXISTS", "a1", "b1", "a2").number == 3)
     }
 
-    @Test("idle times come back by the server's clock alone")
+    @Test("idle times are restored by the server's clock only")
     func clocksThatDiffer() async throws {
         let served = try await Served()
         let proxy = try Interposer(
@@ -347,7 +347,7 @@ struct InterleavedChangesTests {
         #expect(abs(slow.time.seconds(since: .now()) + 86_400) < 1000)
     }
 
-    @Test("only a server that sees this connection's own end is on this machine")
+    @Test("only a server that reports this connection's endpoint is on this machine")
     func tunnels() async throws {
         let served = try await Served()
         let proxy = try Interposer(to: served.server.port)
@@ -370,7 +370,7 @@ struct InterleavedChangesTests {
         }
     }
 
-    @Test("figures leave out all that this program has had the server count")
+    @Test("figures exclude all lookups and commands of this program")
     func ownLookups() async throws {
         let served = try await Served()
         try served.fill()

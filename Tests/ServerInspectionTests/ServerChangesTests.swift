@@ -293,7 +293,7 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 200)
     }
 
-    @Test("a stopped deletion leaves the other keys")
+    @Test("a stopped deletion keeps the other keys")
     func stopping() async throws {
         let served = try await Served()
         let targets = try served.targets(served.fill(keys: 300))
@@ -345,7 +345,7 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 500)
     }
 
-    @Test("a cluster's key without a node is left, and the others are changed")
+    @Test("a cluster's key without a node stays unchanged, and the others are changed")
     func unservedSlot() async throws {
         let served = try await Served(["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"])
         try await served.beginCluster()
@@ -505,7 +505,7 @@ struct ServerChangesTests {
         #expect(ServerConnection.concernsKeys(message) == isOfKeys)
     }
 
-    @Test("an action is undone by one process at a time, without a false loss")
+    @Test("one process at a time undoes an action, and none reports losses falsely")
     func undoneTwice() async throws {
         let served = try await Served()
         let keys = try served.fill(keys: 200)

@@ -33,7 +33,7 @@ struct ServerClockTests {
 
     private func set(_ seconds: Int) { offset.seconds.withLock { $0 = seconds } }
 
-    @Test("a lifetime is a duration, whatever time the server reports", arguments: [-4200, 4200])
+    @Test("a TTL is a duration, whatever time the server reports", arguments: [-4200, 4200])
     func lifetimes(seconds: Int) async throws {
         let served = try await Served()
         let proxy = try proxy(served)
@@ -53,7 +53,7 @@ struct ServerClockTests {
         }
     }
 
-    @Test("keys without an expiry time are restored by any clock", arguments: [true, false])
+    @Test("keys without an expiry time are restored whatever the clocks show", arguments: [true, false])
     func keysWithoutExpiryTimes(isFalseAtDeletion: Bool) async throws {
         let served = try await Served()
         let proxy = try proxy(served)

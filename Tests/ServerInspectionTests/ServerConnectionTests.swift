@@ -7,7 +7,7 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerConnectionTests {
-    @Test("a connection that stays with its server uses no other one")
+    @Test("a connection that must stay with its server uses no other one")
     func restartedServer() async throws {
         let served = try await Served()
         let connection = ServerConnection(served.address, staysWithServer: true)
@@ -40,7 +40,7 @@ struct ServerConnectionTests {
         #expect(try right.facts(of: [[1]], in: 3) == [nil])
     }
 
-    @Test("a fact that the user has no right to read is an error")
+    @Test("a fact without permission to read it is an error")
     func missingRights() async throws {
         let served = try await Served()
         try served.fill()

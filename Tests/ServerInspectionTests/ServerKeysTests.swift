@@ -213,7 +213,7 @@ struct ServerKeysTests {
     }
 
     @Test(
-        "a beginning of a long value is read and reported as incomplete",
+        "the beginning of a long value is read and reported as incomplete",
         arguments: ["hash", "set", "list", "zset", "stream"])
     func longValues(type: String) async throws {
         let served = try await Served()
@@ -286,7 +286,7 @@ struct ServerKeysTests {
         #expect(rows.report.warnings.contains { $0.contains("first \"damaged\"") })
     }
 
-    @Test("takes texts that are numbers for numbers, and prints them as they are")
+    @Test("reads texts that look like numbers as numbers, and prints them unchanged")
     func numbersStoredAsTexts() async throws {
         let served = try await Served()
         for (key, number) in [("a", "9"), ("b", "10"), ("c", "1.50"), ("d", "00014"), ("e", "n/a")] {
@@ -518,7 +518,7 @@ struct ServerKeysTests {
         #expect(ServerScan.pattern(holding: "h'2ae9'") == [0x2a, 0x5c, 0x2a, 0xe9, 0x2a])
     }
 
-    @Test("a value beyond the browser's limit is said to be too large, and a query reads it whole")
+    @Test("a value beyond the browser's limit is reported as too large, and a query reads it whole")
     func valuesThatAreTooLarge() async throws {
         let served = try await Served()
         try served.ask("SETRANGE", "large", "40000000", "end")

@@ -10,7 +10,7 @@ import TestSupport
 import ValkeyWire
 
 extension ServerScreensTests {
-    @Test("a source that is left closes its connection")
+    @Test("closing a source closes its connection")
     func disconnects() async throws {
         let served = try await Served()
         let source = served.source()

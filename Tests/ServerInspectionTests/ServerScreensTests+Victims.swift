@@ -39,7 +39,7 @@ extension ServerScreensTests {
         }
     }
 
-    @Test("V with a filter says that other keys are hidden, and its condition ends with its order")
+    @Test("V with a filter states that other keys are hidden, and its condition ends with its order")
     func likelyVictimsOfFilter() async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
         try served.ask("SET", "one", "1", "EX", "300")

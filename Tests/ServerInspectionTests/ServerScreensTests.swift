@@ -123,7 +123,7 @@ struct ServerScreensTests {
     }
 
     @Test(
-        "actions that a server doesn't support say why at once",
+        "actions that a server doesn't support report the reason at once",
         arguments: [
             ("<enter>b", "no events"), ("L", "Only"),
         ])
@@ -271,7 +271,7 @@ struct ServerScreensTests {
         #expect(try served.calls("scan") < 60)
     }
 
-    @Test("marking sparse rows asks for their keys alone")
+    @Test("marking sparse rows requests only their keys")
     func sparseTargets() async throws {
         let served = try await Served()
         for number in 0..<2000 { try served.ask("SET", "key \(number)", "1") }

@@ -24,7 +24,7 @@ struct ValueContentTests {
         #expect(tree.visible(folded: [0]) == [0])
     }
 
-    @Test("containers show the number of their elements, which reads unlike a value")
+    @Test("containers show their number of elements in a form that no value has")
     func showsNumberOfElements() {
         let containers: [CBORValue] = [
             .array([]), .map(CBORMap()), .array([0]), .array(Array(repeating: 1, count: 2_000)),

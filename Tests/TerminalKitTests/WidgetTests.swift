@@ -158,7 +158,7 @@ import Testing
         #expect(lines[1...2] == ["  96.6%", "  <0.1%"], "\(lines)")
     }
 
-    @Test("an empty table without room for two sentences shows the fact and leaves out the key")
+    @Test("an empty table without space for two sentences shows the fact and leaves out the key")
     func emptyTextOnASmallScreen() {
         let table = Table(columns: [], rowCount: 0, emptyText: "No entries; n creates one.") { _ in
             Table.Row([])
