@@ -116,7 +116,7 @@ import ValkeyWire
             }
         }
         let listing = try #require(try ServerListing(ListingScan(connection, database: 0), isPaced: false))
-        #expect(try listing.learnFigures(of: .all(listing.count)) { _ in true })
+        #expect(try listing.loadMetadata(of: .all(listing.count)) { _ in true })
         #expect(listing.figures(at: 0).size == UInt64(size))
         let groups = EntryGroups(listing, keys: nil, by: .owner, now: .now()) { (_) throws(Never) in }
         #expect(groups.groups.map(\.bytes) == [UInt64(2 * size)])

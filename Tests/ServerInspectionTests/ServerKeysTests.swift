@@ -31,14 +31,14 @@ struct ServerKeysTests {
     @Test("facts of a later read don't make those of an earlier one valid again")
     func agesOfFacts() {
         let start = Timestamp(seconds: 1_770_000_000)
-        var learnt = LearntFacts()
+        var cached = CachedFacts()
         for (place, seconds) in [(0, 0.0), (1, 8)] {
             let end = start.adding(seconds: seconds)
-            learnt.note(nil, at: place, now: end)
-            learnt.endRead(at: end)
+            cached.note(nil, at: place, now: end)
+            cached.endRead(at: end)
         }
         func fresh(after seconds: Double) -> [Bool] {
-            (0..<3).map { learnt.isFresh($0, at: start.adding(seconds: seconds)) }
+            (0..<3).map { cached.isFresh($0, at: start.adding(seconds: seconds)) }
         }
         #expect(fresh(after: 9) == [true, true, false])
         #expect(fresh(after: 12) == [false, true, false])
@@ -109,9 +109,9 @@ struct ServerKeysTests {
         let listing = try #require(
             try ServerListing(ListingScan(served.connection, database: 0), isPaced: false))
         let first = try #require(listing.index(ofKey: "text"))
-        #expect(try listing.learnFigures(of: .some([Int32(first)])) { _ in true })
+        #expect(try listing.loadMetadata(of: .some([Int32(first)])) { _ in true })
         #expect(!listing.knowsFigures && Int(listing.figures(at: first).size) == facts[0]?.memory)
-        #expect(try listing.learnFigures { _ in true } && listing.knowsFigures)
+        #expect(try listing.loadMetadata { _ in true } && listing.knowsFigures)
         for name in names.dropLast() {
             #expect(try (served.ask("OBJECT", "IDLETIME", name).number ?? 0) >= 2)
         }

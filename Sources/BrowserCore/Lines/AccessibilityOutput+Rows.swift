@@ -33,7 +33,7 @@ extension AccessibilityOutput {
             return []
         }
         guard !isEarly else {
-            owe()
+            delayLine()
             return []
         }
         let isMoved = now.identity != self.row

@@ -19,7 +19,7 @@ package struct AccessibilityOutput: Sendable {
     package private(set) var typing: Typing?
     /// Whether the last output was a dialog. Keys pressed before aren't answers.
     package private(set) var asks = false
-    package private(set) var owes = false
+    package private(set) var hasDelayedLine = false
 
     // The last spoken state.
     private var heading = ""
@@ -60,7 +60,7 @@ package struct AccessibilityOutput: Sendable {
     package mutating func lines(_ model: Model, _ frame: Frame, isAnswer: Bool = true) -> [String] {
         let before = typing
         typing = AccessibilityOutput.typing(model)
-        (asks, owes) = (false, false)
+        (asks, hasDelayedLine) = (false, false)
         if before != nil, typing == nil { (row, info, infoIsDue) = ("", "", true) }
         var lines = sayPlace(model, frame)
         lines += sayState(model) + sayOverlay(model) + sayNews(model) + sayNote(model, before)
@@ -70,7 +70,7 @@ package struct AccessibilityOutput: Sendable {
     }
 
     /// Delays a line until the next call.
-    mutating func owe() { owes = true }
+    mutating func delayLine() { hasDelayedLine = true }
 
     // MARK: The screen
 
@@ -205,7 +205,7 @@ package struct AccessibilityOutput: Sendable {
         if before?.text != typing.text || typed == nil { typed = model.now }
         guard !now.isEmpty, isRefused || now != note else { return [] }
         guard isRefused || typed.map({ model.now.seconds(since: $0) >= 1 }) ?? true else {
-            owe()
+            delayLine()
             return []
         }
         note = now

@@ -96,12 +96,12 @@ package struct ListBuilder {
             if let base = request.base { base.listing } else {
                 try source.listing(
                     in: request.archive, holding: "",
-                    learning: request.needsFigures && request.filter.isEmpty, while: goesOn)
+                    loadsMetadata: request.needsFigures && request.filter.isEmpty, while: goesOn)
             }
         guard let whole, whole.isCut, FilterPattern(request.filter)?.isPlain == true else { return whole }
         // The server searches entries that aren't listed.
         return try source.listing(
-            in: request.archive, holding: request.filter, learning: false, while: goesOn)
+            in: request.archive, holding: request.filter, loadsMetadata: false, while: goesOn)
     }
 
     /// Number of entries from which the first ones are shown while the rest is listed.
@@ -146,7 +146,7 @@ package struct ListBuilder {
             sorted = base.sorted
         } else {
             let part = work
-            if lacksFigures, !isPart { try learnFigures(of: listing, pattern, part) }
+            if lacksFigures, !isPart { try loadMetadata(of: listing, pattern, part) }
             var sorter = EntrySorter(listing: read(listing, request), now: clock()) { share throws(Stopped) in
                 try part.tell(share)
             }
@@ -191,12 +191,12 @@ package struct ListBuilder {
     }
 
     /// Requests metadata from a server. Filters the keys first, because the server is asked for each.
-    private func learnFigures(of listing: any EntryListing, _ pattern: FilterPattern?, _ part: Work) throws {
+    private func loadMetadata(of listing: any EntryListing, _ pattern: FilterPattern?, _ part: Work) throws {
         let all = Positions.all(listing.count)
         let wanted = try pattern.map { pattern in
             try listing.entries(matching: pattern, among: all, checkpoint: part.tell).found
         }
-        let isKnown = try listing.learnFigures(of: wanted.map(Positions.some) ?? all) { progress(0.9 * $0) }
+        let isKnown = try listing.loadMetadata(of: wanted.map(Positions.some) ?? all) { progress(0.9 * $0) }
         if !isKnown { throw Stopped() }
     }
 

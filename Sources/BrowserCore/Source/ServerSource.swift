@@ -151,7 +151,7 @@ package final class ServerSource: QueriedSource {
     // MARK: Keys
 
     package func listing(
-        in archive: ArchiveAddress, holding text: String, learning isLearning: Bool = false,
+        in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool = false,
         while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? {
         try noteRun()
@@ -168,7 +168,7 @@ package final class ServerSource: QueriedSource {
         }
         var end: Timestamp?
         defer { state.withLock { $0.scan = end.map { (number, scan, $0) } } }
-        let listing = try ServerListing(scan, learning: isLearning, while: goesOn)
+        let listing = try ServerListing(scan, loadsMetadata: loadsMetadata, while: goesOn)
         if listing == nil { end = .now() }
         return listing
     }

@@ -27,9 +27,9 @@ package protocol StoreSource: Sendable {
 
     /// The entries whose keys contain a text, as far as the source can filter, as a server can. `goesOn` gets the number found
     /// and returns whether to continue; returns nil if stopped.
-    /// - Parameter isLearning: requests the metadata of a server's entries as they are found.
+    /// - Parameter loadsMetadata: requests the metadata of a server's entries as they are found.
     func listing(
-        in archive: ArchiveAddress, holding text: String, learning isLearning: Bool,
+        in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool,
         while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)?
 
@@ -150,7 +150,7 @@ package protocol StoreSource: Sendable {
 /// Defaults for sources that aren't servers.
 extension StoreSource {
     package func listing(
-        in archive: ArchiveAddress, holding text: String, learning isLearning: Bool,
+        in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool,
         while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
     package func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {

@@ -7,7 +7,7 @@ package final class ListingScan: Sendable {
     fileprivate struct Facts {
         var recent: [Int: KeyFacts?] = [:]
         var asked = Timestamp.now()
-        var learnt = LearntFacts()
+        var cached = CachedFacts()
     }
 
     fileprivate let connection: ServerConnection
@@ -33,7 +33,7 @@ package final class ListingScan: Sendable {
     }
 
     /// Requests the metadata of some keys. Returns false if it was stopped.
-    fileprivate func learn(
+    fileprivate func requestFacts(
         _ keys: [Int], while goesOn: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Bool {
         var rest = keys[...]
@@ -45,17 +45,17 @@ package final class ListingScan: Sendable {
             let found = try connection.paced(try connection.facts(of: names, in: database))
             let now = Timestamp.now()
             facts.withLock { facts in
-                for (index, found) in zip(block, found) { facts.learnt.note(found, at: index, now: now) }
+                for (index, found) in zip(block, found) { facts.cached.note(found, at: index, now: now) }
             }
         }
         return true
     }
 
-    fileprivate func endRead() { facts.withLock { $0.learnt.endRead(at: .now()) } }
+    fileprivate func endRead() { facts.withLock { $0.cached.endRead(at: .now()) } }
 }
 
 /// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
-/// ``learnFigures(of:_:)``. Safe from any thread.
+/// ``loadMetadata(of:_:)``. Safe from any thread.
 package final class ServerListing: EntryListing {
     private let scan: ListingScan
     private var connection: ServerConnection { scan.connection }
@@ -76,21 +76,21 @@ package final class ServerListing: EntryListing {
     /// - Parameters:
     ///   - most: maximum number of keys.
     ///   - isPaced: whether the scan pauses for other clients.
-    ///   - isLearning: requests the metadata of the found keys after each step, so that lists of a part can be sorted.
+    ///   - loadsMetadata: requests the metadata of the found keys after each step, so that lists of a part can be sorted.
     ///   - goesOn: gets the number of keys found so far, and returns whether to continue.
     package convenience init?(
         _ scan: ListingScan, most: Int = ServerListing.most, isPaced: Bool = true,
-        learning isLearning: Bool = false, while goesOn: (Int) -> Bool = { _ in true }
+        loadsMetadata: Bool = false, while goesOn: (Int) -> Bool = { _ in true }
     ) throws(SourceError) {
         let connection = scan.connection
         while case let count = scan.count, count < most, goesOn(count) {
             let isAdvanced =
                 isPaced
                 ? try connection.paced(try scan.advance(most: most)) : try scan.advance(most: most)
-            if isLearning { _ = try scan.learn(Array(count..<scan.count)) }
+            if loadsMetadata { _ = try scan.requestFacts(Array(count..<scan.count)) }
             if !isAdvanced { break }
         }
-        if isLearning { scan.endRead() }
+        if loadsMetadata { scan.endRead() }
         self.init(found: scan)
         if isCut, count < most { return nil }
     }
@@ -109,15 +109,15 @@ package final class ServerListing: EntryListing {
 
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
-    package var valueBytes: UInt64 { scan.facts.withLock { $0.learnt.total } }
-    package var knowsFigures: Bool { scan.facts.withLock { $0.learnt.firstUnknown >= count } }
+    package var valueBytes: UInt64 { scan.facts.withLock { $0.cached.total } }
+    package var knowsFigures: Bool { scan.facts.withLock { $0.cached.firstUnknown >= count } }
 
     package func wasPresent(at index: Int) -> Bool? {
-        scan.facts.withLock { $0.learnt.facts(at: index).map { !$0.type.isEmpty } }
+        scan.facts.withLock { $0.cached.facts(at: index).map { !$0.type.isEmpty } }
     }
 
     private func known(at index: Int) -> KeyFacts? {
-        scan.facts.withLock { $0.learnt.facts(at: index) ?? $0.recent[index] ?? nil }
+        scan.facts.withLock { $0.cached.facts(at: index) ?? $0.recent[index] ?? nil }
     }
 
     package func figures(at index: Int) -> (size: UInt64, hits: UInt32) {
@@ -167,9 +167,9 @@ package final class ServerListing: EntryListing {
         for start in stride(from: 0, to: indices.count, by: ServerListing.block) {
             let block = Array(indices[start..<min(start + ServerListing.block, indices.count)])
             if indices.count < CollectedTargets.block {
-                try learn(block)
+                try requestFacts(block)
             } else {
-                try connection.paced(try learn(block))
+                try connection.paced(try requestFacts(block))
             }
         }
     }
@@ -180,18 +180,18 @@ package final class ServerListing: EntryListing {
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
-            guard state.learnt.isFresh(index, at: now), let facts = state.learnt.facts(at: index) else {
+            guard state.cached.isFresh(index, at: now), let facts = state.cached.facts(at: index) else {
                 return nil
             }
             return facts.type.isEmpty ? .some(nil) : facts
         }
         if let known { return known }
         let block = Array(index..<min(index + ServerListing.smallBlock, count))
-        try connection.paced(try learn(block))
+        try connection.paced(try requestFacts(block))
         return scan.facts.withLock { $0.recent[index] ?? nil }
     }
 
-    private func learn(_ indices: [Int]) throws(SourceError) {
+    private func requestFacts(_ indices: [Int]) throws(SourceError) {
         let found = try connection.facts(of: indices.map { Array(keys[$0]) }, in: scan.database)
         scan.facts.withLock { state in
             if state.recent.count > ServerListing.mostRecent { state.recent = [:] }
@@ -200,12 +200,12 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+    package func loadMetadata(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         let unknown = scan.facts.withLock { state in
-            (0..<entries.count).map { entries.index(atRow: $0) }.filter { !state.learnt.knows($0) }
+            (0..<entries.count).map { entries.index(atRow: $0) }.filter { !state.cached.knows($0) }
         }
         guard !unknown.isEmpty else { return true }
         defer { scan.endRead() }
-        return try scan.learn(unknown, while: goesOn)
+        return try scan.requestFacts(unknown, while: goesOn)
     }
 }

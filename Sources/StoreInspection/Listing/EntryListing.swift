@@ -53,7 +53,7 @@ package protocol EntryListing: Sendable {
 
     /// Requests the unknown metadata of entries. `goesOn` gets the share done, 0 to 1.
     /// - Returns: false if it was stopped.
-    func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
+    func loadMetadata(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
 
     /// Whether the entry was present when its metadata was read; nil: it wasn't read.
     func wasPresent(at index: Int) -> Bool?
@@ -75,13 +75,13 @@ extension EntryListing {
     package var knowsFigures: Bool { true }
     package func wasPresent(at index: Int) -> Bool? { true }
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
-    package func learnFigures(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+    package func loadMetadata(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         true
     }
 
-    /// ``learnFigures(of:_:)`` of all entries.
-    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        try learnFigures(of: .all(count), goesOn)
+    /// ``loadMetadata(of:_:)`` of all entries.
+    package func loadMetadata(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+        try loadMetadata(of: .all(count), goesOn)
     }
 
     package func prepare(_ indices: [Int]) throws(SourceError) {}

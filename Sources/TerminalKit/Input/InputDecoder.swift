@@ -23,7 +23,7 @@ package struct InputDecoder: Sendable {
 
     private var pending: [UInt8] = []
     private var paste: [UInt8]?
-    private var isPasteTold = false
+    private var isPasteReported = false
     /// The last byte of an unfinished control string.
     private var stringByte: UInt8?
     private var stringBegan: UInt64 = 0
@@ -38,7 +38,7 @@ package struct InputDecoder: Sendable {
     /// The time to call ``flush()`` without further bytes; nil if nothing is pending. Then an unfinished control string is dropped:
     /// a second after its last byte, or three seconds after its first.
     package var deadline: UInt64? {
-        if paste != nil { return isPasteTold ? nil : lastTime + InputDecoder.pasteDelay }
+        if paste != nil { return isPasteReported ? nil : lastTime + InputDecoder.pasteDelay }
         if stringByte != nil {
             return min(lastTime + InputDecoder.stringDelay, stringBegan + InputDecoder.stringTime)
         }
@@ -81,8 +81,8 @@ package struct InputDecoder: Sendable {
     /// string. Reports a paste once as unfinished and keeps it.
     package mutating func flush() -> [InputEvent] {
         if paste != nil {
-            defer { isPasteTold = true }
-            return isPasteTold ? [] : [.pasteUnfinished]
+            defer { isPasteReported = true }
+            return isPasteReported ? [] : [.pasteUnfinished]
         }
         var events: [InputEvent] = []
         stringByte = nil
@@ -151,7 +151,7 @@ package struct InputDecoder: Sendable {
                 pending.removeFirst(length)
             case .pasteBegins(let length):
                 pending.removeFirst(length)
-                (paste, isPasteTold) = ([], false)
+                (paste, isPasteReported) = ([], false)
                 return
             case .stringBegins:
                 let bytes = pending.dropFirst(2)

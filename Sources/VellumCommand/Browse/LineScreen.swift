@@ -46,7 +46,7 @@ struct LineScreen: CursesScreen {
         terminal.send(Array((terminal.isUTF8 ? text : TerminalText.ascii(text)).utf8))
     }
 
-    var wantsAgain: Bool { speaker.owes }
+    var wantsAgain: Bool { speaker.hasDelayedLine }
 
     /// The output that turns the line `before` into `now`; nil if the line must be rewritten.
     private static func echo(_ now: AccessibilityOutput.Typing, after before: AccessibilityOutput.Typing)

@@ -63,7 +63,7 @@ struct ServerDatabase {
         }
         guard let listing = try list(matching: pattern) else { return }
         if order != .key {
-            guard try listing.learnFigures({ _ in !Interruption.isRequested }) else { return }
+            guard try listing.loadMetadata({ _ in !Interruption.isRequested }) else { return }
         }
         let wanted = EntryOrder(order)
         let places = (reverse ? wanted.reversed : wanted).positions(in: listing, now: .now())
@@ -87,7 +87,7 @@ struct ServerDatabase {
 
     func listing() throws -> ServerListing {
         guard let listing = try list(matching: nil),
-            try listing.learnFigures({ _ in !Interruption.isRequested })
+            try listing.loadMetadata({ _ in !Interruption.isRequested })
         else { throw CommandFailure.interrupted }
         return listing
     }

@@ -222,7 +222,7 @@ extension EntriesScreen {
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
         request.removed = keys
         // Rows that another filter hides are not removed.
-        if !isForced, entries.ghosts.isEmpty, entries.showsWhatIsAsked {
+        if !isForced, entries.vanished.isEmpty, entries.showsWhatIsAsked {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
         }
         if request.base == nil { entries.listedFigures = model.sample(entries.archive) }
@@ -310,9 +310,9 @@ extension EntriesScreen {
         case .success(let arranged?):
             guard arranged.vanished.isEmpty else {
                 // Removed rows stay visible for a moment.
-                entries.ghosts = arranged.vanished
+                entries.vanished = arranged.vanished
                 entries.listedFigures = nil
-                entries.notBefore = model.now.adding(seconds: EntriesState.ghostSeconds)
+                entries.notBefore = model.now.adding(seconds: EntriesState.vanishedSeconds)
                 break
             }
             take(arranged.remembered, in: &entries, &model)
@@ -361,7 +361,7 @@ extension EntriesScreen {
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
         (entries.hiddenMarks, entries.goneMarks) = (arranged.hiddenMarks, arranged.goneMarks)
-        entries.ghosts = []
+        entries.vanished = []
         entries.problem = nil
         entries.rowsTicket = nil
         if arranged.isNew { (entries.shownFigures, entries.deletion) = (entries.listedFigures, nil) }
@@ -431,7 +431,7 @@ extension EntriesScreen {
             entries.arrangement = present.arrangement
             // The cursor stays with its key or moves to the next row.
             (entries.cursor, entries.top) = (present.row(entries.cursor), present.row(entries.top))
-            entries.ghosts.formUnion(present.rows.vanished)
+            entries.vanished.formUnion(present.rows.vanished)
             if isAgain, present.rows.range == range {
                 entries.read.update(present.rows)
             } else {
@@ -520,7 +520,7 @@ extension EntriesScreen {
                 model.entries?.preview.problem = load == nil ? goneText : nil
                 model.entries?.preview.failed = load == nil ? model.now : nil
                 // The removed row stays visible for a moment.
-                if load == nil { model.entries?.ghosts.insert(ExactText(key)) }
+                if load == nil { model.entries?.vanished.insert(ExactText(key)) }
             case .failure(let error):
                 model.entries?.preview.failed = model.now
                 // The last value stays, with its age.

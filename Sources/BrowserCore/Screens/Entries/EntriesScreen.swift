@@ -18,9 +18,9 @@ enum EntriesScreen: ScreenParts {
 
     static func targets(_ model: Model) -> ChosenEntries? {
         model.entries.map { entries in
-            let (isMarked, ghosts) = (!entries.marks.isEmpty, entries.ghosts)
+            let (isMarked, vanished) = (!entries.marks.isEmpty, entries.vanished)
             var targets = isMarked ? entries.marks.list : []
-            if !isMarked, let entry = entries.rows[entries.cursor], !ghosts.contains(ExactText(entry.key)) {
+            if !isMarked, let entry = entries.rows[entries.cursor], !vanished.contains(ExactText(entry.key)) {
                 targets = [entry.target]
             }
             var chosen = ChosenEntries(
@@ -28,7 +28,7 @@ enum EntriesScreen: ScreenParts {
                 isUnderWay: entries.marking != nil
                     ? Browser.stillMarking : !isMarked && entries.isCursorUnread ? Browser.notRead : nil,
                 absence: entries.count == 0
-                    ? " No entries are shown." : ghosts.isEmpty ? "" : " \(goneText)")
+                    ? " No entries are shown." : vanished.isEmpty ? "" : " \(goneText)")
             guard isMarked, let arrangement = entries.arrangement else { return chosen }
             let (marks, shown) = (entries.marks, entries.rows.values)
             chosen.isSlow = arrangement.isFiltered
@@ -41,7 +41,7 @@ enum EntriesScreen: ScreenParts {
                     let hidden = arrangement.missing(of: marks.keys, shown: shown, context.progress)
                 else { return nil }
                 chosen.hidden = hidden
-                chosen.leaveOut(gone.union(ghosts))
+                chosen.leaveOut(gone.union(vanished))
                 return chosen
             }
             return chosen

@@ -41,7 +41,7 @@ struct EntriesState: Sendable {
     var showsPreview = true
     var showsEvents = false
     /// Visible keys that were removed since the listing: their rows stay dimmed until the next one.
-    var ghosts: Set<ExactText> = []
+    var vanished: Set<ExactText> = []
     /// Widths needed by the rows seen so far. They only grow, so that columns don't jump.
     private(set) var seen = SeenRows()
     var ticket: Int?
@@ -76,7 +76,7 @@ struct EntriesState: Sendable {
     static let oldList = (filter: 5.0, victims: 10.0)
 
     /// Seconds that the row of a removed entry stays.
-    static let ghostSeconds = 1.0
+    static let vanishedSeconds = 1.0
 
     var count: Int { arrangement?.count ?? 0 }
     var readsValues: Bool {
@@ -98,7 +98,7 @@ struct EntriesState: Sendable {
     func isVictim(row: Int) -> Bool {
         guard let arrangement, row < arrangement.count else { return false }
         // An access since the listing moved the entry to the front.
-        if let entry = rows[row], ghosts.contains(ExactText(entry.key)) || entry.accessed > arrangement.made {
+        if rows[row].map({ vanished.contains(ExactText($0.key)) || $0.accessed > arrangement.made }) == true {
             return false
         }
         return arrangement.victims.contains(arrangement.rows.index(atRow: row))
@@ -106,7 +106,7 @@ struct EntriesState: Sendable {
 
     /// Updates a removed row whose key was recorded again.
     mutating func restoreRow(_ entry: EntryMetadata) {
-        guard ghosts.remove(ExactText(entry.key)) != nil,
+        guard vanished.remove(ExactText(entry.key)) != nil,
             let row = rows.first(where: { ExactText($0.value.key) == ExactText(entry.key) })?.key
         else { return }
         read.entries[row] = entry

@@ -204,14 +204,14 @@ enum EntriesView {
         }
         let isVictim = entries.isVictim(row: row)
         let isMarked = entries.marks.contains(entry.key)
-        let isGhost = entries.ghosts.contains(ExactText(entry.key))
-        let role = isGhost ? .dim : entries.flashes[ExactText(entry.key)]?.role ?? (isVictim ? .dying : .text)
+        let isStale = entries.vanished.contains(ExactText(entry.key))
+        let role = isStale ? .dim : entries.flashes[ExactText(entry.key)]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
             case nil, .scan:
-                isMarked && !isGhost
+                isMarked && !isStale
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
-                    : Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+                    : Table.Cell(isStale ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
             case .column(.key): keyCell(entry.key, pattern, look)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look, isWithheld)

@@ -192,10 +192,10 @@ enum GroupsScreen: ScreenParts {
         _ context: QuestionContext
     ) throws(SourceError) -> (any EntryListing, Positions?)? {
         if scope.isAll {
-            let listing = try context.source.listing(in: archive, holding: "", learning: false) { _ in
+            let listing = try context.source.listing(in: archive, holding: "", loadsMetadata: false) { _ in
                 context.progress(0)
             }
-            guard let listing, try listing.learnFigures(context.progress) else { return nil }
+            guard let listing, try listing.loadMetadata(context.progress) else { return nil }
             return (listing, nil)
         }
         var request = ArrangementRequest(in: archive, filter: scope.filter)
@@ -203,7 +203,7 @@ enum GroupsScreen: ScreenParts {
         request.allowsAccesses = allowsAccesses
         let arranger = ListBuilder(source: context.source, clock: context.clock, progress: context.progress)
         guard let arrangement = try arranger.arrange(request)?.arrangement,
-            try arrangement.listing.learnFigures(of: arrangement.rows, context.progress)
+            try arrangement.listing.loadMetadata(of: arrangement.rows, context.progress)
         else { return nil }
         return (arrangement.listing, arrangement.rows)
     }

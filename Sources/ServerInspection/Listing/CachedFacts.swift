@@ -1,7 +1,7 @@
 import StorageEngine
 
 /// Facts of a listing's keys in little memory, with the time of the read that added them.
-package struct LearntFacts: Sendable {
+package struct CachedFacts: Sendable {
     private struct Row {
         let size: UInt64
         let used: Timestamp
@@ -46,7 +46,7 @@ package struct LearntFacts: Sendable {
     /// Whether facts are valid: until ten seconds after the end of the read that added them.
     package func isFresh(_ index: Int, at now: Timestamp) -> Bool {
         guard knows(index), let row = rows[index] else { return false }
-        return Int(row.read) >= ends.count || now.seconds(since: ends[Int(row.read)]) < LearntFacts.fresh
+        return Int(row.read) >= ends.count || now.seconds(since: ends[Int(row.read)]) < CachedFacts.fresh
     }
 
     func facts(at index: Int) -> KeyFacts? {
