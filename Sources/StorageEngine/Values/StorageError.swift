@@ -172,7 +172,7 @@ extension StorageError: CustomStringConvertible {
     /// One line: the fault, its place, and the remedy.
     public var description: String {
         switch self {
-        case .storeNotFound: finding + "; check the path, or create one by recording into it"
+        case .storeNotFound: finding + "; check the path, or create it with vellum put"
         case .notAStore(let path, let reason):
             "\(path) is not a store: \(reason)"
         case .noSuchArchive(let name, let store):
