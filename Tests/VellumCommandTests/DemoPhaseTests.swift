@@ -35,7 +35,7 @@ struct DemoPhaseTests {
             return try #require(list.first { $0["archive"] as? String == "City" }?["diskLimit"] as? Int)
         }
         let whole = try limit()
-        try await until("the cache of cities gets a third of its room")
+        try await until("the limit of the city cache drops to a third")
         #expect(try await eventually { try limit() < whole }, "the limit did not shrink")
         #expect(try limit() == whole / 3)
         let told = journal.lines

@@ -55,7 +55,7 @@ struct DemoTests {
         #expect(archives.first?["type"] as? String == "City" && archives[2]["kind"] as? String == "log")
         // The journal's facts are true of some city.
         let told = try Vellum.run(["tail", "Journal", "--raw", "-n", "100", "--store", path]).lines
-        #expect(told.first == "demo     6,204 entries, 1.27 MB recorded, for half of which there is room")
+        #expect(told.first == "demo     6,204 entries, 1.27 MB recorded; the limit holds half of them")
         // On a busy machine the workload may hardly have begun.
         let operations = result.lines.first { $0.hasPrefix("operations\t") }?.split(separator: "\t").last
         if try #require(operations.flatMap { Int($0) }) > 500 {

@@ -10,7 +10,7 @@ enum DemoPhase: Int, Sendable {
         (20, 1, "scan done"),
         (10, 5, "burst: five times as many users"),
         (20, 1, "burst over"),
-        (20, 1, "the cache of cities gets a third of its room"),
+        (20, 1, "the limit of the city cache drops to a third"),
     ]
 
     var seconds: Double? { Self.facts[rawValue].seconds }

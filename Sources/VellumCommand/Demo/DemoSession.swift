@@ -75,7 +75,7 @@ final class DemoSession {
         try fillOthers(store, data)
         let total = Figures.amount(data.keys.count, bytes: UInt64(data.bytes))
         Narration.say("recorded \(total) into an archive for half of them")
-        try log.append(Array("demo     \(total) recorded, for half of which there is room".utf8))
+        try log.append(Array("demo     \(total) recorded; the limit holds half of them".utf8))
     }
 
     private static func fillOthers(_ store: Store, _ data: DemoData) throws {
