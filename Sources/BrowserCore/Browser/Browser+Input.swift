@@ -9,7 +9,7 @@ extension Browser {
         case .resize(let size): model.size = size
         case .paste(let text):
             model.unsay(InputEvent.pasteUnfinished.words)
-            // Terminals copy whole lines with their end.
+            // Text copied from a terminal ends with a line end.
             let text = text.lastIndex { !$0.isNewline }.map { String(text[...$0]) } ?? ""
             if model.prompt != nil {
                 model.prompt?.said = nil

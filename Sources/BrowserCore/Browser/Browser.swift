@@ -43,7 +43,7 @@ package enum Browser {
         }
     }
 
-    /// Moves times that are now in the future back, so that nothing waits until the clock has caught up.
+    /// After the clock was set back, resets times in the future, so that nothing waits for them.
     private static func setBack(_ model: inout Model, to now: Timestamp) {
         let jump = now.seconds(since: model.now)
         func atLatestNow(_ moment: inout Timestamp?) { moment = moment.map { min($0, now) } }

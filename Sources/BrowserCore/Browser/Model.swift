@@ -359,7 +359,7 @@ struct Job: Sendable, Hashable {
     var aim = Aim.rows
     var workspace = 0
 
-    /// What its result opens or changes. Other work replaces only a job for rows; keys about rows wait for a dialog.
+    /// The part that its result opens or changes. Other work replaces only jobs for rows; keys that need rows wait for a dialog.
     enum Aim: Sendable, Hashable { case rows, dialog, store }
 
     /// `deleting 34,048 of 100,000, esc stops`

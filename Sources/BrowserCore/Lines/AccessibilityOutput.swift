@@ -17,7 +17,7 @@ package struct AccessibilityOutput: Sendable {
     }
 
     package private(set) var typing: Typing?
-    /// Whether the last output was a dialog. Keys pressed before aren't answers.
+    /// Whether the last output was a dialog. Keys pressed before it don't answer it.
     package private(set) var asks = false
     package private(set) var hasDelayedLine = false
 

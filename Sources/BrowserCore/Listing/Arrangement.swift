@@ -154,8 +154,8 @@ extension Arrangement {
         CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)
     }
 
-    /// The keys that don't match; nil if it was stopped. With a group or a condition, reads the key of each row, in which keys
-    /// stored since the listing are found only among the `shown` ones.
+    /// The keys that don't match; nil if it was stopped. With a group or a condition, reads the key of each row; of keys stored
+    /// since the listing, finds only the `shown` ones.
     func missing(
         of keys: Set<ExactText>, shown: some Sequence<EntryMetadata>, _ progress: (Double) -> Bool
     ) -> Set<ExactText>? {

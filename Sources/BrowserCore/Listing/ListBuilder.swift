@@ -282,8 +282,7 @@ package struct ListBuilder {
     private static let searchedRecent = 5_000
     private static let searchedNearby = 1_000
 
-    /// The row of a key. The index of a listing misses entries that were accessed after it was made, which are among the most
-    /// recent.
+    /// The row of a key. The index of a listing misses entries accessed after it was made, which are among the most recent.
     private func find(_ key: String?, near old: Int, in arrangement: Arrangement) -> Int? {
         guard let key else { return nil }
         func isIt(_ index: Int) -> Bool {

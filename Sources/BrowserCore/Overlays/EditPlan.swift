@@ -32,7 +32,7 @@ struct EditPlan: ButtonOverlay {
                 continue
             case .kept:
                 sign = "  "
-                // Only the visible part is read, so that a long line costs no more.
+                // Reads only the visible part of long lines.
                 text = TextWrap.pieces(text, columns: room, most: 2).joined()
                 text = TextWidth.truncate(text, to: room, ellipsis: EditPlan.ellipsis)
             case .removed, .added:

@@ -81,7 +81,7 @@ protocol SearchedOverlay: ListOverlay {
 extension SearchedOverlay {
     var typing: TextField? { field }
 
-    /// The rows that a key moves by; nil for other keys. The keys of the other lists are text here.
+    /// The rows that a key moves by; nil for other keys. Letters are text here.
     func step(_ key: Key, _ model: Model) -> Int? {
         switch (key.code, key.modifiers) {
         case (.up, _), (.character("p"), .control): -1

@@ -29,7 +29,7 @@ extension Browser {
         }
     }
 
-    /// The names in a folder, folders with a slash; hidden ones only if the beginning has a dot.
+    /// The matching names in a folder; those of folders end with a slash. Hidden names only if `beginning` has a dot.
     private static func names(
         in folder: String, beginningWith beginning: String
     ) throws(SourceError) -> [String] {

@@ -120,7 +120,7 @@ extension Browser {
         model.prompt = prompt
     }
 
-    /// What a file of that name gets from the prompt.
+    /// The content that the prompt writes to a file of that name.
     static func fileNote(_ name: String, _ model: Model) -> String {
         guard let list = EntriesScreen.listExport(model)?.amount else {
             return "  .json writes JSON, other names the stored bytes"

@@ -79,7 +79,7 @@ package struct Replay: Sendable {
         while next < recording.events.count, recording.events[next].time <= wanted { try takeNext() }
     }
 
-    /// Shows the next change, also of several at one moment.
+    /// Shows the next change, one at a time even if several have the same time.
     private mutating func showNextChange() throws(SourceError) {
         while next < recording.events.count {
             let event = recording.events[next]

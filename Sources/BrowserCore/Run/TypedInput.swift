@@ -13,8 +13,7 @@ struct TypedInput {
     private static let mostOfText = 65_536
     /// Seconds without input that end a text, which may arrive in pieces.
     private static let pause = 0.02
-    /// The same where Enter runs something. Typed characters appear only after this time, so a user who reads them presses Enter
-    /// later.
+    /// The same where Enter runs something. Typed characters appear only after this time, and Enter comes after them.
     private static let pauseBeforeRunning = 0.05
     /// Number of pauses after which the screen is drawn although text still arrives.
     private static let mostPauses = 8
@@ -54,8 +53,7 @@ struct TypedInput {
         return Set(keys).union(handled.burst == next.burst ? handled.keys : []).count > 1
     }
 
-    /// Whether the next key is a line end within text: after two different characters of its burst, or in one burst with the other
-    /// line end.
+    /// Whether the next key is a line end within text: its burst has two different characters before it, or the other line end.
     var isNextLineEndOfText: Bool {
         guard let next = arrivals.first, TypedInput.isLineEnd(next.event) else { return false }
         let before = handled.burst == next.burst ? handled.keys.subtracting([next.event]) : []
@@ -147,7 +145,8 @@ struct TypedInput {
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
-    /// Whether pending input isn't an answer: one key, the same key repeated, arrows and Enter, or Esc and then any keys.
+    /// Whether pending input can't be an answer. Answers: one key, the same key repeated, arrows and Enter, or Esc and then any
+    /// keys.
     /// - Parameter hasText: whether the dialog has a text field, where text with a final Enter counts.
     func isNoAnswer(hasText: Bool) -> Bool {
         let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }

@@ -12,8 +12,8 @@ package enum ArchiveChange: Sendable, Hashable {
     case clear
     case drop
 
-    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit (of a collection, that of memory). One that
-    /// isn't given, or as ``text(_:)`` rounds it, is kept.
+    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit (of a collection, that of memory). A limit is
+    /// kept if it is missing or equal to the rounded one of ``text(_:)``.
     /// - Throws: also for a size without a unit, and for a disk limit of a collection.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]

@@ -183,7 +183,7 @@ package final class EngineSource: StoreSource {
         {
             return known.segment
         }
-        // An error of the search counts as no loss until the next one.
+        // If the search fails, no loss is reported until the next search.
         let found = (try? archive.lostSegment())?.description
         lost.withLock { $0[address] = (found, now) }
         return found

@@ -53,7 +53,7 @@ package final class OpenSources: Sendable {
         return opened.folder
     }
 
-    /// Releases a server, which closes its connection, or a ring file when each ``open(_:password:)`` was followed by a closing.
+    /// Releases a server (closing its connection) or a ring file after one call for each ``open(_:password:)``.
     func close(_ path: String) {
         others.withLock { others in
             others[ExactText(path)]?.count -= 1

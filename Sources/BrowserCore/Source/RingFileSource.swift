@@ -88,7 +88,7 @@ package final class RingFileSource: StoreSource {
         }
     }
 
-    /// Number of messages seen until now, up to damage, without those overwritten unseen.
+    /// Number of messages seen so far. Excludes those behind damage and those overwritten before they were seen.
     private func count() throws(RingFileError) -> UInt64 {
         try state.withLock { (state) throws(RingFileError) in
             while true {

@@ -25,8 +25,8 @@ package protocol StoreSource: Sendable {
     /// The entries of an archive, most recent first.
     func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
-    /// The entries whose keys contain a text, as far as the source can filter, as a server can. `goesOn` gets the number found
-    /// and returns whether to continue; returns nil if stopped.
+    /// The entries whose keys contain a text if the source can filter them, as a server can; otherwise all. `goesOn` gets the
+    /// number found and returns whether to continue; returns nil if stopped.
     /// - Parameter loadsMetadata: requests the metadata of a server's entries as they are found.
     func listing(
         in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool,

@@ -256,7 +256,7 @@ struct UndoArchive {
         }
     }
 
-    /// Returns the sorted numbers of an action's copies. Takes time for all keys.
+    /// Returns the sorted numbers of an action's copies. O(keys of the archive).
     func numbers(of record: Record) throws(SourceError) -> [Int] {
         let start = "\(record.token)/"
         return try keys(beginningWith: start).compactMap { Int($0.dropFirst(start.count)) }.sorted()

@@ -6,7 +6,7 @@ struct ValueDigest: Sendable, Hashable, Codable {
 
     init(dump: [UInt8]) {
         length = dump.count
-        // The format's version and a checksum of the bytes in their order follow the value.
+        // The value is followed by the format's version and a checksum of its bytes in order.
         let value = dump.dropLast(10)
         hash = ValueDigest.sum(of: value) ?? ValueDigest.hash(value)
     }

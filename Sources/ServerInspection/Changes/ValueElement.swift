@@ -91,7 +91,7 @@ package enum ValueElement: Sendable, Hashable {
     }
 }
 
-/// An element at one moment, in a list with its neighbours, to see whether a change of it was executed.
+/// The state of an element, in a list with its neighbours, which shows whether a change was executed.
 struct ElementState: Sendable {
     private let element: ValueElement
     /// The values at and beside the element's place. Empty if the element is absent.

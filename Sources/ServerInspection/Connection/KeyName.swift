@@ -1,7 +1,7 @@
 import CBOR
 
-/// Spells keys, which are any bytes, as texts: UTF-8 as it is, other bytes as `h'636166e9'` (``ByteText``). Each spelling stands
-/// for one key.
+/// Spells keys, which are any bytes, as texts: UTF-8 unchanged, other bytes as `h'636166e9'` (``ByteText``). Each spelling denotes
+/// one key.
 package enum KeyName {
     package static func text(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self).map { ByteText.spelling(of: $0) }

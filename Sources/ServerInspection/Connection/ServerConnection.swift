@@ -66,9 +66,9 @@ package final class ServerConnection: Sendable {
         return isBusy
     }
 
-    /// Performs one of many requests, and limits the share of the server's time that they take while other clients use it: then it
-    /// waits a hundred times as long as the server took, and at most 20 ms, because long answers are due to a slow network or a stopped
-    /// server. Doesn't wait if the address has the pace `full`.
+    /// Performs one of many requests. While other clients use the server, then waits a hundred times as long as the server took, to
+    /// limit its load; at most 20 ms, because longer answers are due to the network or a stopped server. Doesn't wait if the
+    /// address has the pace `full`.
     package func paced<Answer>(
         _ request: @autoclosure () throws(SourceError) -> Answer
     ) throws(SourceError) -> Answer {
@@ -80,8 +80,8 @@ package final class ServerConnection: Sendable {
         return answer
     }
 
-    /// Factor of the smallest number of keys in each of many requests: ten, about a millisecond of the server's time, if the pace is `full`
-    /// or the last paced request found no other clients. Fewer requests also wait less for the network.
+    /// Multiple of the smallest number of keys to put into each of many requests: ten, about a millisecond of the server's time, if
+    /// the pace is `full` or the last paced request found no other clients. Fewer requests also mean less waiting for the network.
     var stepFactor: Int {
         let isIdle = state.withLock { state in
             state.load.map { !$0.isBusy && ContinuousClock.now - $0.moment < .seconds(2) } ?? false

@@ -57,7 +57,7 @@ extension ServerTraits {
             ? nil : "\(product) has no CLIENT NO-TOUCH, so reading a value counts as an access to its key"
     }
 
-    /// The query if it counts as no access to keys, or else its rows with `columns` instead of values. Nil: conditions read values.
+    /// The query, or if it counts as accesses to keys, one with `columns` instead of values. Nil: its conditions read values.
     package func withoutAccesses(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
         guard plan.readsValues, objectionToReading != nil else { return plan }
         let rows = QueryPlan(QueryPipeline(plan.pipeline.stages + [.select(columns)]))
@@ -86,7 +86,7 @@ extension ServerTraits {
 /// Visits keys one by one. For one thread. Bytes of a key or a value are valid until the cursor moves.
 final class ServerCursor: QueryCursor {
     private static let block = 16
-    /// Maximum repetitions of reading a value during which the key's type changed.
+    /// Maximum retries of reading a value if the key's type changes during the read.
     private static let mostRereads = 8
 
     private let connection: ServerConnection

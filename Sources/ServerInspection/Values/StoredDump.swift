@@ -16,7 +16,7 @@ package struct StoredDump: Sendable, Hashable {
     }
 }
 
-/// The format of a dump: the value, the version of the format in two bytes, and a CRC-64 of all previous bytes (Jones, little
+/// The format of a dump: the value, the version of the format in two bytes, and a CRC-64 of the bytes before it (Jones, little
 /// endian).
 enum DumpPayload {
     private static let table = (0..<256).map { byte in

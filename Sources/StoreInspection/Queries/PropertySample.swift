@@ -14,7 +14,7 @@ package struct PropertySample: Sendable {
 
     /// In order of appearance, nested properties behind their parent.
     package private(set) var properties: [QueryProperty] = []
-    /// Names without a dot in a part, joined by dots.
+    /// Paths joined by dots, without those that have a dot in a part.
     package private(set) var names: [String] = []
     private var known: Set<ExactText> = []
     /// Values read, and how many have each property.

@@ -12,8 +12,7 @@ import CBOR
 /// | `h'636166e9'`, in quotes or not | the byte string of these hexadecimal digits; behind a backslash: that text without it |
 /// | anything else, and all else in quotes | text |
 ///
-/// TSV has no quotes, so there the escape also covers numbers, words, empty texts, tabs, line ends and texts that begin with a
-/// quote.
+/// TSV has no quotes, so it also escapes numbers, words, empty texts, tabs, line ends and texts that begin with a quote.
 package enum FieldValue {
     /// Appends the value of a non-empty field, which is valid UTF-8.
     /// - Throws: if an object has a repeated name; nothing is appended then.

@@ -1,7 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// The properties of a CBOR map in memory that must outlive this. Nested values are read only at their beginning.
+/// The properties of a CBOR map in memory that must outlive this. Nested values are skipped, not decoded.
 package struct ObjectFields {
     /// In order. A name that isn't text is spelled as JSON.
     package var fields: [(name: String, item: UnsafeRawBufferPointer)] = []

@@ -5,7 +5,7 @@ import Synchronization
 package struct FilterPattern: Sendable {
     package let text: String
     package let isInverse: Bool
-    /// Why the text is an invalid regular expression, which matches only itself; nil: it is valid, or no expression.
+    /// Why the text is an invalid regular expression and matches only literally; nil: it is valid, or not an expression.
     package let problem: String?
     private let plain: SearchText
     private let expression: TextPattern?

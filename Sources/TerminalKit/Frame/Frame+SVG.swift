@@ -82,7 +82,7 @@ extension Frame {
         var style: Style
     }
 
-    /// The runs of equal style in a row. Characters beyond Latin are runs: a fallback font's width would shift later text.
+    /// The runs of equal style in a row. Each character beyond Latin is a run: a fallback font's width would shift later text.
     private func runs(in row: Int) -> [TextRun] {
         var runs: [TextRun] = []
         var mayGrow = false

@@ -79,7 +79,7 @@ struct ArchivePane {
         }
     }
 
-    /// The facts between commas, without the last ones that don't fit whole.
+    /// The facts separated by commas, without the last ones if they don't fit.
     private func wholeFacts(_ text: String, columns: Int, _ look: Look) -> String {
         var facts = text.split(separator: ", ")
         while facts.count > 1, TextWidth.width(of: facts.joined(separator: ", ")) > columns {

@@ -82,7 +82,7 @@ enum ArchiveColumn: Sendable, Hashable, CaseIterable {
     /// Nil for names, which keep the store's order. Without accesses the hit ratio sorts last.
     func value(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Double? {
         switch self {
-        // The figures of a server have the expiring keys.
+        // These are among the figures of the server.
         case .name, .expiring: nil
         case .entries: Double(archive.entries)
         case .disk: Double(archive.diskBytes)

@@ -199,7 +199,7 @@ enum EntriesScreen: ScreenParts {
 
     // MARK: Actions
 
-    /// Within matches, a key that is also that of the next match doesn't create an entry.
+    /// With a filter or condition, a key of both actions goes to the next match instead of creating an entry.
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
         guard id == .newEntry, let entries = model.entries,
             !entries.filter.isEmpty || entries.condition != nil,

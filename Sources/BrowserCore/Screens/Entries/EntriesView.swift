@@ -89,8 +89,8 @@ enum EntriesView {
         }
     }
 
-    /// The columns that sort, in the order of `s` and the digits: metadata, then properties. Of a server, those of its list in their
-    /// order there.
+    /// The columns that sort, in the order of `s` and the digits: metadata, then properties. On a server, those of its list in
+    /// their order.
     static func bases(_ model: Model) -> [EntryOrder.Basis] {
         guard model.isOfServer else {
             return EntryColumn.allCases.map(EntryOrder.Basis.column)
@@ -394,7 +394,7 @@ enum EntriesView {
         else { return }
         for (offset, row) in places.rows.enumerated() where entries.rows[row] != nil {
             let start = Point(column: place.column, row: places.body.row + offset)
-            // Only the visible part is searched, so that a long key costs no more.
+            // Searches only the visible part of long keys.
             let shown = (0..<place.columns).map { frame[start.column + $0, start.row].text }.joined()
             guard let range = pattern.ranges(in: shown, most: 1).first else { continue }
             frame.highlight(range, of: shown, at: start, look: look)

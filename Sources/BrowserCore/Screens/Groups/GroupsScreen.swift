@@ -54,7 +54,7 @@ enum GroupsScreen: ScreenParts {
         var options: [String] = []
         switch state.level.groups?.grouping {
         case .property(let property)?:
-            // Without quotes these names are words of the option.
+            // Without quotes these names are keywords of the option.
             let name = property.description
             let isWord = ["prefix", "owner", "kind"].contains(name)
             options = Words.option("--by", isWord ? "\"\(name)\"" : name)

@@ -7,7 +7,7 @@ struct LogState: Sendable {
     var available: Range<Int>?
     /// The number of the next event when `available` was read.
     var nextEvent: UInt64 = 0
-    /// Messages missing from the archive's counter, which restarts when the index is rebuilt.
+    /// Number of messages missing in the archive's counter, which restarts when the index is rebuilt.
     private var uncounted = 0
     private(set) var lines: [Int: LogLine] = [:]
     private(set) var loaded = 0..<0
@@ -17,8 +17,8 @@ struct LogState: Sendable {
     /// Columns of the messages that are scrolled out at the left.
     var firstColumn = 0
     var follows = true
-    /// The selected message, and ``follows``, when the prompt of a filter or search opened. Nil after a cancelled search, and
-    /// without the prompt of a filter.
+    /// The selected message and ``follows`` when the prompt of a filter or search opened. Nil after a cancelled search, and if no
+    /// filter prompt is open.
     var searchStart: (number: Int, follows: Bool)?
     var archiveProblem: String?
     var readProblem: String?

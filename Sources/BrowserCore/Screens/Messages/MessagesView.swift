@@ -112,7 +112,7 @@ enum MessagesView {
             guard let line = log.line(log.number(at: row)), line.text != nil else { continue }
             var start = Point(
                 column: place.column - log.firstColumn, row: places.body.row + places.tops[offset])
-            // Only the visible part is searched, so that a long message costs no more.
+            // Searches only the visible part of long messages.
             guard table.wraps else {
                 let shown = look.cut(MessagesView.row(of: line, look), to: log.firstColumn + place.columns)
                 highlight(finders, [shown], at: start, within: area, into: &frame, look)

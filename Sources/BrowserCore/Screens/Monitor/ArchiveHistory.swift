@@ -42,7 +42,7 @@ package struct ArchiveHistory: Sendable {
                 let begin = Timestamp(seconds: Double(index * step))
                 let from = max(0, start.time.seconds(since: begin))
                 let seconds = min(Double(step), end.time.seconds(since: begin)) - from
-                // A size read after the bin's end isn't the bin's.
+                // A size read after the bin's end doesn't belong to it.
                 let status = index == last ? end.status : start.status
                 let column = GraphColumn(rates, disk: status.diskBytes, memory: status.memoryBytes)
                 if bins.last?.index != index { bins.append(Bin(index: index)) }

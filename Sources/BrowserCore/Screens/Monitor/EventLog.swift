@@ -264,7 +264,7 @@ struct EvictedReturns: Sendable {
         present.excess = max(present.excess, sizes.sum(after: old.place))
     }
 
-    /// Starts the counts of another minute. Events may be a little older than those before.
+    /// Starts the counts of a new minute. Events may be slightly older than the previous ones.
     fileprivate mutating func advance(to moment: Timestamp) {
         let now = GraphColumn.index(of: moment, step: 60)
         guard now != minute, now != minute - 1 else { return }
@@ -287,7 +287,7 @@ struct EvictedReturns: Sendable {
         returns >= 10 && returns * 10 >= records && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
 
-    /// The least disk limit that would have kept the keys, as far as the events show it. Nil if the archive isn't too small.
+    /// The smallest disk limit that would have kept the keys, estimated from the events. Nil if the archive isn't too small.
     func neededLimit(of archive: ArchiveSample) -> UInt64? {
         guard isTooSmall(archive), let limit = archive.diskLimit else { return nil }
         return limit + max(before.excess, present.excess)

@@ -35,7 +35,7 @@ enum ServerTables {
         },
     ]
 
-    /// In the log's own order the newest is at the bottom, as of events.
+    /// In the log's own order the newest is at the bottom, as in the list of events.
     private static let slowColumns: [ServerColumn<SlowCommand>] = [
         .init("time", .fixed(19), .leading, 2, { $0.id }, .dim) { Figures.date($0.time) },
         .init("took", .fixed(12), .trailing, 1, { $0.microseconds }, largestFirst: true) { took($0) },
