@@ -1,7 +1,7 @@
 import TerminalKit
 
 /// Splits a cell's text into pieces that all terminals show with the same width: emoji without skin tones, and with a blank in
-/// place of the selector. A replacement character stands for characters outside the locale.
+/// place of the selector. Characters outside the locale become a replacement character.
 package enum CellPieces {
     /// A spacing character with its combining characters, at a column of the cell.
     package struct Piece: Equatable {

@@ -2,7 +2,7 @@ import CNcurses
 import TerminalKit
 
 extension CursesTerminal {
-    /// A style's attributes as the shim's bits. ncurses has no strikethrough.
+    /// A style's attributes as bits of `CNcurses`. ncurses has no strikethrough.
     func attributes(of style: Style) -> Int {
         var bits = 0
         let names: [(Attributes, Int)] = [

@@ -10,7 +10,7 @@ package struct TerminalTraits: Sendable, Hashable {
     package var isGNUScreen: Bool
 
     /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``. Such terminals
-    /// have a mouse in their terminfo entry. So does the Linux console (through another program), but it may print the modes.
+    /// have a mouse in their terminfo entry. The Linux console has one, too (through another program), but may print the modes.
     package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
     /// Reads the environment: non-empty `NO_COLOR` turns colors off (<https://no-color.org>); `COLORTERM` of `truecolor` or

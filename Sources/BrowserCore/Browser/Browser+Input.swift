@@ -317,7 +317,7 @@ extension Browser {
         return []
     }
 
-    /// Shows a part of the monitor; from the list of stores, that of the selected store.
+    /// Shows a part of the current store's monitor; from the list of stores, the selected store's.
     private static func showMonitor(_ model: inout Model, _ part: MonitorState.Part) -> [Effect] {
         if model.screen == .monitor { return MonitorScreen.showPart(part, &model) }
         let effects = model.screen == .stores ? StoresScreen.open(&model) : []

@@ -299,7 +299,7 @@ package struct Model: Sendable {
         return ([name] + cut).map { "\(pid) \($0)" } + ["\(pid)"]
     }
 
-    /// The time that ages are relative to: that of the pause on a paused screen.
+    /// The reference time for ages: now, or the time of the pause on a paused screen.
     var shownNow: Timestamp { pausedSince ?? now }
 
     var screenName: String { screen == .monitor ? MonitorScreen.partName(self) : screen.rawValue }

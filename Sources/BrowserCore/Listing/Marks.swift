@@ -78,7 +78,7 @@ package struct Marks: Sendable, Equatable {
         return gone
     }
 
-    /// Adds marks; those of entries that are marked already stay.
+    /// Adds marks. Existing marks stay unchanged.
     mutating func formUnion(_ other: Marks) {
         guard !isEmpty else {
             self = other
@@ -87,7 +87,7 @@ package struct Marks: Sendable, Equatable {
         for target in other.list where !contains(target.key) { add(target) }
     }
 
-    /// The targets in the order of marking, which is that of the list if all were marked at once.
+    /// The targets in the order of marking; if all were marked at once, in the order of the list.
     var list: [Target] {
         var places = [Target?](repeating: nil, count: end)
         for mark in marks.values { places[mark.place] = mark.target }

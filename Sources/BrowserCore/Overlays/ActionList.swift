@@ -24,7 +24,7 @@ struct ActionList: SearchedOverlay {
     func rows(_ model: Model) -> [Row] {
         let actions = model.keyMap.search(field.text, in: model.screen).filter { action in
             guard let place = ActionID.stores.firstIndex(of: action.id) else { return true }
-            // The help has one line for all store digits, the palette those of open stores.
+            // The help has one line for all store digits, the palette one for each open store.
             return isHelp ? place == 0 : model.openStores.contains { $0.place == place + 1 }
         }
         guard isHelp else { return actions.map { .action($0) } }

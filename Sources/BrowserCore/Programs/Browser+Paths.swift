@@ -29,7 +29,7 @@ extension Browser {
         }
     }
 
-    /// The matching names in a folder; those of folders end with a slash. Hidden names only if `beginning` has a dot.
+    /// The matching names in a folder, with a slash after names of folders. Hidden names only if `beginning` has a dot.
     private static func names(
         in folder: String, beginningWith beginning: String
     ) throws(SourceError) -> [String] {

@@ -16,10 +16,10 @@ protocol ScreenParts {
     static func targets(_ model: Model) -> ChosenEntries?
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
-    /// Lists what can be copied, of marked entries or of the selected row.
+    /// Lists the parts of marked entries or of the selected row that can be copied.
     static func showCopyMenu(_ model: inout Model) -> [Effect]
     static func command(_ model: Model) -> CommandLine.Words
-    /// The rows that are written to a file together: marked ones, or those of the screen. Nil: the selected value is written.
+    /// The rows to write to a file: marked rows or, without marks, all. Nil: the selected value is written.
     static func export(_ model: Model) -> RowExport?
     /// The input of the pager and of pipes; nil: the selected entry's value.
     static func input(_ model: Model) -> ProgramInput?
@@ -220,7 +220,7 @@ extension Look {
 }
 
 extension Frame {
-    /// Shows an error or what is being loaded instead of a list.
+    /// Shows an error or a loading message instead of a list.
     mutating func draw(problem: String?, loading: String, in rect: Rect, look: Look) {
         let text = ProblemText(
             text: problem ?? loading, role: problem == nil ? .dim : .danger, isCentered: true)

@@ -12,7 +12,7 @@ package enum ArchiveChange: Sendable, Hashable {
     case clear
     case drop
 
-    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit (of a collection, that of memory). A limit is
+    /// Parses `disk 400 kB memory none`. A limit without a name is the disk limit (of a collection, the memory limit). A limit is
     /// kept if it is missing or equal to the rounded one of ``text(_:)``.
     /// - Throws: also for a size without a unit, and for a disk limit of a collection.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {

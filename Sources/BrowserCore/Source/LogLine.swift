@@ -24,7 +24,7 @@ package struct LogLine: Sendable, Hashable {
         if text == nil { self.bytes = Array(bytes.prefix(limit)) }
     }
 
-    /// The texts that patterns match: that of the row and, of bytes that aren't text, their valid characters.
+    /// The texts that patterns match: the row's text and, for bytes that aren't text, their valid characters.
     var searched: [String] { text.map { [$0] } ?? [shown, String(decoding: bytes, as: UTF8.self)] }
 
     /// The text of the row: the text or the first bytes in hexadecimal.

@@ -84,7 +84,7 @@ package struct SettledChoices: Sendable {
 }
 
 extension [ChosenColumns] {
-    /// The columns of an archive, else those of its name in all stores.
+    /// The columns chosen for an archive, else for archives of its name in all stores.
     func of(_ archive: ArchiveAddress) -> ChosenColumns? {
         func chosen(in store: String?) -> ChosenColumns? {
             last { $0.names == [archive.name, store].map { $0.map(ExactText.init) } }

@@ -282,7 +282,7 @@ package final class ServerSource: QueriedSource {
         return seen
     }
 
-    /// Whether the key wasn't accessed since, as far as this is known; servers report seconds.
+    /// Whether no access to the key since then is known. Servers report access times in seconds.
     private func isUnused(_ facts: KeyFacts, since moment: Timestamp) -> Bool {
         let countsReads = ((try? objectionToReading()) ?? nil) != nil
         if Timestamp.now().seconds(since: moment) < 0.5 { return true }

@@ -34,7 +34,7 @@ extension ServerChanges {
         defer { undo.close() }
         let known = try undo.records().first { $0.id == id && $0.time == time ?? $0.time }
         guard let known else { return nil }
-        // Later changes of the action could not be undone.
+        // An undo of a running action would miss its later changes.
         guard let lock = try undo.lock(of: known) else {
             throw SourceError(
                 known.isOver
@@ -250,7 +250,7 @@ private struct Restoration {
             if one.copy.digest != digest || !isRestored && left <= Restoration.margin {
                 skip(one)
             } else if isRestored, record.isOver, record.entries == 0 {
-                // The action has changed no key, as far as is known.
+                // No change by the action is known.
                 done.append(one.number)
             } else if isRestored {
                 note(one)
@@ -287,7 +287,7 @@ private struct Restoration {
             return copy.frequency.map { command + "FREQ" + min(max(0, $0), 255) } ?? command
         }
         guard let idle = copy.idle else { return command }
-        // Both times are by the server's clock, which may have been set.
+        // Both times are by the server's clock, which may have been adjusted between them.
         let since = min(max(0, now - copy.time), 86_400_000) / 1000
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
     }

@@ -101,14 +101,14 @@ extension ServerChanges {
     /// The effect of a transaction, by its reply or, without one, by the state that is read afterwards.
     enum Execution<State> {
         case confirmed([RESPValue])
-        /// The server reported that another client changed a watched key. It may have executed the transaction even so.
+        /// The server reported that another client changed a watched key. It may have executed the transaction nevertheless.
         case conflict(State)
         /// The state is nil if it can't be read.
         case failed(SourceError, State?)
     }
 
-    /// Executes a transaction. If the server refuses it, reports a conflict, or its reply is lost or invalid, reads the state of what
-    /// is to be changed, on a new connection if necessary.
+    /// Executes a transaction. If the server refuses it, reports a conflict, or its reply is lost or invalid, reads the state of
+    /// the keys or the element, on a new connection if necessary.
     func execution<State>(
         of transaction: () throws(SourceError) -> [RESPValue]?, readBack: () throws(SourceError) -> State
     ) -> Execution<State> {

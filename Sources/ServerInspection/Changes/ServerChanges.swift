@@ -139,7 +139,7 @@ package struct ServerChanges {
     private func end(_ work: inout Work, _ stopped: String?) -> Carried<PlanOutcome> {
         var (stopped, record) = (stopped, work.record)
         (record.entries, record.bytes) = (UInt32(clamping: work.outcome.entries), work.outcome.bytes)
-        // The undo window begins at the end.
+        // The undo window begins when the action ends.
         (record.isOver, record.time) = (true, Timestamp(microseconds: Clock.preciseWall()))
         do throws(SourceError) {
             if work.number > 0 {

@@ -58,7 +58,7 @@ package enum ValueElement: Sendable, Hashable {
         return Double(String(decoding: bytes, as: UTF8.self)).map { !$0.isNaN } ?? false
     }
 
-    /// A value with the one spelling of each score.
+    /// The canonical spelling of a score; other values unchanged.
     func normalized(_ bytes: [UInt8]) -> [UInt8] {
         guard case .score = self, let score = Double(String(decoding: bytes, as: UTF8.self)) else {
             return bytes
@@ -132,7 +132,7 @@ struct ElementState: Sendable {
         return place < values.count ? values[place] : nil
     }
 
-    /// The state after the element's value was replaced; nil: none.
+    /// The state after the element's value was replaced; nil: removed.
     func replacing(by bytes: [UInt8]?) -> ElementState {
         var state = self
         let new = bytes.map { [element.normalized($0)] } ?? []
@@ -166,7 +166,7 @@ extension ServerConnection {
         return bytes
     }
 
-    /// Why values of a type can't be edited whole, and what can be edited instead.
+    /// Why values of a type can't be edited whole, and the part that can be edited instead.
     package static func objectionToEditing(type: String) -> SourceError {
         let names = ["hash": "field", "list": "list element", "zset": "member's score"]
         let other = names[type].map { "select a \($0) on the value screen to edit it" }

@@ -9,7 +9,7 @@ package struct OwnLookups: Sendable, Hashable {
     package private(set) var commands: UInt64 = 0
     /// The server's count of hits in the latest `INFO`.
     private var reported: UInt64 = 0
-    /// The latest counts without those of this process; of commands, those that are neither hits nor misses.
+    /// The latest counts, excluding this process's; of commands, only those that are neither hits nor misses.
     private var otherHits: UInt64 = 0
     private var otherMisses: UInt64 = 0
     private var otherChanges: UInt64 = 0

@@ -35,7 +35,7 @@ package final class ServerConnection: Sendable {
 
     private struct Load {
         var moment: ContinuousClock.Instant
-        /// Commands that the server has processed, and those of them by this process.
+        /// Commands that the server has processed: all, and those of this process.
         var total: UInt64
         var own: UInt64
         var isBusy: Bool

@@ -166,7 +166,7 @@ final class ServerCursor: QueryCursor {
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            // Facts of an excluded key are needed only if those of all keys are.
+            // The facts of an excluded key are needed only if all keys need them.
             let isAdmitted = admits(present)
             let keys =
                 [present]

@@ -83,7 +83,7 @@ extension ArchiveStatus {
     package var diskShare: Double? { Ratio.share(diskBytes, of: configuration.diskLimit) }
     package var memoryShare: Double? { Ratio.share(memoryBytes, of: configuration.memoryLimit) }
 
-    /// Maximum disk usage: 1.25 × (limit + 128 bytes × entries + undo records) + 1 MiB. Without a limit, that of the values.
+    /// Maximum disk usage: 1.25 × (limit or, if larger, values + 128 bytes × entries + undo records) + 1 MiB.
     package var footprintBound: UInt64 {
         let values = Double(max(configuration.diskLimit ?? 0, diskBytes))
         let parts = values + 128 * Double(max(0, entries)) + Double(undoBytes)

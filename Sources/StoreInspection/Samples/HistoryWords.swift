@@ -45,7 +45,7 @@ extension KeyHistory {
 }
 
 extension LogHistory {
-    /// A heading, a line for each change, oldest first, and what the log doesn't show.
+    /// A heading, a line for each change, oldest first, and notes on missing information.
     package var lines: [String] {
         let sentences = KeyHistory(events: changes.map(\.event)).lines { _ in "" }
         let texts = zip(changes, sentences).map { change, text in

@@ -74,7 +74,7 @@ package struct PropertyColumns {
         case 0x80..<0xc0: break
         case 0x00..<0x40, 0xf4...0xf6, 0xf9...0xfb: withOthers.insert(place)
         default:
-            // Tags decide what is printed.
+            // The printed form depends on tags.
             switch (try? JSONPrinter.text(of: Array(item)))?.utf8.first {
             case nil, UInt8(ascii: "["), UInt8(ascii: "{"): break
             case UInt8(ascii: "\""): withTexts.insert(place)

@@ -17,7 +17,7 @@ package struct Style: Sendable, Hashable {
             attributes: self.attributes.union(attributes))
     }
 
-    /// This style drawn over another, whose colors replace this one's default colors.
+    /// This style drawn over another one. Its default colors are replaced by the other's colors.
     package func over(_ base: Style) -> Style {
         Style(
             foreground: foreground == .standard ? base.foreground : foreground,

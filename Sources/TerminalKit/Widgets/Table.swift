@@ -265,7 +265,7 @@ extension Table {
 }
 
 extension [Table.Column] {
-    /// The columns with the sort arrow at one of them; nil: without it.
+    /// The columns with a sort arrow at one of them; nil: at no column.
     package func marked(_ place: Int?, isDescending: Bool) -> [Table.Column] {
         var columns = self
         if let place { columns[place].order = isDescending ? .descending : .ascending }

@@ -80,7 +80,7 @@ extension Table {
         return first
     }
 
-    /// The first `most` lines of a row's wrapped text, which is that of the last column, with its own line breaks.
+    /// The first `most` lines of the wrapped text of a row's last column, which keeps its line breaks.
     func lines(of row: Row, _ places: [TableLayout.Place], most: Int) -> [String] {
         guard let text = row.cells.last?.text, let place = places.last, place.index == columns.count - 1
         else { return [] }

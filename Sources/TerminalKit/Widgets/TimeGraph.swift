@@ -10,7 +10,7 @@ package struct TimeGraph: Widget {
     }
 
     package var title: [Span]
-    /// Shown behind the title as far as they fit whole.
+    /// Shown behind the title if they fit whole.
     package var facts: [Span] = []
     /// Oldest first; nil is a gap.
     package var values: [Double?]

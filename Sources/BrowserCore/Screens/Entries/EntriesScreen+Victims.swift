@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 
 extension EntriesScreen {
-    /// Moves to the entry that is evicted next or, from a victim, to the one after it.
+    /// Moves to the first entry to be evicted or, from such an entry, to the next one.
     static func moveToVictim(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return [] }
         func index(_ row: Int) -> Int { arrangement.rows.index(atRow: row) }

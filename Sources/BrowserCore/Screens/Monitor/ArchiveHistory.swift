@@ -202,7 +202,7 @@ package struct GraphColumn: Sendable, Hashable {
         return value % divisor < 0 ? quotient - 1 : quotient
     }
 
-    /// The last `count` columns of `step` seconds up to that of a moment, oldest first; nil without observations.
+    /// The `count` columns of `step` seconds that end with the column of a moment, oldest first; nil without observations.
     package static func columns(
         _ count: Int, step: Int64, until end: Timestamp, of histories: [ArchiveHistory]
     ) -> [GraphColumn?] {

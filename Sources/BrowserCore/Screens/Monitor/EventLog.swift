@@ -112,7 +112,7 @@ struct EventLog: Sendable {
 
     var hasDrop: Bool { records.contains { $0.event.removal == .dropped } }
 
-    /// Records of evicted keys in the minute of `now` and the one before.
+    /// Evicted keys that were recorded again, in the current and the previous minute.
     func returns(in archive: String, at now: Timestamp) -> EvictedReturns {
         var found = returns[ExactText(archive)] ?? EvictedReturns()
         found.advance(to: now)

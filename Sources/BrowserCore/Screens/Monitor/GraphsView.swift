@@ -28,7 +28,7 @@ enum GraphsView {
             GraphColumn.columns(count, step: step, until: start(last + 1), of: histories)
         }
 
-        /// Labels at whole minutes, hours and the like, as far apart as their text needs.
+        /// Labels at round times, such as whole minutes or hours, with space for their texts.
         var ticks: [TimeGraph.Tick] {
             let widths: [Int64] = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200]
             let width = widths.first { $0 % step == 0 && $0 >= (10 * step) } ?? 86_400

@@ -35,7 +35,7 @@ struct MonitorState: Sendable {
     var isActivityPending = false
     /// The column that sorts the slow log or the clients, and whether its order is reversed.
     var sorted = (column: 0, isReversed: false)
-    /// Whether the slow log and the clients leave out those of this program.
+    /// Whether connections and commands of this program are hidden in the slow log and the clients.
     var hidesOwn = false
 
     init(part: Part, origin: Screen, archive: String?) {

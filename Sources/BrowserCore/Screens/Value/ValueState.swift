@@ -93,7 +93,7 @@ struct ValueState: Sendable {
         return (type, tree.nodes[node])
     }
 
-    /// The selected element of a server's value; nil: none that can be edited alone.
+    /// The selected element of a server's value; nil if no element is selected that can be edited alone.
     var element: ValueElement? {
         guard let tree, let (type, node) = selectedPart else { return nil }
         // Elements of a list have no elements. An incomplete list has a remark.
