@@ -245,7 +245,7 @@ struct QueryScreenTests {
     @Test func explainsQueryAndShowsSwift() throws {
         var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>X", columns: 160, rows: 40)
         let text = browser.text
-        #expect(words(browser).contains("source all entries, in the order in which they are stored"))
+        #expect(words(browser).contains("source all entries, in storage order"))
         // Each stage with its share of time and its rows.
         let rows = text.split(separator: "\n")
         let steps = ["list of the entries", "find number > 50", "sort number", "limit 3"]

@@ -127,7 +127,7 @@ struct DumpTests {
         #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
         // An empty dump from standard input.
         let empty = try Vellum.run(["restore", "-", store.folder / "target"], input: "")
-        #expect(empty.status == 1 && empty.errors.contains("no dump of a store"), "\(empty.errors)")
+        #expect(empty.status == 1 && empty.errors.contains("not a dump of a store"), "\(empty.errors)")
         #expect(!FileManager.default.fileExists(atPath: store.folder / "target"))
     }
 

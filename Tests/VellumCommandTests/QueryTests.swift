@@ -127,7 +127,7 @@ struct QueryTests {
             #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
         let text = try lines(query, "--explain").joined(separator: "\n")
         for part in [
-            "in the order in which they are stored", "scanned     6,204 entries; read 6,204 values",
+            "in storage order", "scanned     6,204 entries; read 6,204 values",
             "10 rows in ", "(reading entries and processing rows)",
         ] {
             #expect(text.contains(part), "\(part)")

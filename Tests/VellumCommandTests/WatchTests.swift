@@ -197,7 +197,7 @@ struct WatchTests {
         let unknown = try store.run("why", "A", "unknown")
         #expect(unknown.status == 1 && unknown.output.isEmpty)
         #expect(
-            unknown.errors.hasPrefix("vellum: nothing is known of \"unknown\" in A; events reach back to "))
+            unknown.errors.hasPrefix("vellum: there is no event of \"unknown\" in A; events reach back to "))
         #expect(try store.run("why", "Nothing", "k").status == 1)
         #expect(try store.run("why", "A", "").status == 2)
     }

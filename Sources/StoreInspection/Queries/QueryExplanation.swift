@@ -146,7 +146,7 @@ package struct QueryExplanation: Sendable {
     private var source: String {
         if let keys = plan.keys { return "look-up of \(Figures.count(keys.count, "key", "keys"))" }
         return switch plan.order {
-        case .storage: "all entries, in the order in which they are stored"
+        case .storage: "all entries, in storage order"
         case .recency: "all entries, the most recent first"
         }
     }

@@ -28,7 +28,7 @@ extension KeyMap {
                             && !actions[$0.position].contexts.isDisjoint(with: contexts)
                     }) {
                         let name = actions[other.position].id.rawValue
-                        throw RemapProblem(reason: "\(key) was given to \(name) above")
+                        throw RemapProblem(reason: "\(key) is already assigned to \(name) above")
                     }
                 }
                 assigned.removeAll { $0.position == position }
@@ -49,7 +49,7 @@ extension KeyMap {
         guard let position = actions.firstIndex(where: { $0.id.rawValue == name }) else {
             let close = actions.map(\.id.rawValue).first { FuzzyMatch(String(name), in: $0) != nil }
             let suggestion = close.map { "; did you mean “\($0)”?" } ?? ""
-            throw RemapProblem(reason: "no action is called “\(name)”\(suggestion)")
+            throw RemapProblem(reason: "unknown action “\(name)”\(suggestion)")
         }
         let right = line[line.index(after: equals)...].trimmingSpaces()
         if right.isEmpty { return (position, []) }

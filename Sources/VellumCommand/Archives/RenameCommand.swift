@@ -11,7 +11,7 @@ struct RenameCommand: ParsableCommand {
 
     @OptionGroup var reference: ArchiveReference
 
-    @Argument(help: "Its new name.")
+    @Argument(help: "The new name.")
     var name: String
 
     func run() throws {

@@ -58,7 +58,7 @@ enum DumpFile {
     private static func isOfLog(_ name: String) -> Bool { name.hasSuffix(".segment") || name == "descriptor" }
 
     static func read(_ input: InputBuffer, into folder: String) throws -> [String] {
-        let noDump = CommandFailure("\(input.name) is no dump of a store", status: .nothing)
+        let noDump = CommandFailure("\(input.name) is not a dump of a store", status: .nothing)
         guard let head = try nextItem(input, mayGrow: false)?.asMap,
             let found = head[key: .text(versionName)]?.asUInt64,
             let count = head[key: .text("files")]?.asUInt64

@@ -12,7 +12,7 @@ struct BrowseCommand: ParsableCommand {
             its databases as archives; it is read-only unless it is on this machine or --write is passed. Press ? for help.
 
             --size needs no terminal: it presses --keys, waits for their effects, and prints the last screen. Characters are \
-            written as such, other keys by name, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
+            written as such, other keys by name, as in jj<enter>/foo<esc><ctrl+w>; <lt> is <.
 
             --lines prints each change as a line, for screen readers and for terminals without cursor control. The keys are \
             the same; ctrl+l repeats the current position.
@@ -68,7 +68,7 @@ struct BrowseCommand: ParsableCommand {
             if store.store != nil || file != nil || size != nil || keys != nil || record != nil || readOnly
                 || lines
             {
-                throw ValidationError("--replay takes no options but --at, --print and --theme")
+                throw ValidationError("--replay allows only the options --at, --print and --theme")
             }
             if let at, !(0...1e9).contains(at) { throw ValidationError("--at is 0 to 1000000000") }
             return

@@ -5,7 +5,7 @@ struct WhyCommand: ParsableCommand {
             Shows whether the key has an entry, which processes hold it in memory, and its events among the archive's last \
             2,048; accesses are no events. If the key has no entry and these events don't show its removal, the log is \
             searched, the newest 1 GiB at most: it has the changes of a removed entry until its space is reclaimed. Exit \
-            code 1 if nothing is known of the key.
+            code 1 if the key has no history.
 
             --json prints one object: archive, key, present, expired (the expiry time of an expired entry that hasn't been \
             removed yet, else null), meta (as in keys --json, or null), heldBy, events (time, event, size, cause, pid, and \
@@ -41,7 +41,7 @@ struct WhyCommand: ParsableCommand {
         if !story.isKnown {
             let reach = story.history.reachesBackTo.map { "; events reach back to \(Figures.date($0))" }
             throw CommandFailure(
-                "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")"
+                "there is no event of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")"
                     + (story.log.map { "; searched \($0.reach)" } ?? ""),
                 status: try archive.statusOfAbsence())
         }
