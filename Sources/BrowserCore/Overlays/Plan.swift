@@ -123,7 +123,7 @@ struct Plan: ButtonOverlay {
             let exception =
                 model.isOfServer
                 ? "Keys written after the list was read are \(change.isOfDeadlines ? "changed" : "deleted") too; "
-                    + "an undo keeps keys written after that."
+                    + "an undo keeps later writes."
                 : "Keys written after the list was read are kept, also by an undo."
             // On low screens the undo line comes first.
             let isTall = model.size.rows >= 16

@@ -271,7 +271,7 @@ extension Browser {
         guard model.withholdsValues else { return action(&model) }
         model.overlay = Choice(
             title: "Read values?",
-            lines: ["Each read counts as an access to its key. Values are then read until the browser ends."],
+            lines: ["Each read counts as an access to its key. The browser asks once for each store."],
             button: "Read", selected: 1
         ) { model in
             model.archives.allowsUse = true
