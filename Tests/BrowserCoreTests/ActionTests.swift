@@ -219,7 +219,7 @@ struct ActionTests {
         let source = Fixture.source()
         source.happen(.eviction, "Oslo", archive: "City", bytes: 197, pid: 4121, at: Fixture.start)
         var browser = try Fixture.browser(source, columns: 99, keys: "j<enter>/Oslo<enter>")
-        #expect(browser.text.contains("b shows what happened to that key"), "\(browser.text)")
+        #expect(browser.text.contains("b shows the history of that key"), "\(browser.text)")
         try browser.press("b", shows: "Key history of Oslo")
         #expect(browser.boxWords.contains("evicted"), "\(browser.text)")
     }

@@ -156,7 +156,7 @@ struct EngineChangeTests {
     @Test(
         "invalid limits change nothing and are explained",
         arguments: [
-            ("disk", "write pairs"), ("dsk 1MB", "neither disk nor memory"), ("disk 1XB", "not a size"),
+            ("disk", "write pairs"), ("dsk 1MB", "write disk or memory"), ("disk 1XB", "not a size"),
             ("disk 0", "not a size"), ("", "write pairs"), ("9000", "9000 is not a size"),
             ("disk 9000 memory none", "9000 is not a size"), ("disk 0 MB", "not a size"),
         ]) func refusesWrongLimits(typed: String, said: String) throws

@@ -29,7 +29,7 @@ package enum ArchiveChange: Sendable, Hashable {
         }
         for place in stride(from: 0, to: words.count, by: 2) {
             let (name, size) = (words[place].lowercased(), words[place + 1])
-            guard let old = limits[name] else { throw SourceError("\(name) is neither disk nor memory") }
+            guard let old = limits[name] else { throw SourceError("write disk or memory, not \(name)") }
             var bytes = size.last?.isLetter == true ? SizeText.bytes(size) : nil
             if let old, bytes == SizeText.bytes(Figures.bytes(old)) { bytes = old }
             guard bytes.map({ $0 > 0 }) ?? (size == "none") else {

@@ -118,7 +118,7 @@ package enum Ratio {
     /// `overall hit ratio 92.4%: 9,240 hits, 760 misses`
     package static func words(_ hits: UInt64, _ misses: UInt64) -> String {
         (of(hits, misses).map { "overall hit ratio \(Figures.percent($0)): " } ?? "")
-            + "\(Figures.count(hits)) hits, \(Figures.count(misses)) misses"
+            + "\(Figures.count(hits, "hit", "hits")), \(Figures.count(misses, "miss", "misses"))"
     }
 
     static func of(_ hits: UInt64, _ misses: UInt64) -> Double? {

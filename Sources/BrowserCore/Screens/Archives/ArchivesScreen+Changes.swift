@@ -137,7 +137,7 @@ extension ArchivesScreen {
             return []
         }
         if id == .renameArchive {
-            guard !text.isEmpty else { return refuse("write a name") }
+            guard !text.isEmpty else { return refuse("enter a name") }
             guard model.archives.summary(text) == nil else { return refuse("the name is in use") }
             model.overlay = Plan(.rename(text), of: sample, at: archive)
             return []

@@ -175,7 +175,7 @@ enum EntriesView {
             if filter.isEmpty { return "No entries\(new)." }
             let keys = (model.prompt == nil ? "" : "enter, then ") + Browser.keyName(model, .history)
             let why =
-                entries.askedKey == nil || model.isOfServer ? "" : " \(keys) shows what happened to that key."
+                entries.askedKey == nil || model.isOfServer ? "" : " \(keys) shows the history of that key."
             return Browser.noMatch("key", filter, model, arrangement.unread) + why + old
         }
         let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
