@@ -443,7 +443,7 @@ struct EventTests {
     @Test func listsProcesses() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
         browser.expect(shows: "2 processes, 1 archive open", "4121 vellum demo", "92.4%", "1.8 of 2 kB", "1h")
-        try browser.press("<esc><enter>P", shows: "No process has it open for writing.")
+        try browser.press("<esc><enter>P", shows: "No process has the store open for writing.")
         try browser.press("<esc>", on: .entries)
     }
 

@@ -81,7 +81,7 @@ package struct StoreFigures: Sendable, Hashable {
 
     package init(
         archives: [ArchiveSample], processes: [AttachedProcess] = [], ownAccesses: UInt64 = 0,
-        ownPid: Int32 = 0, absence: String = "No process has it open for writing."
+        ownPid: Int32 = 0, absence: String = "No process has the store open for writing."
     ) {
         self.absence = absence
         self.archives = archives

@@ -28,7 +28,7 @@ package enum QuerySyntax {
 
     private static let stages = [
         "find CONDITION", "sort PROPERTY [desc], …", "limit N, skip N", "select PROPERTY [as NAME], …",
-        "distinct PROPERTY, …", "group by PROPERTY, … | FIGURE, …",
+        "distinct PROPERTY, …", "group by PROPERTY, … | AGGREGATE, …",
         "count, sum P, avg P, min P, max P, median P, percentile P 95, count distinct P",
     ]
 

@@ -6,8 +6,8 @@ struct QueryCommand: ParsableCommand {
         commandName: "query", abstract: "Finds, sorts and aggregates entries of an archive.",
         discussion: """
             Stages are separated by |, and each processes the rows of the one before: find CONDITION, sort PROPERTY [desc], \
-            …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | FIGURE, …, or \
-            figures alone: count, count distinct PROPERTY, sum|avg|min|max|median PROPERTY, percentile PROPERTY N, each \
+            …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | AGGREGATE, …, or \
+            aggregates alone: count, count distinct PROPERTY, sum|avg|min|max|median PROPERTY, percentile PROPERTY N, each \
             optionally as NAME. Without a sort, the most recent entry is first.
 
             Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (500ms, 5m, 1h30m, 3d), a \
