@@ -161,7 +161,7 @@ package enum ActionTable {
         action(.alarm, "Alarm", "Set an alarm threshold.", ["A"], ofStore, .footer),
         action(.entry, "Entry", "Open the entry of the event.", ["v"], [.monitor], .footer),
         action(.monitorPart, "Next view", "Switch events, processes, graphs.", [Key(.tab)], [.monitor]),
-        action(.eventKind, "Kind", "Event kinds; on a server: hide own.", ["t"], [.monitor], .footer),
+        action(.eventKind, "Kind", "Filter by kind; on a server: hide own.", ["t"], [.monitor], .footer),
         action(.nextEventKind, "Next kind", "Filter by the next kind of event.", ["K"], [.monitor]),
         action(.eventArchive, "Archive", "Filter by the next archive.", ["a"], [.monitor], .footer),
         action(

@@ -112,8 +112,7 @@ extension PlanOutcome {
         if entries > 0, isFinal { return "the disk is full: this and earlier deletions can't be undone" }
         return entries == 0 || action != nil
             ? nil
-            : "this can't be undone: the old values were only in a process's memory, didn't fit on the disk, or too "
-                + "much was written since"
+            : "this can't be undone: the old values were only in a process's memory, or their space was reused"
     }
 }
 
