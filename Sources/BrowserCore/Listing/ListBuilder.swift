@@ -211,7 +211,7 @@ package struct ListBuilder {
 
         mutating func endPart() { done += 1 }
 
-        /// - Parameter share: of the part under way, 0 to 1.
+        /// - Parameter share: completed share of the current part, 0 to 1.
         func tell(_ share: Double) throws(Stopped) { try checkpoint((Double(done) + share) / Double(parts)) }
     }
 

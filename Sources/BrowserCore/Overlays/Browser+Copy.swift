@@ -32,8 +32,8 @@ extension Browser {
 
     private static let mostRead = 1 << 20
 
-    /// The part of each entry, separated by line breaks; nil if it is too large. Leaves out entries of several that no longer exist,
-    /// and throws if none is left.
+    /// The part of each entry, separated by line breaks; nil if it is too large. Of several entries, leaves out removed ones;
+    /// throws if none remains.
     private static func read(
         _ part: CopyItem.Part, of entries: [EntryAddress], from source: any StoreSource
     ) throws(SourceError) -> [UInt8]? {

@@ -173,7 +173,7 @@ extension ButtonOverlay {
 struct SpokenOverlay: Sendable {
     let heading: [String]
     let choice: String
-    /// Identity of the choice, whose words may change every second.
+    /// Identity of the choice; its words may change every second.
     var chosen: String
     var opened: String
 

@@ -16,7 +16,7 @@ struct Plan: ButtonOverlay {
     var act: Act
     var archive: ArchiveAddress
     var targets: [Target] = []
-    /// About targets that the screen doesn't show, and entries that are left out.
+    /// A note about targets that the screen doesn't show, and entries that are left out.
     private var remarks: [String] = []
     /// Size of the targets, the restored entries or the messages.
     var bytes: UInt64

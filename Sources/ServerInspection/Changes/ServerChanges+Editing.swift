@@ -2,7 +2,7 @@ import StoreInspection
 import ValkeyWire
 
 extension ServerChanges {
-    /// The transaction that changes a watched value, and how to see whether it did.
+    /// The transaction that changes a watched value, and the checks whether it did.
     private struct Edit {
         var commands: [RESPCommand]
         /// Whether the results show that the value was stored; false: the watched key has expired.

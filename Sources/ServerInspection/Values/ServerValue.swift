@@ -126,7 +126,7 @@ private struct ValueReading {
     let key: [UInt8]
     let database: Int
     let most: Int
-    /// The document's encoded items. Nothing else is kept of an element, so that bytes limit the memory.
+    /// The document's encoded items. Only these are kept, so that their bytes are the memory used.
     var items: [UInt8] = []
     var watching: Int?
     var isUnwatched = false

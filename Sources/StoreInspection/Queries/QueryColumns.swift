@@ -24,7 +24,7 @@ package struct QueryColumns {
     private static let firstBytes = 8 << 20
     /// Maximum properties of a table for reading.
     package static let usualProperties = 16
-    /// Limits where all properties are shown: waiting rows, and cells of their columns.
+    /// Limits if all properties are shown: waiting rows, and cells of their columns.
     private static let firstRowsOfAll = 10_000
     private static let mostCells = 4_000_000
     /// Maximum remembered names without a column.

@@ -11,7 +11,8 @@ package struct Theme: Sendable, Equatable {
     package let depth: ColorDepth
     private let styles: [Role: Style]
 
-    /// At 16 colors each role has a separate style: the nearest color to a soft background is often black. ``ColorDepth/mono`` has none.
+    /// At 16 colors each role has a separate style: the nearest color to a soft background is often black. ``ColorDepth/mono`` has
+    /// no colors.
     package init(_ name: Name, depth: ColorDepth) {
         self.name = name
         self.depth = name == .mono ? .mono : depth

@@ -34,7 +34,7 @@ enum EntriesView {
             priority = 1
         }
 
-        /// The title; as in queries, with a sign, if a property has the same name.
+        /// The title; with a sign as in queries if a property has the same name.
         static func heading(_ title: String, isProperty: Bool, besides properties: [String]) -> String {
             (!isProperty && properties.contains(title) ? "@" : "") + title
         }

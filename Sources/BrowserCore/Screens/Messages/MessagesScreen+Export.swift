@@ -56,7 +56,7 @@ extension MessagesScreen {
                 count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
                 nextEvent: log.nextEvent, limit: .max, in: log.archive)
             guard !lines.isEmpty else { break }
-            // Patterns match the beginning that the list reads.
+            // Patterns match the part of a message that the list reads.
             for line in lines {
                 if let pattern, pattern.matches(line.cut.searched, within: patience) != true { continue }
                 try body(line)

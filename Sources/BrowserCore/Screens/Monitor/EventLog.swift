@@ -224,7 +224,7 @@ struct EvictedReturns: Sendable {
 
     private struct Counts {
         var (records, returns, missed) = (0, 0, UInt64(0))
-        /// Maximum number of bytes beyond the limit that a returned key needed.
+        /// Maximum number of bytes beyond the limit that a key recorded again needed.
         var excess: UInt64 = 0
     }
 
