@@ -183,7 +183,7 @@ struct Alarm: Sendable, Hashable {
         archive ?? (isOfServer ? "the server" : "all archives")
     }
 
-    /// `ended` has the duration of the alarm in seconds.
+    /// `ends` has the duration of the alarm in seconds.
     enum Change { case rings, ends(Double) }
 
     mutating func end(at now: Timestamp) -> Change? {
