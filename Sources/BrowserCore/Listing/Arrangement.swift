@@ -19,7 +19,7 @@ package struct Arrangement: Sendable {
     /// Whether the sizes were known when it was made.
     var hasBytes = true
     /// Listed entries that were removed since; they have no rows.
-    var gone = 0
+    var removed = 0
     /// Listed entries that were deleted by this browser; ``sorted`` lacks them.
     var deleted = 0
     /// Listing indices of the next entries to be evicted.
@@ -105,7 +105,7 @@ package struct Arranged: Sendable {
     package var vanished: Set<ExactText>
     /// Marked entries without a row, and those that were removed.
     var hiddenMarks = 0
-    var goneMarks = 0
+    var removedMarks = 0
     var isNew = true
     /// Seconds of work, which limit how often it is repeated.
     package var cost: Double

@@ -60,15 +60,15 @@ package struct ListBuilder {
                 let hidden = present.arrangement.missing(
                     of: request.marks.keys, shown: present.rows.entries.values, { _ in progress(1) })
             else { throw Stopped() }
-            let gone = try request.marks.gone(
+            let removed = try request.marks.absent(
                 from: listing, filter: request.filter, in: request.archive, source
             ) { progress(1) }
-            guard let gone else { throw Stopped() }
+            guard let removed else { throw Stopped() }
             return Arranged(
                 arrangement: present.arrangement, anchorRow: row.map(present.row),
                 rows: present.rows, remembered: remembered,
                 vanished: vanished(request, beside: present.rows.entries),
-                hiddenMarks: hidden.subtracting(gone).count, goneMarks: gone.count,
+                hiddenMarks: hidden.subtracting(removed).count, removedMarks: removed.count,
                 isNew: request.base == nil,
                 cost: max(0, clock().seconds(since: start)))
         } catch let error as SourceError {
@@ -185,7 +185,7 @@ package struct ListBuilder {
             listing: listing, order: request.order, filter: request.filter, group: request.group,
             condition: request.condition, sorted: sorted, members: members, unread: unread, rows: rows,
             rowBytes: bytes, hasBytes: listing.knowsFigures,
-            gone: max(0, listing.count - sorted.count - (base?.deleted ?? 0)), deleted: base?.deleted ?? 0,
+            removed: max(0, listing.count - sorted.count - (base?.deleted ?? 0)), deleted: base?.deleted ?? 0,
             victims: base?.victims ?? victims(listing, limit: limit),
             made: made, isPart: isPart)
     }

@@ -58,24 +58,24 @@ package struct Marks: Sendable, Equatable {
     /// - Parameters:
     ///   - listing: the list of the rows; nil: looks up each key.
     ///   - filter: the filter of the list.
-    func gone(
+    func absent(
         from listing: (any EntryListing)? = nil, filter: String = "", in archive: ArchiveAddress,
         _ source: any StoreSource, while goesOn: () -> Bool
     ) throws(SourceError) -> Set<ExactText>? {
         guard count <= Marks.mostLookedUp else { return [] }
-        var gone: Set<ExactText> = []
+        var removed: Set<ExactText> = []
         for key in marks.keys {
             guard goesOn() else { return nil }
-            let isGone =
+            let isRemoved =
                 if let listing, !listing.isByRecency {
                     !listing.isCut && filter.isEmpty && listing.index(ofKey: key.text) == nil
                 } else {
                     // An entry that can't be read is present.
                     (try? source.entry(key.text, in: archive)) == .some(nil)
                 }
-            if isGone { gone.insert(key) }
+            if isRemoved { removed.insert(key) }
         }
-        return gone
+        return removed
     }
 
     /// Adds marks. Existing marks stay unchanged.

@@ -9,7 +9,7 @@ struct PresentRows: Sendable {
 
     private(set) var arrangement: Arrangement
     private(set) var rows = ListedRows()
-    private var gone: [Int] = []
+    private var removed: [Int] = []
 
     /// - Parameters:
     ///   - properties: properties in columns.
@@ -46,18 +46,18 @@ struct PresentRows: Sendable {
         }
         for row in range {
             guard !look(row), let entry = seen[row] else { continue }
-            gone.removeLast()
+            removed.removeLast()
             rows.entries[row] = entry
             rows.vanished.insert(ExactText(entry.key))
         }
-        guard !gone.isEmpty else { return }
+        guard !removed.isEmpty else { return }
         replaceGone(range)
     }
 
     private mutating func look(_ row: Int) -> Bool {
         do throws(SourceError) {
             rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
-            if rows.entries[row] == nil { gone.append(row) }
+            if rows.entries[row] == nil { removed.append(row) }
             return rows.entries[row] != nil
         } catch {
             rows.problems[row] = error.description
@@ -67,7 +67,7 @@ struct PresentRows: Sendable {
 
     private mutating func replaceGone(_ range: Range<Int>) {
         var (first, last) = (range.lowerBound, range.upperBound)
-        var missing = gone.count
+        var missing = removed.count
         while missing > 0, last < arrangement.count, last - range.upperBound < PresentRows.most {
             if look(last) { missing -= 1 }
             last += 1
@@ -76,8 +76,8 @@ struct PresentRows: Sendable {
             first -= 1
             if look(first) { missing -= 1 }
         }
-        gone.sort()
-        arrangement = arrangement.without(gone)
+        removed.sort()
+        arrangement = arrangement.without(removed)
         let old = rows
         rows = ListedRows(range: row(first)..<row(last), vanished: old.vanished)
         for (old, entry) in old.entries { rows.entries[row(old)] = entry }
@@ -85,15 +85,15 @@ struct PresentRows: Sendable {
     }
 
     /// The new position of a row, or of its successor if it was removed.
-    func row(_ old: Int) -> Int { old - gone.partitioningIndex { $0 >= old } }
+    func row(_ old: Int) -> Int { old - removed.partitioningIndex { $0 >= old } }
 }
 
 extension Arrangement {
     /// Removes rows, given in ascending order.
-    fileprivate func without(_ gone: [Int]) -> Arrangement {
+    fileprivate func without(_ removed: [Int]) -> Arrangement {
         var left: [Int32] = []
         left.reserveCapacity(count)
-        var next = gone[...]
+        var next = removed[...]
         var bytes: UInt64 = 0
         for row in 0..<count {
             let index = rows.index(atRow: row)
@@ -107,7 +107,7 @@ extension Arrangement {
         var result = self
         result.rows = .some(left)
         result.rowBytes -= min(bytes, rowBytes)
-        result.gone += gone.count
+        result.removed += removed.count
         return result
     }
 }

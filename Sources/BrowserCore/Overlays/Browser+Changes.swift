@@ -19,7 +19,7 @@ extension Browser {
 
     static func askExpiry(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
-            guard !chosen.targets.isEmpty || chosen.canBeOthers && chosen.gone.isEmpty else {
+            guard !chosen.targets.isEmpty || chosen.canBeOthers && chosen.removed.isEmpty else {
                 return model.say("No entry to expire.\(chosen.reason)")
             }
             model.overlay = ExpireForm(chosen)
@@ -54,8 +54,8 @@ extension Browser {
             try complete(chosen, context)
         } done: { model, result in
             guard model.ends(ticket), case let chosen?? = model.take(result) else { return }
-            model.unmark(chosen.gone, of: archive)
-            if !chosen.gone.isEmpty { model.entries?.goneMarks = 0 }
+            model.unmark(chosen.removed, of: archive)
+            if !chosen.removed.isEmpty { model.entries?.removedMarks = 0 }
             // A key since then may have led to another screen.
             guard model.archiveInView == archive, model.screen == screen, model.overlay == nil,
                 model.prompt == nil
@@ -160,9 +160,9 @@ extension Browser {
                 leftAlone, plan.archive,
                 offersUndo: outcome.action != nil && plan.archive == model.archiveInView)
         }
-        let isGone = if case .setLifetime = change { false } else { outcome.entries > 0 }
-        let effects = isGone ? model.parts.targetsWent(&model) : []
-        if isGone, outcome.entries + outcome.skips.count == plan.targets.count {
+        let isRemoved = if case .setLifetime = change { false } else { outcome.entries > 0 }
+        let effects = isRemoved ? model.parts.targetsWent(&model) : []
+        if isRemoved, outcome.entries + outcome.skips.count == plan.targets.count {
             let kept = Set(leftAlone.map(ExactText.init))
             let keys = plan.targets.map(\.key).filter { !kept.contains(ExactText($0)) }
             if let shown = EntriesScreen.keepListing(

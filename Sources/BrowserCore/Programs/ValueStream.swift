@@ -33,7 +33,7 @@ struct ValueStream {
     /// - Returns: nil if it was stopped.
     func write(to open: (String) throws(SourceError) -> OutputWriter) throws(SourceError) -> Report? {
         for _ in 0..<ValueStream.attempts {
-            guard let entry = try source.entry(key, in: archive) else { throw gone }
+            guard let entry = try source.entry(key, in: archive) else { throw removed }
             let report: Report?
             if let json = try document(entry) {
                 let output = try open("json")
@@ -45,7 +45,7 @@ struct ValueStream {
             }
             guard report != nil, let after = try source.entry(key, in: archive) else {
                 if report == nil { return nil }
-                throw gone
+                throw removed
             }
             if after.sequence == entry.sequence, after.created == entry.created { return report }
         }
@@ -71,7 +71,7 @@ struct ValueStream {
         var offset = 0
         repeat {
             let end = min(entry.valueBytes, offset + ValueStream.window)
-            guard let bytes = try source.bytes(key, range: offset..<end, in: archive) else { throw gone }
+            guard let bytes = try source.bytes(key, range: offset..<end, in: archive) else { throw removed }
             // A shorter value replaced it, which the caller detects.
             guard bytes.count == end - offset else { break }
             if output == nil { output = try open(ending(of: bytes, entry)) }
@@ -90,7 +90,7 @@ struct ValueStream {
             ? "bin" : "txt"
     }
 
-    private var gone: SourceError {
+    private var removed: SourceError {
         SourceError(
             "\(TerminalSafe.quoted(key)) was evicted or removed, or is only in the memory of a process")
     }

@@ -315,7 +315,7 @@ struct ChosenEntries: Sendable {
     /// A note about entries that are left out.
     var omission: String?
     /// Marked keys that no longer exist.
-    private(set) var gone: [String] = []
+    private(set) var removed: [String] = []
     /// Collects the targets off the drawing thread; returns nil if stopped.
     var complete: (@Sendable (ChosenEntries, QuestionContext) throws(SourceError) -> ChosenEntries?)?
     /// Whether that may take long, so that it runs as work that can be stopped.
@@ -339,15 +339,15 @@ struct ChosenEntries: Sendable {
 
     /// Leaves out marked entries that no longer exist.
     mutating func leaveOut(_ keys: Set<ExactText>) {
-        gone = targets.map(\.key).filter { keys.contains(ExactText($0)) }
-        guard !gone.isEmpty else { return }
+        removed = targets.map(\.key).filter { keys.contains(ExactText($0)) }
+        guard !removed.isEmpty else { return }
         targets.removeAll { keys.contains(ExactText($0.key)) }
-        let names = gone.prefix(3).map {
+        let names = removed.prefix(3).map {
             TextWidth.truncate($0, to: 24, cutting: .middle, ellipsis: "...")
         }
         omission =
-            Figures.count(gone.count, "marked entry was", "marked entries were") + " removed since: "
-            + names.joined(separator: ", ") + (gone.count > names.count ? " ..." : ".")
+            Figures.count(removed.count, "marked entry was", "marked entries were") + " removed since: "
+            + names.joined(separator: ", ") + (removed.count > names.count ? " ..." : ".")
     }
 }
 

@@ -123,13 +123,13 @@ struct Scene: Sendable, CustomStringConvertible {
             name: "new entry", keys: "j<enter>nOslo<enter>",
             programs: { Scene.edit($0, "", "{\n  \"name\": \"Oslo\"\n}\n") }),
         Scene(
-            name: "store gone", keys: "j<enter>jR", refreshes: 1,
+            name: "store removed", keys: "j<enter>jR", refreshes: 1,
             meanwhile: { $0.with { $0.problem = "there is no store at \(Fixture.storePath)" } }),
         Scene(
             name: "query", keys: "jQfind population > 1000000 | sort population desc<enter>j",
             prepare: Scene.answerQueries, isTimed: true),
         Scene(
-            name: "query, changed and gone since",
+            name: "query, changed and removed since",
             keys: "jQfind population > 1000000 | sort population desc<enter>j",
             prepare: Scene.answerQueries, refreshes: 1,
             meanwhile: { source in

@@ -360,7 +360,7 @@ extension EntriesScreen {
         flash(arranged.rows.entries.values, in: &entries, isFirst: old == nil, now: now)
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
-        (entries.hiddenMarks, entries.goneMarks) = (arranged.hiddenMarks, arranged.goneMarks)
+        (entries.hiddenMarks, entries.removedMarks) = (arranged.hiddenMarks, arranged.removedMarks)
         entries.vanished = []
         entries.problem = nil
         entries.rowsTicket = nil
@@ -407,7 +407,7 @@ extension EntriesScreen {
 
     // MARK: Rows in view
 
-    static let goneText = "The entry was removed."
+    static let removedText = "The entry was removed."
 
     /// Reads rows. Removed ones that weren't visible are replaced by the next.
     private static func loadRows(
@@ -476,7 +476,7 @@ extension EntriesScreen {
             entries.preview = Preview(problem: problem)
         } else if entries.read.range.contains(entries.cursor), !entries.preview.isPending {
             entries.key = nil
-            entries.preview = Preview(problem: goneText)
+            entries.preview = Preview(problem: removedText)
         }
         if let effect = preview(&entries, layout, model) { effects.append(effect) }
         return effects
@@ -517,7 +517,7 @@ extension EntriesScreen {
                 if let load { model.entries?.restoreRow(load.entry) }
                 model.entries?.preview.load = load
                 model.entries?.preview.read = model.now
-                model.entries?.preview.problem = load == nil ? goneText : nil
+                model.entries?.preview.problem = load == nil ? removedText : nil
                 model.entries?.preview.failed = load == nil ? model.now : nil
                 // The removed row stays visible for a moment.
                 if load == nil { model.entries?.vanished.insert(ExactText(key)) }

@@ -28,20 +28,20 @@ enum EntriesScreen: ScreenParts {
                 isUnderWay: entries.marking != nil
                     ? Browser.stillMarking : !isMarked && entries.isCursorUnread ? Browser.notRead : nil,
                 absence: entries.count == 0
-                    ? " No entries are shown." : vanished.isEmpty ? "" : " \(goneText)")
+                    ? " No entries are shown." : vanished.isEmpty ? "" : " \(removedText)")
             guard isMarked, let arrangement = entries.arrangement else { return chosen }
             let (marks, shown) = (entries.marks, entries.rows.values)
             chosen.isSlow = arrangement.isFiltered
             chosen.complete = { (chosen, context) throws(SourceError) in
                 var chosen = chosen
-                let gone = try marks.gone(
+                let removed = try marks.absent(
                     from: arrangement.listing, filter: arrangement.filter, in: chosen.archive, context.source
                 ) { context.progress(0) }
-                guard let gone,
+                guard let removed,
                     let hidden = arrangement.missing(of: marks.keys, shown: shown, context.progress)
                 else { return nil }
                 chosen.hidden = hidden
-                chosen.leaveOut(gone.union(vanished))
+                chosen.leaveOut(removed.union(vanished))
                 return chosen
             }
             return chosen

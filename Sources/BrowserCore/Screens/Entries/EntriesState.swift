@@ -27,10 +27,10 @@ struct EntriesState: Sendable {
     var keepsTop = false
     /// Whether the cursor stays at the top row: until it moves or an action uses its row.
     var follows = true
-    var marks = Marks() { didSet { if marks.isEmpty { (hiddenMarks, goneMarks) = (0, 0) } } }
+    var marks = Marks() { didSet { if marks.isEmpty { (hiddenMarks, removedMarks) = (0, 0) } } }
     /// Marked entries without a row, and those that were removed.
     var hiddenMarks = 0
-    var goneMarks = 0
+    var removedMarks = 0
     var marking: Int?
     var firstColumn = 0
     var hiddenColumns: Set<String> = []

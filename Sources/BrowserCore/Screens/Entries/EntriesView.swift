@@ -293,9 +293,9 @@ enum EntriesView {
         let bytes =
             arrangement.hasBytes
             ? "  " + Figures.bytes(arrangement.rowBytes) : isReading ? "  \(model.look.glyphs.ellipsis)" : ""
-        let count = arrangement.listing.count - arrangement.deleted - arrangement.gone
+        let count = arrangement.listing.count - arrangement.deleted - arrangement.removed
         var all = Figures.count(count, "entry", "entries")
-        if arrangement.gone > 0 { all += ", \(Figures.count(arrangement.gone)) removed since" }
+        if arrangement.removed > 0 { all += ", \(Figures.count(arrangement.removed)) removed since" }
         if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
         guard arrangement.isFiltered else { return "\(all)\(bytes)" }
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
@@ -338,10 +338,10 @@ enum EntriesView {
         }
         // Before a condition, which may take the rest of the line.
         if !entries.marks.isEmpty {
-            var figures =
-                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
-            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
-            if entries.goneMarks > 0 { figures += ", \(Figures.count(entries.goneMarks)) removed since" }
+            let (marks, hidden, removed) = (entries.marks, entries.hiddenMarks, entries.removedMarks)
+            var figures = "\(Figures.count(marks.count)) marked, \(Figures.bytes(marks.bytes))"
+            if hidden > 0 { figures += ", \(Figures.count(hidden)) hidden" }
+            if removed > 0 { figures += ", \(Figures.count(removed)) removed since" }
             left += [Span("  "), Span(" \(look.glyphs.marked) \(figures) ", look[.marked])]
         }
         if let group = entries.group { left.append(Span("  of \(group.description)", look[.accent])) }

@@ -50,10 +50,10 @@ struct LogSearch: Sendable {
     }
 
     mutating func trim(before first: Int) {
-        let gone = numbers.prefix { $0 < first }.count
-        if gone > 0 {
-            drop(gone)
-            dropped -= gone
+        let removed = numbers.prefix { $0 < first }.count
+        if removed > 0 {
+            drop(removed)
+            dropped -= removed
         }
     }
 

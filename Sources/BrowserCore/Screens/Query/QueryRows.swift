@@ -7,7 +7,7 @@ struct QueryRows: Sendable {
         var isDescending = false
     }
 
-    enum Change: Sendable, Hashable { case changed, gone }
+    enum Change: Sendable, Hashable { case changed, removed }
 
     private(set) var order: Order?
     private(set) var filter = ""

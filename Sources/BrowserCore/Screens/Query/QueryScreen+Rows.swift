@@ -8,23 +8,23 @@ extension QueryScreen {
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let query = model.query else { return nil }
         let all = query.marks.isEmpty ? query.row?.target.map { [$0] } ?? [] : query.marks.list
-        let gone = Set(
-            query.view.changes.lazy.filter { $0.value == .gone }
+        let removed = Set(
+            query.view.changes.lazy.filter { $0.value == .removed }
                 .compactMap { query.answer?.rows[$0.key].target })
         var chosen = ChosenEntries(
             archive: query.archive,
-            targets: query.marks.isEmpty ? all.filter { !gone.contains($0) } : all,
+            targets: query.marks.isEmpty ? all.filter { !removed.contains($0) } : all,
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
             absence: query.row == nil
-                ? "" : all.isEmpty ? " The row combines several." : " \(EntriesScreen.goneText)")
+                ? "" : all.isEmpty ? " The row combines several." : " \(EntriesScreen.removedText)")
         guard !query.marks.isEmpty else { return chosen }
-        let (marks, isOfServer, shown) = (query.marks, model.isOfServer, gone.map { ExactText($0.key) })
+        let (marks, isOfServer, shown) = (query.marks, model.isOfServer, removed.map { ExactText($0.key) })
         chosen.complete = { (chosen, context) throws(SourceError) in
             var chosen = chosen
-            let gone =
-                isOfServer ? [] : try marks.gone(in: chosen.archive, context.source) { context.progress(0) }
-            guard let gone else { return nil }
-            chosen.leaveOut(gone.union(shown))
+            let absent =
+                isOfServer ? [] : try marks.absent(in: chosen.archive, context.source) { context.progress(0) }
+            guard let absent else { return nil }
+            chosen.leaveOut(absent.union(shown))
             return chosen
         }
         return chosen
@@ -145,7 +145,7 @@ extension QueryScreen {
             var changes: [Int: QueryRows.Change] = [:]
             for (row, target) in targets {
                 let entry = try context.source.entry(target.key, in: archive)
-                if entry?.sequence != target.sequence { changes[row] = entry == nil ? .gone : .changed }
+                if entry?.sequence != target.sequence { changes[row] = entry == nil ? .removed : .changed }
             }
             return changes
         } done: { model, result in

@@ -88,16 +88,16 @@ enum QueryView {
     private static func sign(_ change: QueryRows.Change?) -> String {
         switch change {
         case .changed: "~"
-        case .gone: "x"
+        case .removed: "x"
         case nil: ""
         }
     }
 
     /// The numbers of visible rows whose entries changed or were removed; nil: none.
     static func changes(_ query: QueryState) -> String? {
-        let gone = query.view.changes.count { $0.value == .gone }
-        let changed = query.view.changes.count - gone
-        let parts = [changed > 0 ? "\(changed) changed" : nil, gone > 0 ? "\(gone) removed" : nil]
+        let removed = query.view.changes.count { $0.value == .removed }
+        let changed = query.view.changes.count - removed
+        let parts = [changed > 0 ? "\(changed) changed" : nil, removed > 0 ? "\(removed) removed" : nil]
         let text = parts.compactMap { $0 }.joined(separator: ", ")
         return text.isEmpty ? nil : text
     }

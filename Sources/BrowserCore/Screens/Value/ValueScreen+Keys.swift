@@ -35,7 +35,7 @@ extension ValueScreen {
         case .findNext: return findNext(&model, forward: true)
         case .findPrevious: return findNext(&model, forward: false)
         case .history:
-            if value.problem == goneText, value.history?.endsWithRemoval == false {
+            if value.problem == removedText, value.history?.endsWithRemoval == false {
                 return Browser.showHistory(of: value.key, in: value.archive)
             }
             showHistory(&model)

@@ -30,7 +30,7 @@ extension ValueScreen {
         }
     }
 
-    static let goneText = "Evicted or removed since; this is the last value."
+    static let removedText = "Evicted or removed since; this is the last value."
 
     /// Keeps the value of a removed entry on the screen, or returns to the list.
     private static func showGone(_ model: inout Model) -> [Effect] {
@@ -45,7 +45,7 @@ extension ValueScreen {
             }
             model.value?.show(seen, seen: model.now)
         }
-        model.value?.problem = goneText
+        model.value?.problem = removedText
         return []
     }
 
@@ -66,7 +66,7 @@ extension ValueScreen {
             switch result {
             case .success((let found?, true?)): bytes = found
             case .success((_?, false?)): model.value?.isStale = true
-            case .success: model.value?.problem = goneText
+            case .success: model.value?.problem = removedText
             case .failure(let error): model.value?.problem = error.description
             }
             model.value?.stored.take(bytes, chunks, of: size)
@@ -99,8 +99,8 @@ extension ValueScreen {
             model.value?.problem = nil
             if before != nil || isOther || wasStale == isSame { return loadHistory(&model) }
         case .success(nil):
-            model.value?.problem = goneText
-            if before != goneText { return loadHistory(&model) }
+            model.value?.problem = removedText
+            if before != removedText { return loadHistory(&model) }
         case .failure(let error): model.value?.problem = error.description
         }
         return []
