@@ -23,8 +23,7 @@ __attribute__((constructor)) static void fill_table(void) {
             table[k][byte] = (table[k - 1][byte] >> 8) ^ table[0][table[k - 1][byte] & 0xff];
 }
 
-// Reads shared memory that others may be changing: the sum of torn bytes is wrong, which its reader checks. So the
-// thread sanitizer leaves these reads alone.
+// Excluded from the thread sanitizer: other processes may change the memory, and callers detect torn bytes by their checksum.
 #define UNSYNCHRONISED __attribute__((no_sanitize("thread")))
 
 UNSYNCHRONISED uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, size_t length) {
@@ -86,7 +85,7 @@ UNSYNCHRONISED __attribute__((target("sse4.2,pclmul"))) static uint32_t three(
         size_t stretch = length / 24 * 8;
         if (stretch > LONGEST_STRETCH) stretch = LONGEST_STRETCH;
         uint64_t a = state, b = 0, c = 0;
-        // At each new stretch the processor would have to detect again that memory is read in order.
+        // Prefetches the next ranges: at each jump the processor would have to detect again that memory is read in order.
         size_t behind = length - 3 * stretch;
         if (behind > 3 * stretch) behind = 3 * stretch;
         for (size_t place = 0; place < behind; place += 64) __builtin_prefetch(p + 3 * stretch + place);

@@ -320,7 +320,7 @@ int cp_process_look_up(pid_t pid, uint64_t *start) {
     char *cursor = strrchr(text, ')');
     if (!cursor) return EAGAIN;
     char state = cursor[1] ? cursor[2] : 0;
-    if (state == 'Z' || state == 'X') return ESRCH;  // dead, only not collected by its parent
+    if (state == 'Z' || state == 'X') return ESRCH;  // zombie: ended, but not yet reaped by its parent
     for (int field = 2; field < 22; field++) {
         cursor = strchr(cursor + 1, ' ');
         if (!cursor) return EAGAIN;

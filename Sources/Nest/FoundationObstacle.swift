@@ -1,6 +1,6 @@
 import Foundation
 
-/// Items for which Foundation ends the process, or never ends: detected before archiving, as far as collections reveal.
+/// Detects items for which Foundation's archiving crashes or never ends, as far as the collections' content can be read.
 enum FoundationObstacle {
     /// On Linux each level doubles the time: Foundation copies a collection at each access.
     #if canImport(Darwin)
@@ -8,24 +8,24 @@ enum FoundationObstacle {
     #else
     private static let deepest = 20
     #endif
-    /// Parts, each counted once for each place where it occurs, and at each level for half as many again.
+    /// Most parts, counted once for each occurrence; a part two levels deeper counts twice as much.
     private static let most = 1 << 22
 
-    /// The reason against the item; `nil`: none.
+    /// The reason why Foundation can't archive the item; `nil` if it can.
     static func find(in item: Any) -> String? {
         var waiting: [(part: Any, level: Int)] = [(item, 0)]
         var effort = 0
         while let (part, level) = waiting.popLast() {
             guard level <= deepest else { return "has more than \(deepest) levels" }
             effort += 1 << (level / 2)
-            guard effort <= most else { return "has parts in too many places" }
+            guard effort <= most else { return "has too many parts" }
             if type(of: part) is AnyClass, let object = part as? NSObject,
                 FoundationParts.hasCollectionToFind(object)
             {
                 return "\(ItemProblem.collectionToFind)"
             }
             if let parts = type(of: part) is AnyClass ? parts(ofObject: part) : parts(ofValue: part) {
-                guard parts.count <= most else { return "has parts in too many places" }
+                guard parts.count <= most else { return "has too many parts" }
                 waiting += parts.map { ($0, level + 1) }
             } else if let reason = reason(against: part), level == 0 || !isNil(part) {
                 return level == 0 ? "is \(reason)" : "has a part that is \(reason): \(type(of: part))"
@@ -73,7 +73,7 @@ enum FoundationObstacle {
         switch part {
         case is NSDecimalNumber, is Decimal: return "a number that Foundation can't archive on this system"
         case is NSError: return "an error, which Foundation can't archive on this system"
-        // A program's class may be both.
+        // A subclass of NSObject may also be an error.
         case is any Error where !(type(of: part) is NSObject.Type):
             return "an error, which Foundation can't archive on this system"
         default: break

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The parts of Foundation's collections, without asking for nested ones: on Linux that copies each level, and may end
-/// the process.
+/// The parts of Foundation's collections, without reading nested ones: on Linux that copies each level, and may crash.
 enum FoundationParts {
     static func isCollection(_ object: AnyObject) -> Bool {
         object is NSArray || object is NSDictionary || object is NSSet || object is NSOrderedSet

@@ -79,7 +79,7 @@ package enum ItemCoding {
         var again = ItemFormer()
         let item = try decode(encoded.bytes, allowing: encoded.classes).item
         guard try again.form(of: item).shape == form.shape else {
-            throw ItemProblem("it has a part that comes back as another")
+            throw ItemProblem("a part of it is read back as another type")
         }
     }
 

@@ -1,8 +1,8 @@
 import CBOR
 import Foundation
 
-/// An item that isn't `Codable` as one CBOR value, such as JSON. (Foundation's archives alter it: on Linux 1 and 1.0
-/// become `true` after a `true`.) Plain types are CBOR's, others have one of these tags, which queries look through.
+/// An item that isn't `Codable` as one CBOR value, such as JSON. (Foundation's archives alter it: on Linux 1 and 1.0 become `true`
+/// after a `true`.) Plain types are CBOR items; others have one of these tags, which queries skip.
 enum ItemTag: UInt64 {
     /// An `NSNumber`: a boolean, an integer or a floating-point number.
     case number = 0x4e65_7300
@@ -22,9 +22,9 @@ enum ItemTag: UInt64 {
 }
 
 struct ItemFormer {
-    /// Enough for programs, and few enough for any thread's stack.
+    /// Most levels: enough for programs, and few enough for any thread's stack.
     private static let deepest = 200
-    /// Parts, each counted once for each place where it occurs.
+    /// Most parts, counted once for each occurrence.
     private static let most = 1 << 20
 
     private(set) var classes: [AnyClass] = []
@@ -34,7 +34,7 @@ struct ItemFormer {
     /// - Throws: `ItemProblem`, or errors of a part's coding.
     mutating func form(of part: Any, level: Int = 0) throws -> CBORValue {
         parts += 1
-        guard parts <= ItemFormer.most else { throw ItemProblem("has parts in too many places") }
+        guard parts <= ItemFormer.most else { throw ItemProblem("has too many parts") }
         guard level <= ItemFormer.deepest else {
             throw ItemProblem("has more than \(ItemFormer.deepest) levels, or contains itself")
         }
@@ -42,7 +42,7 @@ struct ItemFormer {
             guard let content = optional.content else { return .null }
             return try form(of: content, level: level + 1)
         }
-        // A cast unwraps AnyHashable and may bridge its content.
+        // Casting unwraps AnyHashable and may bridge its content.
         if type(of: part) == AnyHashable.self, let hashable = part as? AnyHashable {
             return try form(of: hashable.base, level: level)
         }
@@ -81,7 +81,7 @@ struct ItemFormer {
 
     /// Values with a CBOR type.
     private static func plain(_ part: Any) -> CBORValue? {
-        // For others the types of their elements count.
+        // For collections, the types of the elements decide.
         single(part) ?? (part is any Codable ? plainCollection(part) : nil)
     }
 

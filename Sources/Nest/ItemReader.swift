@@ -1,7 +1,7 @@
 import CBOR
 import Foundation
 
-/// Makes an item of its form, which may come from a hostile file.
+/// Creates an item from its form, which may come from a malicious file.
 struct ItemReader {
     let classes: [AnyClass]
     private var names = TypeNames()

@@ -1,14 +1,13 @@
 import Foundation
 import StorageEngine
 
-/// Reads a keyed archive that may be damaged or hostile. Not thread-safe. Foundation's reader ends the process for an
-/// object that contains itself, or a dictionary with fewer objects than keys. So the archive is checked and rewritten:
-/// all objects at the top level, contained ones first. So none is decoded inside another, and reading stops at the
-/// first failure.
+/// Reads a keyed archive that may be damaged or malicious. Not thread-safe. Foundation's reader crashes for an object that contains
+/// itself, or a dictionary with fewer objects than keys. So the archive is checked and rewritten: all objects at the top level,
+/// contained ones first. So none is decoded inside another, and reading stops at the first failure.
 struct KeyedArchive {
     /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200
-    /// The most objects, counted for each place where they occur, because comparing visits each place.
+    /// The most objects, counted once for each occurrence, because comparing visits each.
     private static let most = 1 << 24
     private static let collections: Set = [
         "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet",
@@ -56,7 +55,7 @@ struct KeyedArchive {
             // Foundation's classes may have another name in Swift.
             let spelling = NSClassFromString(name.text).map { "\($0)" } ?? name.text
             throw ItemProblem(
-                "objects of class \(name.text) aren't read unless that is allowed: allow(\(spelling).self)")
+                "objects of class \(name.text) aren't allowed; allow them with allow(\(spelling).self)")
         }
         let numbers = order + [root]
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(written(numbers)))
@@ -92,7 +91,7 @@ struct KeyedArchive {
         let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
             guard let found = NSClassFromString(name.text) else {
                 throw ItemProblem(
-                    "is of a class that can't be found again by its name; declare it outside of functions, and not private"
+                    "is of a class that can't be looked up by its name; declare it outside of functions, and not private"
                 )
             }
             return found
@@ -103,11 +102,11 @@ struct KeyedArchive {
         } catch {
             throw ItemProblem("can't be read back from its keyed archive: \(error)")
         }
-        // Objects that aren't even equal to themselves when they are read twice prove nothing.
+        // If two readings of an object aren't equal, comparing it with the original shows nothing.
         guard differ(object, first), !differ(first, second) || type(of: first) != type(of: object) else {
             return classes
         }
-        throw ItemProblem("isn't given back by Foundation's archive as it is")
+        throw ItemProblem("is altered by Foundation's archive")
     }
 
     private static func differ(_ left: Any, _ right: Any) -> Bool {
@@ -134,7 +133,7 @@ struct KeyedArchive {
             }
             guard extent.depth <= KeyedArchive.deepest else { throw .tooDeep }
             guard extent.count <= KeyedArchive.most else {
-                throw ItemProblem("its keyed archive has objects in too many places to be read back")
+                throw ItemProblem("its keyed archive refers to too many objects to be read back")
             }
             order.append(number)
         case .array, .reference: throw .damaged
@@ -171,7 +170,7 @@ struct KeyedArchive {
         return name
     }
 
-    /// Checks what some of Foundation's own classes assume about their fields. Others may not be read.
+    /// Checks fields of some Foundation classes that their decoding doesn't check. Other Foundation classes are rejected.
     private mutating func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
         switch name {
         case "NSNull", "NSNumber", "NSData", "NSMutableData", "NSDate", "NSURL": break
@@ -192,7 +191,7 @@ struct KeyedArchive {
             // Classes of programs have their module as a prefix.
             guard name.utf8.contains(UInt8(ascii: ".")) else {
                 throw ItemProblem(
-                    "has an object of class \(name), of which Foundation doesn't check the archive")
+                    "has an object of class \(name), whose archive Foundation doesn't check")
             }
             #endif
         }
@@ -210,7 +209,7 @@ struct KeyedArchive {
                 // Foundation adds the member that often.
                 count = min(count, KeyedArchive.most) + min(times, KeyedArchive.most)
                 guard count <= KeyedArchive.most else {
-                    throw ItemProblem("its keyed archive has objects in too many places to be read back")
+                    throw ItemProblem("its keyed archive refers to too many objects to be read back")
                 }
             } else {
                 guard field.key.text.hasPrefix("NS.object") else { throw .damaged }
@@ -245,7 +244,7 @@ struct KeyedArchive {
 extension ItemProblem {
     static let damaged = ItemProblem("its keyed archive is damaged")
     static let collectionToFind = ItemProblem(
-        "has a key or member that is a collection of Foundation's, or of a type with more than four levels")
+        "has a key or member that is a Foundation collection, or a type with more than four levels")
     fileprivate static let tooDeep = ItemProblem(
         "its keyed archive nests objects more than 200 deep, which can't be read back")
 }

@@ -170,7 +170,7 @@ open class Nest: @unchecked Sendable {
         recordingProblem { try stored.sequence(of: key) } ?? nil != nil
     }
 
-    /// Why the item under this key isn't on disk as requested, or is unreadable there, in one line; `nil`: no problem.
+    /// The reason, in one line, why the item under this key isn't on disk as requested, or is unreadable there; `nil`: no problem.
     public func problem(with key: String) -> String? {
         if let seed = locked({ table[key] }), seed.deadline > NestClock.now() { return seed.problem }
         do {

@@ -15,9 +15,8 @@ enum PropertyItem {
     }
 }
 
-/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not thread-safe.
-/// References may repeat or form cycles. The result isn't larger than the input, as each reference takes at least a
-/// byte.
+/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or malicious. Not thread-safe. References
+/// may repeat or form cycles. The result isn't larger than the input, as each reference takes at least a byte.
 struct PropertyList {
     static let magic = Array("bplist00".utf8)
     /// Keyed archives are flat, so they need less.

@@ -41,7 +41,7 @@ final class StoredItems: @unchecked Sendable {
                 }
             }
         }
-        // The archive is removed each time it is created.
+        // Another process removed the archive after each creation.
         guard let mark else { throw StorageError.noSuchArchive(name: name, store: path) }
         return mark
     }

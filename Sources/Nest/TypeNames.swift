@@ -1,4 +1,5 @@
-/// Types by mangled names, perhaps hostile: a hundred bytes can take years, so the work is estimated first. Not thread-safe.
+/// Looks up types by their mangled names. A malicious name of a hundred bytes could take years, so the work is estimated first. Not
+/// thread-safe.
 struct TypeNames {
     /// Limit for all names of one item.
     private static let most = 1 << 20
@@ -6,11 +7,11 @@ struct TypeNames {
     private var work = 0
     private var types: [String: any Codable.Type] = [:]
 
-    /// The name from which the type is found again, which is tested now.
+    /// The mangled name of the type. Tests that a look-up by it finds the type.
     mutating func code(of type: any Codable.Type) throws(ItemProblem) -> String {
         guard let code = _mangledTypeName(type), let found = try find(code), found == type else {
             throw ItemProblem(
-                "\(type) can't be found again by its name; declare it outside of functions, and not private")
+                "\(type) can't be looked up by its name; declare it outside of functions, and not private")
         }
         return code
     }
@@ -34,14 +35,14 @@ struct TypeNames {
         work += min(scan.work, TypeNames.most + 1)
         guard scan.generics <= 16, work <= TypeNames.most else {
             throw ItemProblem(
-                "a type's name stands for too many parts; at most 16 generic types can be nested")
+                "a type's name is too complex; nest at most 16 generic types")
         }
         guard let type = _typeByName(code) as? any Codable.Type else { return nil }
         // Decoding damaged URLComponents crashes (negative port, invalid scheme).
         let name = _typeName(type)
         guard
             !["Foundation", "FoundationEssentials"].contains(where: { name.contains($0 + ".URLComponents") })
-        else { throw ItemProblem("\(type) ends the process when it decodes what is damaged") }
+        else { throw ItemProblem("\(type) crashes when it decodes damaged data") }
         types[code] = type
         return type
     }
@@ -49,10 +50,10 @@ struct TypeNames {
 
 /// Reads a mangled name (Swift's docs/ABI/Mangling.rst) far enough to estimate the runtime's work for it.
 private struct NameScan {
-    /// The parts that the runtime visits, at most; less than the limit of a sum of them.
+    /// Upper bound for the parts that the runtime visits, small enough to be added up.
     private(set) var work = 1
     private(set) var generics = 0
-    /// The work up to the end of each part that a substitution may stand for. Missing ones count as less.
+    /// For each part that a substitution may refer to, the work up to its end. Parts that aren't recognised lower the estimate.
     private var marks: [Int] = []
     private var rest: ArraySlice<UInt8>
 

@@ -9,8 +9,8 @@ import Foundation
 /// let cars = await store.objects(type: Car.self).execute()
 /// ```
 ///
-/// Each save, delete or merge is atomic: no query in any process finds a part of it, even after a crash. When the call
-/// returns, the change survives the death of the program.
+/// Each save, delete or merge is atomic: no query in any process finds a part of it, even after a crash. When the call returns, the
+/// change survives a crash of the program.
 ///
 /// These calls don't throw: failures are logged (``logLevel``). The calls of ``throwing`` throw them. All of them run
 /// and encode on their caller's actor, and do the rest on another thread.
@@ -142,9 +142,9 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Merging
 
-    /// Saves the objects and deletes all others of their type, atomically. Existing objects keep their places in the
-    /// collection. The saved and deleted objects may take 48 MB together; beyond that, nothing changes, which is
-    /// logged. ``ThrowingPapyrus/merge(with:)`` throws instead.
+    /// Saves the objects and deletes all others of their type, atomically. Existing objects keep their positions in the collection.
+    /// The saved and deleted objects may take 48 MB together; beyond that, nothing changes, which is logged.
+    /// ``ThrowingPapyrus/merge(with:)`` throws instead.
     ///
     /// Concurrent merges run one after the other. Other saves during a merge count as made after it.
     public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async {
@@ -165,9 +165,8 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Migrations
 
-    /// Converts all stored objects of a former type into objects of the present type before it returns. They keep
-    /// their places. If the process is killed, registering again continues. Values that can't be decoded as the
-    /// former type stay.
+    /// Converts all stored objects of a former type into objects of the present type before it returns. They keep their positions.
+    /// If the process is killed, registering again continues. Values that can't be decoded as the former type stay.
     ///
     /// The types must have different ``Papyrus/papyrusTypeName``s; the former one's is that of the stored objects. If an
     /// object of the present type with the same identifier was saved later, that one is kept. Migrations form

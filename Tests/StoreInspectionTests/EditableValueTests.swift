@@ -61,7 +61,7 @@ struct EditableValueTests {
     @Test(arguments: [
         ("{\n  \"a\": 1,\n  b\n}", "Line 3, column 3: found 'b'"), ("[1,", "Line 1, column 4: found the end"),
         ("{\"é\": x}", "Line 1, column 7"),
-        ("{\n  \"a\": 1,\n  \"a\": 2\n}", "Line 3, column 3: the name \"a\" stands in its object twice"),
+        ("{\n  \"a\": 1,\n  \"a\": 2\n}", "Line 3, column 3: an object has the name \"a\" twice"),
     ])
     func reportsLineAndColumn(text: String, place: String) throws {
         let value = try EditableValue(Array("{\"a\":1}".utf8), encoding: .json)

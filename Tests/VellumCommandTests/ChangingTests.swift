@@ -36,7 +36,7 @@ struct ChangingTests {
         let result = try store.run("put", "A", "k", input: "{\"a\":1,\"a\":2}").expect(1)
         #expect(
             result.errors.hasPrefix(
-                "vellum: standard input is refused: byte 7: the name \"a\" stands in its object twice; "),
+                "vellum: standard input is refused: byte 7: an object has the name \"a\" twice; "),
             "\(result.errors)")
         #expect(try store.run("put", "A", "k", "--raw", input: "{\"a\":1,\"a\":2}").status == 0)
     }

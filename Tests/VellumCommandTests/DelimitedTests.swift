@@ -44,7 +44,7 @@ struct DelimitedTests {
         let rows = objects.enumerated().map { "\($0 + 1)\(separator)\(field($1))\n" }
         let content = "id\(separator)v\n" + rows.joined()
         try store.importing(name, content).expect(
-            0, errors: "\(name):3: column \"v\": the name \"x\" stands in its object twice")
+            0, errors: "\(name):3: column \"v\": an object has the name \"x\" twice")
         #expect(try store.keys("A") == ["3", "1"])
         #expect(
             try JSON.object(store.done("get", "A", "3", "--json").text)["v"] as? String == objects[2],

@@ -45,13 +45,13 @@ extension CBORError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .truncated: "the input ends within an item"
-        case .lengthExceedsInput(let claimed): "a length of \(claimed) is more than the input holds"
+        case .lengthExceedsInput(let claimed): "a length of \(claimed) exceeds the input"
         case .reservedAdditionalInformation(let value): "additional information \(value) has no meaning here"
         case .invalidSimpleValue(let value): "simple value \(value) must not be written in two bytes"
         case .invalidUTF8: "text is not valid UTF-8"
-        case .unexpectedBreak: "a break stands where an item was expected"
+        case .unexpectedBreak: "found a break, expected an item"
         case .keyWithoutValue: "a map ends after a key without its value"
-        case .invalidChunk: "an indefinite string holds something other than strings of its own type"
+        case .invalidChunk: "an indefinite string has a chunk of another type"
         case .nestingTooDeep(let limit): "more than \(limit) levels of nesting"
         case .trailingBytes(let count): "\(count) bytes follow the item"
         }

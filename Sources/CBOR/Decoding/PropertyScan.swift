@@ -27,10 +27,10 @@ package struct PropertyScan {
         var offset: Int
     }
 
-    /// A place for each name. A place with another map's number is unknown.
+    /// A location for each name. One with another map's number is unknown.
     private var places: [Place]
     private let wholeIndex: Int?
-    /// The number of the current map. A new number invalidates all places at once.
+    /// The number of the current map. A new number invalidates all locations at once.
     private var map = 0
     private var reader: CBORReader
     /// Entries not yet scanned; for an indefinite-length map more than there can be.

@@ -19,7 +19,7 @@ extension CBORValue: CustomStringConvertible {
             self = try CBORReader.decode(bytes)
         } catch {
             // The transcoder writes well-formed items only, nested less deep than the reader's limit.
-            preconditionFailure("The transcoder wrote what the reader refuses: \(error)")
+            preconditionFailure("The transcoder wrote invalid CBOR: \(error)")
         }
     }
 
@@ -28,7 +28,7 @@ extension CBORValue: CustomStringConvertible {
             return try print(encoded)
         } catch {
             // The writer writes only well-formed items, and the printer has no depth limit here.
-            preconditionFailure("The writer wrote what the reader refuses: \(error)")
+            preconditionFailure("The writer wrote invalid CBOR: \(error)")
         }
     }
 }

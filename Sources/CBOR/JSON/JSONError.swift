@@ -80,7 +80,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .nestingTooDeep(let limit): "more than \(limit) levels of nesting"
         case .tooManyDigits(let limit): "a number of more than \(limit) digits"
         case .exponentOutOfRange: "the number's exponent is out of range"
-        case .repeatedName(let name): "the name \(name) stands in its object twice"
+        case .repeatedName(let name): "an object has the name \(name) twice"
         }
     }
 

@@ -1,4 +1,4 @@
-/// A value where it lies in memory, which is printed as JSON without a copy of it. Valid as long as that memory.
+/// A value in memory, to be printed as JSON without copying it. Valid as long as that memory.
 package enum JSONSource: @unchecked Sendable {
     /// One well-formed CBOR item.
     case cbor(UnsafeRawBufferPointer)
@@ -26,9 +26,9 @@ package enum JSONSource: @unchecked Sendable {
     }
 
     /// Hands the JSON to `sink` in pieces that end where a character does, until it returns false. O(length) time; memory for a
-    /// piece, and for a map's key that is no text. Returns false if the sink ended it.
+    /// piece, and for a map's key other than a text. Returns false if the sink stopped it.
     /// - Parameter isBare: whether strings are printed without quotes and escapes, for a value that is a text.
-    /// - Throws: if CBOR isn't well-formed; the beginning may have been handed on by then.
+    /// - Throws: if CBOR isn't well-formed; the sink may already have received the beginning.
     package func print(
         _ layout: JSONLayout = .compact, isBare: Bool = false,
         to sink: @escaping (UnsafeRawBufferPointer) -> Bool
@@ -74,7 +74,7 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes are valid UTF-8. O(length), without a copy.
     package var isUTF8: Bool { UTF8Scan.validLength(of: self) == count }
 
-    /// Why the bytes are no JSON text; nil if they are one. O(length), without a copy.
+    /// The error if the bytes are not a JSON text; nil if they are. O(length), without a copy.
     package var jsonProblem: JSONError? {
         var relayout = JSONRelayout(self, nil)
         do throws(JSONError) { try relayout.run() } catch { return error }

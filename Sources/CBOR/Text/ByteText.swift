@@ -37,7 +37,7 @@ package enum ByteText {
         return text.withUTF8 { value(of: UnsafeRawBufferPointer($0)) } ?? .text(spelling)
     }
 
-    /// Not for capitals, which no spelling has.
+    /// Capitals are not accepted, because no spelling has them.
     private static func digit(_ character: UInt8) -> UInt8? {
         UInt8(ascii: "A")...UInt8(ascii: "F") ~= character ? nil : Hexadecimal.value(of: character)
     }

@@ -44,7 +44,7 @@ static inline void cp_pause(void) {
 #endif
 }
 
-// MARK: CRC32C (Castagnoli polynomial, reflected 0x82F63B78), in hardware if the processor can.
+// MARK: CRC32C (Castagnoli polynomial, reflected 0x82F63B78), in hardware if the processor supports it.
 
 /// The register after `length` more bytes. Start with ~seed, and finish with ~result.
 uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length);
@@ -81,11 +81,12 @@ void cp_occupy_standard_descriptors(void);
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
 /// Allocates blocks for the bytes [0, length), and extends the file to that size. Returns 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
-/// When the file was created, in nanoseconds since 1970; 0 if the file system doesn't say.
+/// When the file was created, in nanoseconds since 1970; 0 if the file system doesn't record it.
 uint64_t cp_birth_time(int descriptor);
 /// Frees the blocks of the bytes [from, to), which then read as zeros; the size stays. Returns 0 or an errno.
 int cp_punch(int descriptor, off_t from, off_t to);
-/// The next range without holes from `from` on; false: none. The whole rest if holes can't be found.
+/// Finds the next range without holes from `from` on; returns false if there is none. If holes can't be detected, the range is the
+/// whole rest.
 bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
 /// Whether holes of files in that folder can be read through a mapping even if the file system is full. Not so if
 /// reading allocates a page, as on tmpfs. Tested with a file without a name; false if that can't be created.
@@ -120,7 +121,7 @@ int cp_condition_init(pthread_cond_t *condition);
 void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds);
 /// Starts a detached thread that calls `body` with `context`, with all signals blocked. Returns 0 or an errno.
 int cp_start_thread(void *(*body)(void *), void *context);
-/// Sleeps; a signal may end it early.
+/// Sleeps; a signal may end the sleep early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that identify this boot of the machine. Returns 0 or an errno.
 int cp_boot_identity(uint8_t identity[16]);
@@ -139,7 +140,7 @@ int cp_namespaces(uint32_t *processes, uint32_t *times);
 /// Locks or unlocks one byte of a file for the open file description. Independent of the file's other locks; released
 /// with the last descriptor. Never waits. Returns 0, EAGAIN if another description holds it, or another errno.
 int cp_lock_byte(int descriptor, off_t offset, bool locked);
-/// Like cp_lock_byte, as a shared lock. A description that may only read can hold it too.
+/// Like cp_lock_byte, as a shared lock. A read-only description can hold it, too.
 int cp_share_byte(int descriptor, off_t offset);
 /// Returns 0 if no other description has locked the byte, EAGAIN if one has, or another errno.
 int cp_byte_lock_is_held(int descriptor, off_t offset);

@@ -41,7 +41,7 @@ extension RingFileError: CustomStringConvertible {
         case .otherSettings(let path, let settings):
             "\(path) was created for at most \(settings.maximumBytes) bytes"
                 + (settings.overwritesOldMessages ? ", overwriting" : ", without overwriting")
-                + "; open it with these settings, or begin another file"
+                + "; open it with these settings, or start another file"
         case .emptyMessage(let path): "a ring file can't store an empty message (\(path))"
         case .messageTooLarge(let bytes, let limit, let path):
             "a message of \(bytes) bytes doesn't fit into \(path), which has space for \(limit) bytes; start a larger file, or "

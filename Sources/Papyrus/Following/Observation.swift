@@ -30,7 +30,7 @@ final class Observation<Value>: @unchecked Sendable {
         case none
         /// The closure returns the first value. Without a `Following` there was no archive to follow.
         case begun(Following?, @Sendable () throws -> Reading<Value>)
-        /// There was no archive, and the first value, which says so, has been returned.
+        /// The archive is absent, and the first value, an empty one, has been returned.
         case empty(Reading<Void>)
         case following(Following)
     }
@@ -40,7 +40,7 @@ final class Observation<Value>: @unchecked Sendable {
     private let lock = NSLock()
     // Guarded by `lock`.
     private var stage = Stage.none
-    /// A state that was fixed when a change of this process had ended, before the next one.
+    /// The state between a change of this process and the next one, to be returned once.
     private var held: Held?
     /// The interest of the last reading; `nil` before the first.
     private var interest: KeyInterest?

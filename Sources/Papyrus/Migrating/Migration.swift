@@ -24,7 +24,7 @@ struct MigrationOutcome: Sendable {
     var hasChanged = false
     /// The names of the types of objects that it stored because others are related to them.
     var mentioned: Set<String> = []
-    /// The report about old objects that stay.
+    /// The report of old objects that were not converted.
     var problem: PapyrusQueryError?
 }
 
@@ -75,7 +75,8 @@ extension StoreCore {
         let earlier = StoreCore.migrations.withLock { $0[path]?.unfinished ?? [] }
         var failure: (any Error)?
         var hasChanged = run(new, behind: []) { failure = failure ?? $0 }
-        // Each may have created objects for the one before it. Their own calls have thrown already.
+        // Each migration may have created objects for the one before it. Their errors were thrown by the calls that registered
+        // them.
         for _ in earlier where hasChanged {
             hasChanged = false
             for migration in earlier { hasChanged = run(migration, behind: []) { _ in } || hasChanged }

@@ -3,9 +3,8 @@ import StorageEngine
 
 /// One conversion of all old objects. For one thread.
 ///
-/// One batch deletes an old object, stores its new one, and puts the old one aside (``Original``) for related objects
-/// that are converted later, by this run, one after a kill, or another migration. So a restarted migration finds each
-/// object once.
+/// One batch deletes an old object, stores its new one, and keeps the old one under a hidden key (``Original``) for related objects
+/// that are converted later, by this run, one after a kill, or another migration. So a restarted migration finds each object once.
 ///
 /// An object stays if it can't be decoded as the old type, its new object can't be encoded, an existing object under
 /// the new key is damaged, or another object has its new identifier: an existing one, or an old one that keeps it,
@@ -41,7 +40,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     mutating func convertAll(in archive: Archive) throws -> MigrationOutcome {
         var waiting = try entries.keys(of: from, &misread)[...]
         var count = Self.objectsAtOnce
-        // Since when others' changes have been first each time.
+        // Time of the first of consecutive conflicts with other changes; `nil`: the last batch had none.
         var failing: ContinuousClock.Instant?
         while let first = waiting.first {
             let part = waiting.prefix(count)
@@ -58,14 +57,15 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     count = min(2 * count, Self.objectsAtOnce)
                     failing = nil
                 } else {
-                    // Some of them were changed in between; fewer at once take less time.
+                    // Some objects were changed in between; a smaller batch is faster, so a conflict is less likely.
                     count = max(1, part.count / 2)
                     let since = failing ?? .now
                     failing = since
                     guard part.count > 1 || since.duration(to: .now) < Self.patience else {
                         throw StorageError.busy(
                             archive: archive.name, process: 0,
-                            reason: "others keep changing \"\(first)\"; register the migration again")
+                            reason: "other processes keep changing \"\(first)\"; register the migration again"
+                        )
                     }
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
                     (kept, related) = ([:], [])
@@ -90,7 +90,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 }
             }
         }
-        let problem = misread.problem("can't be converted into \(to.name), and stays")
+        let problem = misread.problem("not converted into \(to.name)")
             .map { PapyrusQueryError.invalidSchema(details: $0) }
         return MigrationOutcome(hasChanged: hasChanged, mentioned: mentioned, problem: problem)
     }
@@ -98,7 +98,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
     private static var objectsAtOnce: Int { 500 }
 
-    /// How long others' changes may be first, at last with a single object, before it gives up.
+    /// Longest time of consecutive conflicts before the migration throws; the last attempts use a single object.
     private static var patience: Duration { .seconds(10) }
 
     /// The content of one batch.
@@ -140,7 +140,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     if try entry.isRelatedOnly && isThere
                         && (isKept || Original.find(key, in: entries)?.successor == object.key)
                     {
-                        // It only stands for the existing one.
+                        // The entry is only a reference to the existing object.
                         _ = try keep(entry, becoming: object, &changes)
                         changes.batch.delete(entry.key)
                         continue
@@ -164,7 +164,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         try ObjectWriter.entries(of: [migration.onMigrate(try loader.object(FromObject.self, of: old))])
     }
 
-    /// The error, unless it isn't about one object only.
+    /// Returns an error that concerns only this object; throws any other.
     private static func isOfThisObject(_ error: any Error) throws -> any Error {
         let error = ObjectLoader.orDamaged(error)
         guard !(error is StorageError) else { throw error }

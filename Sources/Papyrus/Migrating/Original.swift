@@ -2,7 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An object as before its conversion, for related ones converted later; kept some days under a hidden key.
+/// The state of an object before its conversion, for related objects that are converted later; kept some days under a hidden key.
 struct Original: Codable, Sendable {
     /// The key of its successor.
     private(set) var successor: String
@@ -37,7 +37,8 @@ struct Original: Codable, Sendable {
     /// The key of one that got another identifier, by its successor's.
     private static func origin(of key: String) -> String { ">" + key }
 
-    /// When an entry's object was saved, before conversions if unchanged since. `prefixes`: of types converted into it.
+    /// When an entry's object was saved; if it was only converted since, when it was saved before the conversion. `prefixes`: of
+    /// types converted into it.
     static func saved(
         _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
     ) throws -> UInt64 {
@@ -50,7 +51,8 @@ struct Original: Codable, Sendable {
         return entry.sequence
     }
 
-    /// Keeps an old object (`isRenamed`: it gets another identifier). One that only stands for another changes nothing.
+    /// Keeps an old object (`isRenamed`: it gets another identifier). An entry that is only a reference to another object changes
+    /// nothing.
     static func keep(
         _ entry: StoredEntry, saved: UInt64, becoming new: WrittenObject, isRenamed: Bool,
         from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]

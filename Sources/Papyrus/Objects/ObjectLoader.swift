@@ -2,7 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Decodes objects with related ones, found by the decoder's `userInfo`; circles end in empty relations. Not thread-safe.
+/// Decodes objects with related ones, found by the decoder's `userInfo`; cycles end in empty relations. Not thread-safe.
 final class ObjectLoader: @unchecked Sendable {
     /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)
@@ -15,7 +15,7 @@ final class ObjectLoader: @unchecked Sendable {
     private var decoder = CBORDecoder()
     /// Related objects that were decoded completely, each shared by all objects that refer to it.
     private var made: [String: any Papyrus] = [:]
-    /// Related objects with a circle that was cut inside. They can only be reused within the same parent.
+    /// Related objects inside which a cycle was cut. They can only be reused within the same parent.
     private var cut: [String: any Papyrus] = [:]
     /// The keys of the objects being decoded, with the number of their occurrences.
     private var path: [String: Int] = [:]
@@ -90,7 +90,7 @@ final class ObjectLoader: @unchecked Sendable {
         guard above < 2 else {
             throw StoredProblem(
                 description:
-                    "the relations of \(entry.key) lead back to it, and none of them is optional; make one optional"
+                    "the relations of \(entry.key) form a cycle of required relations; make one optional"
             )
         }
         guard depth < ObjectLoader.maximumDepth else {

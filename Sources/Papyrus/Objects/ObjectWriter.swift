@@ -10,11 +10,12 @@ struct WrittenObject: Sendable {
     var created: Timestamp
     /// Whether it was passed to the call itself, not found in a relation.
     var isGiven: Bool
-    /// The index of the object in the call that it is, or is related to.
+    /// The index in the call of this object, or of the object that it is related to.
     fileprivate var root: Int
 }
 
-/// Encodes objects with related ones (`userInfo`). Among equal keys the call's, outermost or last counts. One thread.
+/// Encodes objects with related ones (`userInfo`). Of equal keys, objects passed to the call precede related ones, then outer ones
+/// inner ones, then later ones. Not thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]
@@ -61,7 +62,7 @@ final class ObjectWriter: @unchecked Sendable {
         let place = places[key]
         if let place {
             let present = objects[place]
-            // This also ends circles.
+            // This also ends cycles.
             if present.root == root || present.isGiven && !isGiven { return }
         }
         var written = WrittenObject(

@@ -21,7 +21,7 @@ public protocol ToManyRelation: Codable, Equatable {
 struct CutRelation: Sendable, Hashable {
     var identifiers: [String] = []
 
-    /// They are no part of the value.
+    /// They don't belong to the value.
     static func == (left: CutRelation, right: CutRelation) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
 }

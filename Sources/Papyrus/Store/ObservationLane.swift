@@ -22,7 +22,7 @@ typealias TwoStepReading<Value> = @Sendable (ArchiveView?) throws -> @Sendable (
 
 /// Keeps a state of the archive for its next value.
 protocol StateHolder: AnyObject, Sendable {
-    /// Whether it holds none, its next value or the first one is awaited, and such a change may concern it.
+    /// Whether to call `hold`: it has no state, a value is awaited, and these changes may concern it.
     func wants(_ changes: ChangedKeys) -> Bool
     /// `position`: all events before it are in the state.
     func hold(_ view: ArchiveView, at position: UInt64) throws
@@ -77,7 +77,7 @@ final class ObservationLane: @unchecked Sendable {
 
     private struct Offers {
         var holders: [ObjectIdentifier: Holder] = [:]
-        /// Changes before this event were offered.
+        /// Changes before this event have been passed to the holders.
         var position: UInt64 = 0
         var pause = ContinuousClock.now
     }
@@ -92,8 +92,8 @@ final class ObservationLane: @unchecked Sendable {
         offers.withLock { _ = $0.holders.removeValue(forKey: ObjectIdentifier(holder)) }
     }
 
-    /// Has concerned observations hold the present state once, to return it despite later changes. At most a twentieth
-    /// of the time.
+    /// Passes the present state to the observations that it concerns, which return it even after later changes. Takes at most a
+    /// twentieth of the time.
     func offer(_ archive: Archive) throws {
         let start = ContinuousClock.now
         let (holders, before) = offers.withLock { offers in

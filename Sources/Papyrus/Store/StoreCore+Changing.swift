@@ -12,7 +12,7 @@ private struct MergeMark: Codable {
 extension StoreCore {
     private static let patience = 1_000
 
-    /// Calls `body` with the archive, and has observations keep the resulting state.
+    /// Calls `body` with the archive, and passes the resulting state to observations.
     private func change<Value>(creates: Bool = true, _ body: (Archive) throws -> Value) throws -> Value? {
         try withArchive(creates: creates) { archive in
             let value = try body(archive)
@@ -70,7 +70,7 @@ extension StoreCore {
             }
             throw StorageError.busy(
                 archive: archive.name, process: 0,
-                reason: "other merges of \(stored.name) kept coming first; try again")
+                reason: "other merges of \(stored.name) keep changing the objects; try again")
         }
     }
 
@@ -82,7 +82,7 @@ extension StoreCore {
         let entries = SnapshotEntries(snapshot: try archive.snapshot())
         var misread = Misread()
         defer {
-            if let problem = misread.problem("stays") {
+            if let problem = misread.problem("kept") {
                 journal.error("read all objects of \(stored.name) for a merge", problem)
             }
         }

@@ -105,7 +105,7 @@ final class StoreCore: @unchecked Sendable {
         let archive = try open(creates: creates, &problem)
         // Report lost entries here: no later call notices them.
         if let problem, let journal = lock.withLock({ journal }) {
-            journal.error("guarantee that all objects are there", StoredProblem(description: problem))
+            journal.error("guarantee that all objects are present", StoredProblem(description: problem))
         }
         return archive
     }

@@ -17,7 +17,7 @@ struct MapCursor {
     /// Keys that searches have skipped so far.
     private var steps = 0
     private var table: KeyTable?
-    /// The decoder of the value at the cursor, which will know where that value ends.
+    /// The decoder of the value at the cursor, which determines the end of that value.
     private var pending: ValueDecoder?
 
     /// Skipping this many keys takes about as long as building a table of a few dozen.

@@ -31,7 +31,7 @@ extension ValueEncoder {
     func beginSingle(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
         guard scope.shape == .undecided else {
-            throw misused("A single value container takes one value, and nothing may be encoded beside it.")
+            throw misused("A single value container takes exactly one value.")
         }
         scope.shape = .single
     }

@@ -103,7 +103,7 @@ final class ValueEncoder {
             userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth + 1,
             codingPath: codingPath + [key])
         guard depth < maximumDepth else {
-            // Its output is discarded. Being closed, it ends an endless chain of nested parts.
+            // A closed encoder, whose output is discarded: it rejects further parts, so an endless chain of nested parts ends.
             report(tooDeep(()))
             child.close()
             return child
@@ -171,7 +171,7 @@ extension ValueEncoder: Encoder {
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {
-            _ = misused("A value that is \(scope.shape) already can't also be \(shape).")
+            _ = misused("A value that was begun as \(scope.shape) can't continue as \(shape).")
             return 0
         }
         scope.shape = shape
