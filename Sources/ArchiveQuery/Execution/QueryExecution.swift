@@ -90,7 +90,7 @@ final class QueryExecution {
         }
         members = try (0..<threads).map { _ in
             try QueryMember(
-                chain.plan, scan.twin(), division, options: options, patience: chain.answers.patience)
+                chain.plan, scan.duplicate(), division, options: options, patience: chain.answers.patience)
         }
         switch division {
         case .collecting(let place): try goTogether(through: rest, to: place)

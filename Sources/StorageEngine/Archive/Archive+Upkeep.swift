@@ -36,7 +36,7 @@ extension Archive {
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
         try finishingChange { (engine) throws(StorageError) in
-            try engine.requireEntries(to: "set a lifetime")
+            try engine.requireEntries(to: "set an expiry time")
             return try withBytes(of: key) { (key) throws(StorageError) in
                 try ArchiveEngine.validate(key: key)
                 let section = try engine.acquireDrained()

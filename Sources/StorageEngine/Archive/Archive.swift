@@ -315,7 +315,7 @@ public final class Archive: Sendable, FollowedArchive {
         let found = try configuration()
         guard found.kind == kind else {
             throw .wrongKind(
-                archive: name, kind: found.kind, operation: "keep the objects of a \(typeName) in it")
+                archive: name, kind: found.kind, operation: "store objects of type \(typeName)")
         }
         guard found.typeName.isEmpty || found.typeName == typeName else {
             throw .invalidConfiguration(

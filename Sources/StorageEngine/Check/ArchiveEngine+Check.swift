@@ -351,8 +351,8 @@ private struct CheckPass {
         for batch in filter.dropped where batch.first != cut && batch.first < end {
             add(
                 ofLog:
-                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
-                    + "reached the medium completely and is left out")
+                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on was "
+                    + "never written completely and is ignored")
         }
     }
 

@@ -6,7 +6,7 @@ struct Liveness: Sendable {
     let attachment: FileDescriptor?
     let ownLine: Int?
 
-    /// If this is unknown (no free descriptor), the process counts as alive: treating a live one as dead does harm.
+    /// If this is unknown (no free descriptor), the process counts as alive: treating a live one as ended would release its slot.
     func isAlive(_ slot: ProcessSlot) -> Bool {
         guard slot.pid != 0 else { return false }
         if slot.line == ownLine { return true }

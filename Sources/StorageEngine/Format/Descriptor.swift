@@ -166,7 +166,7 @@ extension Descriptor {
             }
             throw .corrupted(
                 path: folder.path + "/" + fileName, offset: 0,
-                reason: "the archive's descriptor is missing; put it back, or move the folder away")
+                reason: "the archive's descriptor is missing; restore it, or move the folder away")
         }
         let file = try folder.file(named: fileName, writable: false)
         return try decode(file.read(atMost: maximumBytes), path: file.path)

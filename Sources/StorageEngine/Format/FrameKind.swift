@@ -17,7 +17,7 @@ enum FrameKind: UInt8, Sendable {
     case resident = 9
     /// A tombstoned entry's frame, copied because its segment is being reclaimed.
     case kept = 11
-    /// Covers damage, so that the frames after it are found.
+    /// Fills a damaged range, so that the frames after it are found.
     case void = 10
     /// The following frames are one change: all of them count or none.
     case batch = 12

@@ -114,7 +114,7 @@ final class IndexMemory: @unchecked Sendable {
     func learnCapacity() throws(StorageError) {
         var capacity = Int(bytes.claimedCapacity)
         if let file {
-            // The growth of a removed or replaced file can't be seen, and "nothing was added" would be a guess.
+            // The growth of a removed or replaced file is unknown, so other processes may have added entries.
             guard let bytes = try file.status()?.bytes else { throw .closed(name: path) }
             capacity = min(capacity, IndexLayout.chunks(inFileOf: bytes) * IndexLayout.chunkEntries)
         }

@@ -10,8 +10,8 @@ enum Changing {}
 /// view of ``IndexMemory``, which every engine owns, and valid as long as it. Header: `MappedIndex+Header.swift`.
 ///
 /// The tables behind it: ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``,
-/// ``Residency``; and without a right, because any process writes them atomically or each its own words, ``EventRing`` and
-/// ``ProcessTable``.
+/// ``Residency``; and ``EventRing`` and ``ProcessTable``, which need no right: their words are written atomically, or by one
+/// process only.
 struct MappedIndex<Right>: Sendable {
     /// Only the types of `Index` and `Tables` access its words.
     let memory: IndexBytes

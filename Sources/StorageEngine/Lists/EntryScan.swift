@@ -1,5 +1,5 @@
 /// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; threads that share the work have a
-/// ``twin()`` each, for other items of the snapshot. Only shared state is guarded (``ScanRenumberings``).
+/// ``duplicate()`` each, for other items of the snapshot. Only shared state is guarded (``ScanRenumberings``).
 ///
 /// The walk begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each through its slot:
 ///
@@ -122,7 +122,7 @@ package final class EntryScan {
     }
 
     /// Another walk over the same snapshot, for another thread. Items that both visit count twice.
-    package func twin() -> EntryScan {
+    package func duplicate() -> EntryScan {
         EntryScan(engine: engine, items: items, order: order, renumbered: renumbered)
     }
 

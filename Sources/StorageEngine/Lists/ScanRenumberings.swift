@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The agreement of twins after the index shrank and renumbered entries: one of them visits each once.
+/// Shared by the scans of one snapshot. After the index shrank and renumbered entries, only one of the scans visits each.
 final class ScanRenumberings: Sendable {
     let before: UInt64
     private let items: [ScanItem]
@@ -18,7 +18,7 @@ final class ScanRenumberings: Sendable {
         self.items = items
     }
 
-    /// Whether the caller must visit the entry under its new number: the entry has no item, and no twin has claimed it.
+    /// Whether the caller must visit the entry under its new number: the entry has no item, and no other scan has claimed it.
     func claim(_ entry: ScanEntry) -> Bool {
         claims.withLock { claims in
             let own = claims.own ?? Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })

@@ -94,7 +94,7 @@ final class ArchiveLock: @unchecked Sendable {
     /// In nanoseconds. On two cores, eight threads that access and put achieve two fifths more than with a microsecond.
     private static let longestSpin: Int64 = 200_000
 
-    /// Spins as long as most holds last. A sleeping thread makes each release wake one, which slows all of them.
+    /// Spins for the duration of most holds. While a thread sleeps, each release wakes one, which slows all threads.
     private func spin(_ memory: UnsafeMutableRawPointer, _ nanoseconds: Int64) -> Outcome? {
         let start = cp_monotonic_time()
         repeat {

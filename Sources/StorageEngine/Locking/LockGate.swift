@@ -19,7 +19,7 @@ struct LockGate: ~Copyable {
 
     var isClosed: Bool { inside.load(ordering: .acquiring) < 0 }
 
-    /// Admits no further threads but the caller, which leaves as well. Call it once.
+    /// Closes the gate and admits the caller as the last thread, which must leave, too. Call it once.
     func closeAndEnter() { inside.add(.min + 1, ordering: .acquiringAndReleasing) }
 
     /// Waits until all threads that were admitted before the close have left; returns `false` after `nanoseconds`.

@@ -40,8 +40,8 @@ package enum AddressPressure {
 
     package static var isLimited: Bool { ProcessLimit.addresses != nil }
 
-    /// `most`, or a half, a quarter … of it, but at least `least`: a number for which a limit of addresses leaves `bytesEach` for
-    /// each, and `besides`. Two system calls a step under a limit. Not to be called while segments are being mapped or released.
+    /// Halves `most` until a limit of addresses leaves `bytesEach` for each, and `besides`; returns at least `least`. Costs two
+    /// system calls a step under a limit. Not to be called while segments are being mapped or released.
     package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {

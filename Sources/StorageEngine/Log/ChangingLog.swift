@@ -102,7 +102,7 @@ struct ChangingLog {
                 try log.learnSize(pin.segment, file, &mapped)
             })
         guard log.view(pin).bytes >= bytes else {
-            throw .corrupted(path: file.path, offset: 0, reason: "another file has taken the segment's place")
+            throw .corrupted(path: file.path, offset: 0, reason: "another file replaced the segment")
         }
     }
 

@@ -7,7 +7,7 @@ extension SegmentLog {
 
     struct SegmentNames {
         var numbers: [UInt32] = []
-        /// Segments further apart than one log's can be, not created by its writers. A check reports them, a repair moves them away.
+        /// Segments too far apart for one log, which its writers didn't create. A check reports them, a repair renames them.
         var strays: [UInt32] = []
         /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
@@ -15,7 +15,7 @@ extension SegmentLog {
         func files(of log: SegmentLog) throws(StorageError) -> [UInt32] {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
             throw log.damage(
-                of: number, "not a regular file; put the segment back, or run a repair to move this away")
+                of: number, "not a regular file; restore the segment, or run a repair to rename this")
         }
     }
 
@@ -50,10 +50,10 @@ extension SegmentLog {
     }
 
     static let strayReason =
-        "by its header its log would be longer than possible, and it is far from the other segments"
+        "its header claims an impossibly long log, and its number is far from the other segments"
 
     func strayProblem(_ number: UInt32) -> String {
-        "\(path(of: number)): not part of the log (\(SegmentLog.strayReason)); a repair moves it away"
+        "\(path(of: number)): not part of the log (\(SegmentLog.strayReason)); a repair renames it"
     }
 
     /// The number of the next existing segment after `segment`; `last` if none exists before it.
@@ -190,7 +190,7 @@ extension SegmentLog {
         if let kept = present?.file { return kept.file }
         let file = try folder.file(named: SegmentHeader.fileName(pin.segment), writable: writable)
         guard let present, try file.status().number == present.status.number else {
-            throw .corrupted(path: file.path, offset: 0, reason: "another file has taken the segment's place")
+            throw .corrupted(path: file.path, offset: 0, reason: "another file replaced the segment")
         }
         return file
     }

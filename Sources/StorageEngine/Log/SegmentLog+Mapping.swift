@@ -83,7 +83,7 @@ extension SegmentLog {
         else { return nil }
         let usable = try SegmentLayout.usableBytes(file, bytes)
         let beginning = "\(path(of: segment)): \(bytes) bytes long, "
-        if bytes > usable { return beginning + "of which the first \(usable) at most can be a segment" }
+        if bytes > usable { return beginning + "of which a segment can have at most the first \(usable)" }
         let block = SegmentLayout.blockBytes
         guard bytes % block != 0 else { return nil }
         return beginning + "not a multiple of \(block) like every segment's file: its end is missing"

@@ -30,7 +30,9 @@ extension ArchiveEngine {
     static let batchPatience = 1000
 
     var changesTooFast: StorageError {
-        .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
+        .busy(
+            archive: name, process: 0,
+            reason: "other processes change it faster than it can be read; try again")
     }
 
     private func resolution(of entry: FoundEntry) throws(StorageError) -> Resolution {

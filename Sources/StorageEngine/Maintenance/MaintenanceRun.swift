@@ -22,7 +22,8 @@ struct MaintenanceRun: ArchiveOperation {
                     Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Every change reads `maintenanceDue` after it, so either this run or the change notices new work.
+            // Stored before the check for work: every change reads `maintenanceDue` after adding work, so this run or the change
+            // notices it.
             engine.maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.tombstoneCount == 0,
                 !engine.isCompactionDue.load(ordering: .relaxed)

@@ -68,16 +68,16 @@ extension ArchiveOpening {
     /// Number of checks for space that observers are about to free.
     private static let spaceChecks = 12
 
-    /// Builds the index in memory first, which appends to the log what only the old index knows, except a loss. Then builds the file in
-    /// the space of the old index or, in a limited archive, of evicted entries; if that isn't enough, the index stays in memory.
-    /// Throws `refusal` for an empty archive. OnDiskFormat, "A full disk".
+    /// Builds the index in memory first, which appends to the log the changes that only the old index has, except a loss. Then
+    /// builds the file in the space of the old index or, in a limited archive, of evicted entries; if that isn't enough, the index
+    /// stays in memory. Throws `refusal` for an empty archive. OnDiskFormat, "A full disk".
     private func buildIndexOnFullDisk(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
         let section = ArchiveSection(unshared: engine)
-        // A further build that appended the same again would leave this engine with an old log tail.
+        // Without the appended changes: a second build that appended them again would move the log tail past this engine's.
         let evidence = evidence?.recorded(withLoss: section.index.loss)
         func counted(_ index: IndexMemory) -> IndexMemory {
             for counter in [IndexLayout.Counter.deletes, .records] {

@@ -201,7 +201,7 @@ struct ArchiveOpening {
         }
         throw .busy(
             archive: descriptor.name, process: 0,
-            reason: "its log is written faster than it can be read; try again")
+            reason: "other processes write its log faster than it can be read; try again")
     }
 
     /// Number of attempts to read the log, with pauses of some 200 ms in all.

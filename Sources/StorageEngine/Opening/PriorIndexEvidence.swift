@@ -144,7 +144,7 @@ struct PriorIndexEvidence {
         if isComplete || mark == .right { try? index.cleanMark.set() }
     }
 
-    /// What is left after an index was reconciled with this one, which the log then records.
+    /// The remaining evidence after an index was reconciled with this one and the changes were appended to the log.
     func recorded(withLoss loss: LogLoss?) -> PriorIndexEvidence {
         var rest = self
         (rest.noted, rest.rows) = (loss, nil)
@@ -159,8 +159,8 @@ struct PriorIndexEvidence {
         return isForRepair || areRowsComplete && index.head <= end
     }
 
-    /// The entries of another index of this log that this one contradicts; `nil` if this one's entries are unknown. Reads the
-    /// frames of those that it doesn't name.
+    /// Finds the entries of another index of this log that disagree with this one; `nil` if this one's entries are unknown. Reads
+    /// the frames of entries that only the other index has.
     func contradictions(in engine: ArchiveEngine) -> Contradictions? {
         guard let rows else { return nil }
         let index = engine.index

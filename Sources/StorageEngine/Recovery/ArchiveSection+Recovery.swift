@@ -85,7 +85,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Makes an entry's flag and mark agree. Returns `false` if the entry is tombstoned without an action.
+    /// Makes an entry's flag and mark agree. Returns `false` if the entry is tombstoned without an undo record.
     private func recountTombstones(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = index.marks[number]
         guard slot.isTombstoned else {

@@ -95,7 +95,7 @@ extension ArchiveSection {
         let isDamaged =
             engine.kind == .collection
             && engine.replayedRemovals.withLock { $0?.damaged.contains(location) ?? false }
-        // Usually the entry is no longer live, which this shows without opening a file.
+        // Checked without opening a file, because usually the entry is no longer live.
         guard location < place, location.segment >= index.oldestSegment,
             isDamaged || index.liveFrames(ofSegment: location.segment) != 0,
             let number = try number(at: location, isDamaged: isDamaged), let slot = index.entry(number)
@@ -341,7 +341,8 @@ extension ArchiveSection {
                 }
             }
         }
-        // More likely the descriptor is foreign than the whole log, and storing now would begin a second log.
+        // If all segments belong to another archive, probably the descriptor is the foreign file. Storing now would begin a second
+        // log.
         guard !readable.isEmpty || foreign == 0 || engine.attachment == nil else {
             throw .corrupted(
                 path: engine.folder.path + "/" + Descriptor.fileName, offset: 16,
@@ -351,8 +352,8 @@ extension ArchiveSection {
         if let first = belonging.first, let last = belonging.last, !SegmentLayout.isSpan(belonging) {
             throw log.damage(
                 of: first,
-                "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
-                    + "\(SegmentLayout.slots) between: one of the two is not part of it; a repair moves that one away"
+                "this segment and \(SegmentHeader.fileName(last)) are further apart than the "
+                    + "\(SegmentLayout.slots) numbers of a log, so one of them is not part of it; a repair renames that one"
             )
         }
         return belonging

@@ -143,7 +143,9 @@ struct IndexChecker {
             }
             flagged += 1
             guard standing[number] == .tombstoned else { continue }
-            if index.undo[mark.place].group == 0 { add("entry \(number) is tombstoned without an action") }
+            if index.undo[mark.place].group == 0 {
+                add("entry \(number) is tombstoned without an undo record")
+            }
             guard !mark.isOverwritten else { continue }
             pending[mark.place, default: (0, 0)].entries += 1
             pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
@@ -162,7 +164,7 @@ struct IndexChecker {
             let there = pending[line.place] ?? (0, 0)
             if (line.pendingEntries, line.pendingBytes) != there {
                 add(
-                    "action \(line.group) counts \(line.pendingEntries) entries to restore, but \(there.entries) exist"
+                    "undo record \(line.group) counts \(line.pendingEntries) entries to restore, but \(there.entries) exist"
                 )
             }
         }

@@ -38,7 +38,7 @@ struct LogContent {
     static func description(of configuration: ArchiveConfiguration) -> String {
         let limit = configuration.diskLimit ?? 0
         let known =
-            "with a disk limit of \(limit) bytes, which all its values fit, and no memory limit; "
+            "with a disk limit of \(limit) bytes, enough for all its values, and no memory limit; "
             + "set others with resize"
         switch configuration.kind {
         case .log: return "The archive is a log, because it has messages, \(known)"

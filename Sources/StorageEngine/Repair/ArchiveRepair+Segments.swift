@@ -237,12 +237,12 @@ extension ArchiveRepair {
         }
         for (range, keys) in removed {
             let isVoid = ArchiveRepair.setKinds(removals, in: range, of: segments.view(pin))
-            let done = isVoid ? "covered" : "replaced by a deletion\(keys)"
+            let done = isVoid ? "filled with an empty frame" : "replaced by a deletion\(keys)"
             report(range, of: log.path(of: number), "\(done); \(kept)")
         }
         for stretch in stretches {
             let isCovered = cover(stretch, segments, pin)
-            let done = isCovered ? "covered; \(kept)" : "too short for a frame; unchanged"
+            let done = isCovered ? "filled with an empty frame; \(kept)" : "too short for a frame; unchanged"
             report(stretch, of: log.path(of: number), done)
         }
         if let tail {

@@ -46,7 +46,7 @@ struct ArchiveRepair {
             try repair.replaceDescriptor(descriptor, loss)
         } else if let other = known?.otherName {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
-            repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
+            repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; renamed to match the folder")
         }
         try repair.mendSegments(progress)
         return try repair.finish(ArchiveOpening(folder: folder, options: options), attachment: attachment)

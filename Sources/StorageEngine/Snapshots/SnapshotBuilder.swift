@@ -41,7 +41,7 @@ struct SnapshotBuilder: ArchiveOperation {
         if end != .none, try !PinnedSegments(log).add(end.segment) { throw log.unreadable(end.segment) }
         throw .busy(
             archive: engine.name, process: 0,
-            reason: "it is changed faster than a snapshot can be taken; try again")
+            reason: "other processes change it faster than a snapshot can be taken; try again")
     }
 
     private var damagedIndex: StorageError {

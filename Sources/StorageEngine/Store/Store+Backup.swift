@@ -260,7 +260,8 @@ private struct BackupPlace {
             if try parent.status(ofEntry: partialName)?.number == partial.status().number { return partial }
         }
         throw .busy(
-            archive: partialPath, process: 0, reason: "another backup or restore to this place is under way")
+            archive: partialPath, process: 0,
+            reason: "another backup or restore to this folder is in progress")
     }
 
     private static let attempts = 100

@@ -44,7 +44,7 @@ extension Store {
     /// One line about such an archive: the fault and the remedy.
     public func emptyArchiveProblem(named name: String) -> String {
         "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
-            + "put the files back, store into it to start again, or let vellum check --repair remove the folder"
+            + "restore the files, store an entry to start again, or let vellum check --repair remove the folder"
     }
 
     /// Removes the folder of such an archive.

@@ -85,7 +85,7 @@ public final class Store: Sendable {
             if isArchive, (try? folder.status(ofEntry: above + "/" + StoreMarker.fileName)) ?? nil != nil {
                 throw .notAStore(
                     path: path,
-                    reason: "it is inside an archive and would be removed with it; use a folder elsewhere")
+                    reason: "it is inside an archive and would be removed with it; use another folder")
             }
             place = above
         }

@@ -38,9 +38,10 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether an entry of that name exists. Throws if that is unknown: "no" would create an archive over another.
+    /// Whether an entry of that name exists. Throws if that is unknown: after a wrong `false` the caller would create an archive
+    /// over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
-        try SystemCall.exists.code("look for", path: path + "/" + name, allowing: ENOENT, ENOTDIR) {
+        try SystemCall.exists.code("find", path: path + "/" + name, allowing: ENOENT, ENOTDIR) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
         } == 0
     }
@@ -48,7 +49,7 @@ extension FileDescriptor {
     @discardableResult func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
         let isNew =
-            try SystemCall.makeFolder.code("make folder", path: full, allowing: EEXIST) {
+            try SystemCall.makeFolder.code("create folder", path: full, allowing: EEXIST) {
                 Int(mkdirat(descriptor, name, 0o700))
             } == 0
         if isNew { SystemFaults.tell(.madeFolder(path: full)) }
@@ -91,7 +92,7 @@ extension FileDescriptor {
     }
 
     func link(_ name: String, as second: String) throws(StorageError) {
-        try SystemCall.rename.run("give another name to", path: path + "/" + name) {
+        try SystemCall.rename.run("create a link to", path: path + "/" + name) {
             Int(linkat(descriptor, name, descriptor, second, 0))
         }
         SystemFaults.tell(.created(path: path + "/" + second))
@@ -138,7 +139,7 @@ extension FileDescriptor {
             code = makeFolder(at: path)
         }
         guard code == 0 || code == EEXIST else {
-            throw .fromErrno(code, operation: "make folder", path: path)
+            throw .fromErrno(code, operation: "create folder", path: path)
         }
     }
 

@@ -22,7 +22,7 @@ struct ProcessIdentity: Sendable, Hashable {
 
     private static let known = PerProcess { GuardedReference<ProcessIdentity?>(nil) }
 
-    /// Whether this run continues or that is unknown: treating a live process as dead does harm.
+    /// Whether this run continues or that is unknown: treating a live process as ended would release its slots.
     var isAlive: Bool {
         guard pid > 0 else { return false }
         var found: UInt64 = 0

@@ -2,6 +2,7 @@ import CPlatform
 
 /// Descriptors 0, 1 and 2, which the parent process may have closed.
 package enum StandardDescriptors {
-    /// Occupies unused ones, so no opened file gets them and the program's output. Reads and writes fail. Must be called first.
+    /// Occupies closed ones, so that no output of the program is written to a file opened later. Reads and writes fail. Call it
+    /// first.
     package static func occupy() { cp_occupy_standard_descriptors() }
 }

@@ -186,7 +186,7 @@ struct PlanRunner: ArchiveOperation {
         let (removal, group) = try EntryRemover(engine).removeAll(
             .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
-                // Otherwise accessed since then, and perhaps stored.
+                // The entry was accessed since then, and perhaps stored: its sequence decides.
                 if slot.recency < stamp, index.salt == salt { return true }
                 guard let stored = try engine.withFrameIfPresent(at: slot.location, { $0.sequence }),
                     stored > sequence

@@ -24,7 +24,7 @@ public struct ArchiveStatus: Sendable, Hashable {
     /// it, plus one if the log is known to have been longer: entries may be missing, or have an older value.
     /// ``Archive/check()`` reports where. 0 after a repair.
     public var damagedPlaces: Int
-    /// Accesses that found an entry, of all processes, since the index was made.
+    /// Accesses that found an entry, of all processes, since the index was built.
     public var hits: UInt64
     /// Accesses that found no entry.
     public var misses: UInt64

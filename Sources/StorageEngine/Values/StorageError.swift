@@ -72,12 +72,12 @@ public enum ResourceLimit: Sendable, Hashable {
     fileprivate var advice: String {
         switch self {
         case .addresses(let limit?):
-            "this process may use \(limit) bytes of addresses; raise that (ulimit -v), or open fewer archives"
+            "this process may use \(limit) bytes of addresses; raise this limit (ulimit -v), or open fewer archives"
         case .addresses(nil):
             "this process has reached its limit of mappings; open fewer archives, or raise it (on Linux "
                 + "vm.max_map_count)"
         case .fileBytes(let limit):
-            "this process may write files of \(limit) bytes at most; raise that (ulimit -f)"
+            "this process may write files of \(limit) bytes at most; raise this limit (ulimit -f)"
         case .openFiles(let limit):
             "this process has reached its limit of open files\(limit.map { " (\($0))" } ?? ""); raise it (ulimit -n), or "
                 + "open fewer archives"

@@ -176,7 +176,7 @@ extension ArchiveSection {
         if let above = try log.highestSegment(above: index.head.segment) {
             throw log.damage(
                 of: above,
-                "the index does not know this segment of the archive; close the archive everywhere, and repair it"
+                "the index does not list this segment of the archive; close the archive everywhere, and repair it"
             )
         }
         var number: UInt64 = 1

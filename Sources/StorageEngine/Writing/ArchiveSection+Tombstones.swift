@@ -127,7 +127,8 @@ extension ArchiveSection {
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
-            // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
+            // Ends the undo window before dropping the first entry: otherwise, after a crash, an undo would restore only some
+            // entries.
             if evenReversible { line.setEnd(0) }
             if line.isRestored || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }
