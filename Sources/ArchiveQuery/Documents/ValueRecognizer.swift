@@ -217,6 +217,6 @@ package struct RecognizedBytes {
 package struct TooLongPropertyList: Error, CustomStringConvertible {
     let bytes: Int
     package var description: String {
-        "a property list of \(bytes) bytes is too long to be converted; get --raw prints it as it is"
+        "a property list of \(bytes) bytes is too long to be converted; get --raw prints it unchanged"
     }
 }

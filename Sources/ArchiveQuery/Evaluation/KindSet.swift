@@ -14,7 +14,7 @@ struct KindSet: OptionSet, Hashable {
     static let nan = KindSet(rawValue: 512)
     /// A division by zero.
     static let quotient = KindSet(rawValue: 1024)
-    /// A value that is no list, where a condition is about elements.
+    /// A value that isn't a list, where a condition is about elements.
     static let unlisted = KindSet(rawValue: 2048)
     /// All single kinds, in sort order.
     static let each = (0..<12).map { KindSet(rawValue: 1 << $0) }
@@ -31,17 +31,17 @@ struct KindSet: OptionSet, Hashable {
         (.other, "a value of another kind", "value of another kind", "values of another kind"),
         (.comparable, "", "pair of incomparable values", "pairs of incomparable values"),
         (.nan, "", "NaN", "NaN"), (.quotient, "", "division by zero", "divisions by zero"),
-        (.unlisted, "", "value that is no list", "values that are no lists"),
+        (.unlisted, "", "value that isn't a list", "values that aren't lists"),
     ]
 
-    /// `3 texts that are no dates and 1 list`; `wanted`: the expected kinds.
+    /// `3 texts that aren't dates and 1 list`; `wanted`: the expected kinds.
     static func amounts(_ count: (KindSet) -> Int, wanted: KindSet = []) -> String {
         let parts = each.map { ($0, count($0)) }.filter { $0.1 > 0 }.map { kind, count in
             let isUndated = kind == .text && wanted.contains(.date)
             let name = names.first { $0.kind == kind }
             let (one, many) =
                 isUndated
-                ? ("text that is no date", "texts that are no dates") : (name?.one ?? "", name?.many ?? "")
+                ? ("text that isn't a date", "texts that aren't dates") : (name?.one ?? "", name?.many ?? "")
             return "\(count) \(count == 1 ? one : many)"
         }
         guard let last = parts.last, parts.count > 1 else { return parts.first ?? "" }

@@ -180,11 +180,11 @@ private enum KindAdvice {
     static func words(_ property: QueryProperty, _ wanted: KindSet, _ found: KindSet) -> String? {
         switch (wanted, found) {
         case (_, .list) where wanted.contains(.text) && !wanted.contains(.list):
-            "lists are asked with has, or \(property)[]"
+            "use has for lists, or \(property)[]"
         case (_, .list): "its elements are \(property)[]"
         case (.number, .text) where !property.isMetadata: "number(\(property)) reads texts as numbers"
-        case (.number, .text): "texts stand in \"…\""
-        case (.text, .number): "numbers stand without quotes"
+        case (.number, .text): "write texts in \"…\""
+        case (.text, .number): "write numbers without quotes"
         case (.date, .number): "seconds since 1970 are the date 1970-01-01Z + \(property)"
         default: nil
         }

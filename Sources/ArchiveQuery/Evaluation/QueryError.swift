@@ -22,7 +22,7 @@ extension QueryError: CustomStringConvertible {
             "the query needs more than its limit of \(limit) bytes of memory; raise the limit, or find fewer entries"
         case .tooMuchTemporary(let limit):
             "the query needs more than its limit of \(limit) bytes of temporary files; raise the limit, find fewer entries, "
-                + "select fewer properties, or put a limit behind the sort"
+                + "select fewer properties, or put a limit after the sort"
         case .noTemporaryFile(let folder, let reason):
             "cannot create a temporary file for the query in \(folder): \(reason)"
         case .temporaryFileFailed(let reason): "the query's temporary file failed: \(reason)"

@@ -104,7 +104,7 @@ final class QueryChain {
                 let near = NameGuess.nearest(to: property.columnName, among: names)
                 let advice = near.flatMap(names.firstIndex).map { "; did you mean \(columns[$0])?" } ?? ""
                 answers.warn(
-                    "\(stage): there is no \(property) any more, only \(all.joined(separator: ", "))\(advice)"
+                    "\(stage): there is no \(property) after the previous stage, only \(all.joined(separator: ", "))\(advice)"
                 )
             }
         }

@@ -47,8 +47,8 @@ package final class TextPattern: Sendable {
     package func matches(_ text: String) -> Bool {
         let outcome = search(text, within: Self.patience)
         switch outcome {
-        case .tooSlow: reportOnce("a text took too long, and was given up")
-        case .tooManyWays: reportOnce("a text has too many ways to match, and was given up")
+        case .tooSlow: reportOnce("a text took too long and was skipped")
+        case .tooManyWays: reportOnce("a text has too many ways to match and was skipped")
         case .found, .absent: break
         }
         return outcome == .found

@@ -69,7 +69,7 @@ final class TemporaryFile {
     private var failure: QueryError {
         let isShort = feof(file) != 0
         return .temporaryFileFailed(
-            reason: isShort ? "it has become shorter" + Self.otherFolder : Self.reason(errno))
+            reason: isShort ? "it was truncated" + Self.otherFolder : Self.reason(errno))
     }
 
     private static let otherFolder = "; set TMPDIR to another folder"

@@ -21,7 +21,7 @@ extension Lexer {
         let attached = String(decoding: bytes[unitStart..<offset], as: UTF8.self)
         if let unit = attached.isEmpty ? takeSpacedUnit() : attached { return Self.measure(number, unit) }
         return QueryLiteral(number: number).map { .literal($0) }
-            ?? .invalid("a number of more digits than any value has")
+            ?? .invalid("a number with too many digits")
     }
 
     /// Scans the unit of `500 kB`; nil, with nothing consumed, for another word.

@@ -64,9 +64,9 @@ struct Lexer {
 
     /// Advice for syntax of other languages.
     private static let advice = [
-        "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "texts stand in \"…\"",
-        "`": "names stand in \"…\"", "{": "lists stand in […]",
-        "%": "there is no modulo operator; patterns follow like",
+        "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "write texts in \"…\"",
+        "`": "write names in \"…\"", "{": "write lists in […]",
+        "%": "there is no modulo operator; patterns are written after like",
         "~": "write matches",
     ]
 
@@ -80,7 +80,7 @@ struct Lexer {
     private mutating func scanLookalike() -> Token.Kind? {
         guard let scalar = lookalike else { return nil }
         offset += UTF8.width(scalar)
-        if scalar.properties.isQuotationMark { return .invalid("a typographic quote; texts stand in \"…\"") }
+        if scalar.properties.isQuotationMark { return .invalid("a typographic quote; write texts in \"…\"") }
         return .invalid(
             scalar.properties.isWhitespace
                 ? "a space of another kind; use a plain one"

@@ -121,7 +121,7 @@ extension Parser {
     mutating func deepen() throws(QuerySyntaxError) {
         guard depth < Self.maximumDepth else {
             throw failure(
-                advice: "parentheses and not stand more than \(Self.maximumDepth) deep in each other")
+                advice: "parentheses and not are nested more than \(Self.maximumDepth) deep")
         }
         depth += 1
     }
@@ -143,10 +143,10 @@ extension QueryOperand {
     /// Why the value can't be used in a calculation.
     fileprivate var objection: String? {
         switch self {
-        case .value(.null), .value(.boolean): "only numbers, durations, sizes and dates are calculated with"
+        case .value(.null), .value(.boolean): "calculations take numbers, durations, sizes and dates"
         case .value(.text(let text)):
-            "a text is not calculated with; a property of that name is written [\(QueryText.quoted(text))]"
-        case .property(let property): property.isMany ? "the elements of a list are not calculated with" : nil
+            "a calculation can't use a text; a property of that name is written [\(QueryText.quoted(text))]"
+        case .property(let property): property.isMany ? "a calculation can't use the elements of a list" : nil
         case .value: nil
         }
     }

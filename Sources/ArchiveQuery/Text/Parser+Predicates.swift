@@ -202,7 +202,7 @@ extension Parser {
         let start = token
         let property = try expression()
         self.operators = operators
-        guard !property.isMany else { throw start.failure("the elements of a list are not converted") }
+        guard !property.isMany else { throw start.failure("the elements of a list can't be converted") }
         try expect(.closeParenthesis)
         return .converted(conversion, property)
     }

@@ -11,8 +11,8 @@ extension Parser {
     ]
     static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
     static let advice = [
-        "from": "the archive is named beside the query", "desc": "desc stands behind a property: sort a desc",
-        "asc": "asc stands behind a property: sort a asc",
+        "from": "the archive is named beside the query", "desc": "desc follows a property: sort a desc",
+        "asc": "asc follows a property: sort a asc",
     ]
 
     mutating func noteStages() {
@@ -103,7 +103,7 @@ extension Parser {
     private mutating func selection() throws(QuerySyntaxError) -> [QueryColumn] {
         let columns = isFigure ? [] : try columns()
         guard !isFigure else {
-            throw failure(advice: "aggregates stand behind group by: group by a | avg b, count")
+            throw failure(advice: "aggregates follow group by: group by a | avg b, count")
         }
         return columns
     }
@@ -120,7 +120,7 @@ extension Parser {
         guard accept("as") else { return nil }
         switch token.kind {
         case .word, .quoted: return try name()
-        default: throw failure(advice: "behind as stands a name")
+        default: throw failure(advice: "as is followed by a name")
         }
     }
 

@@ -217,9 +217,9 @@ extension Token {
     /// Advice for a stage's name without a `|` before it.
     var misplacedStageAdvice: String? {
         guard case .word(let word) = kind else { return nil }
-        if Parser.stageNames.contains(word.lowercased()) { return "a | goes before each stage" }
+        if Parser.stageNames.contains(word.lowercased()) { return "separate stages with |" }
         return Parser.otherNames[word.lowercased()].map {
-            "a | goes before each stage, and this one is called \($0)"
+            "separate stages with |; this one is called \($0)"
         }
             ?? Parser.advice[word.lowercased()]
     }

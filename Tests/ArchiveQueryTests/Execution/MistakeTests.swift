@@ -35,11 +35,17 @@ import Testing
             "find country = GERMANY",
             [#"no entry has the property GERMANY; a text needs quotes: "GERMANY""#]
         ),
-        ("select name | sort nam", ["sort nam: there is no nam any more, only name; did you mean name?"]),
-        ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only "count""#]),
+        (
+            "select name | sort nam",
+            ["sort nam: there is no nam after the previous stage, only name; did you mean name?"]
+        ),
+        (
+            "count | find @key = \"x\"",
+            [#"find @key = "x": there is no @key after the previous stage, only "count""#]
+        ),
         (
             #"select name as "a b" | sort a.b"#,
-            [#"sort a.b: there is no a.b any more, only "a b"; did you mean "a b"?"#]
+            [#"sort a.b: there is no a.b after the previous stage, only "a b"; did you mean "a b"?"#]
         ),
     ])
     func warnsOfUnknownProperties(query: String, expected: [String]) throws {
@@ -56,15 +62,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("find @key = 1642911", [#"@key = 1642911: @key is a text, not a number; texts stand in "…""#]),
+        ("find @key = 1642911", [#"@key = 1642911: @key is a text, not a number; write texts in "…""#]),
         (
             #"find tags contains "a""#,
-            [#"tags contains "a": tags is a list, not a text; lists are asked with has, or tags[]"#]
+            [#"tags contains "a": tags is a list, not a text; use has for lists, or tags[]"#]
         ),
         ("sum name", [#"sum name: name is a text, not a number; number(name) reads texts as numbers"#]),
         (
             #"find population = "8540121""#,
-            [#"population = "8540121": population is a number, not a text; numbers stand without quotes"#]
+            [#"population = "8540121": population is a number, not a text; write numbers without quotes"#]
         ),
         (
             "find opened > 2026-01-31",

@@ -94,7 +94,7 @@ import Testing
         let report = try report("find t != 2020-01-01", of: source)
         #expect(report.unevaluated == 1)
         #expect(
-            report.kindRemarks.contains("t != 2020-01-01: met 1 number, 1 text that is no date and 1 list"))
+            report.kindRemarks.contains("t != 2020-01-01: met 1 number, 1 text that isn't a date and 1 list"))
     }
 
     @Test("a text that is a date counts as one beside ends of two kinds")
@@ -102,7 +102,7 @@ import Testing
         let source = try ListSource(json: [#"{"t":"2026-01-31"}"#, #"{"t":"n/a"}"#, #"{"t":17}"#])
         let report = try report("find t between 2026-01-01 and 30000000", of: source)
         #expect(
-            report.kindRemarks.contains { $0.hasSuffix("met 1 number, 1 date and 1 text that is no date") },
+            report.kindRemarks.contains { $0.hasSuffix("met 1 number, 1 date and 1 text that isn't a date") },
             "\(report.kindRemarks)")
     }
 
@@ -128,7 +128,7 @@ import Testing
         ] {
             let report = try report("find " + condition, of: source)
             #expect(
-                report.kindRemarks.contains { $0.hasSuffix("2 values that are no lists") },
+                report.kindRemarks.contains { $0.hasSuffix("2 values that aren't lists") },
                 "\(report.kindRemarks)")
             #expect(report.unevaluated >= 2)
         }
