@@ -13,7 +13,9 @@ import Testing
         try CacheAdvance(file: file, maximumBytes: maximum, shouldOverwriteOldMessages: overwrites)
     }
 
-    @Test func whatHasNoRoomIsRefusedByEitherName() throws {
+    @Test("a message that is too large throws an error that matches both names") func tooLargeMessages()
+        throws
+    {
         // A message "ab" is 4 bytes of JSON, and 4 of length.
         let keeping = try texts(try folder.file(), 80, overwrites: false)
         try keeping.append(message: "ab")
@@ -44,7 +46,9 @@ import Testing
         #expect(try turning.messages() == ["twelve 789"])
     }
 
-    @Test(arguments: [0, 1, 63, 64, 68, 69, UInt64.max]) func anyMaximumIsAnAnswer(maximum: UInt64) throws {
+    @Test("any maximum size is accepted", arguments: [0, 1, 63, 64, 68, 69, UInt64.max]) func anyMaximum(
+        maximum: UInt64
+    ) throws {
         for overwrites in [false, true] {
             let cache = try texts(try folder.file(), maximum, overwrites: overwrites)
             if maximum == .max {
@@ -60,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func otherSettingsReadAllAndWriteNothing() throws {
+    @Test("a cache with other settings reads but cannot append") func otherSettings() throws {
         let file = try folder.file()
         let cache = try texts(file, 100)
         #expect(try cache.isWritable())
@@ -92,7 +96,7 @@ import Testing
 
     /// What broke: after its file was deleted, as the page recommends for a damaged one, a cache wrote into the
     /// deleted file.
-    @Test func aFileThatWasRemovedTakesNothing() throws {
+    @Test("appending to a removed file is an error") func removedFile() throws {
         let file = try folder.file()
         let cache = try texts(file, 1_000)
         try cache.append(message: "x")
@@ -104,7 +108,7 @@ import Testing
         #expect(throws: CocoaError.self) { try texts(URL(string: "https://example.org/a")!, 1_000) }
     }
 
-    @Test func whatTheCodersThrowIsThrown() throws {
+    @Test("errors of the coders are thrown") func coderErrors() throws {
         let file = try folder.file()
         let cache = try plainCache(file, 500)
         #expect(throws: EncodingError.self, "of no bytes") { try cache.append(message: Data()) }
@@ -114,7 +118,7 @@ import Testing
         #expect(try cache.damage() == nil)
     }
 
-    @Test func damageIsToldAndNothingIsMadeUp() throws {
+    @Test("damage is reported and no message is invented") func damage() throws {
         let file = try folder.file()
         let cache = try plainCache(file, 200)
         var all: [Data] = []
@@ -149,7 +153,7 @@ import Testing
     }
 
     /// In a process of its own, because a failure here hangs.
-    @Test func aMessagesCodingMayWaitForThreadsThatUseTheCache() async {
+    @Test("coding a message may wait for threads that use the cache") func waitingCoding() async {
         await #expect(processExitsWith: .success) {
             let folder = try Folder()
             let cache = try CacheAdvance<Asking>(
@@ -171,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func threadsShareAnObjectAndAFile() throws {
+    @Test("threads share an object and a file") func sharedByThreads() throws {
         let file = try folder.file()
         let shared = try texts(file, 100_000, overwrites: false)
         let others = try [shared, shared, texts(file, 100_000, overwrites: false)].enumerated().map { $0 }
@@ -188,7 +192,7 @@ import Testing
 
     /// Several processes append to one file, and each is killed in between: every message whose append returned is
     /// there.
-    @Test func killedProcessesLoseNothingThatTheyWereTold() async throws {
+    @Test("killed processes lose no acknowledged message") func killedProcesses() async throws {
         let ring = try folder.file(named: "ring").path
         setenv("CACHE_ADVANCE_RING", ring, 1)
         for round in 0..<2 {

@@ -30,7 +30,7 @@ struct MyMessageType: Codable, Equatable {
         return myCache
     }
 
-    @Test func thePageAndTheArticle() throws {
+    @Test("the documented usage works") func usage() throws {
         let myCache = try page()
         let someMessage = MyMessageType(text: "hello")
 
@@ -62,7 +62,7 @@ struct MyMessageType: Codable, Equatable {
     }
 
     /// The example in Assets/manual/Library.md.
-    @Test func aLogInOneFile() throws {
+    @Test("the manual's example works") func manualExample() throws {
         let url = try FileManager.default.url(forEmptyFile: "log")
         defer { try? FileManager.default.removeItem(at: url) }
 
@@ -73,7 +73,7 @@ struct MyMessageType: Codable, Equatable {
         #expect(try log.messages().map(\.text) == ["ready"])
     }
 
-    @Test func theArticleIsWhatIsCompiledHere() throws {
+    @Test("the article shows compiled code") func articleIsCompiled() throws {
         let code = try ArticleCode("Sources/CacheAdvance/CacheAdvance.docc/CacheAdvance.md")
         #expect(code.blocks == 5)
         for block in code.missing { Issue.record("not compiled here: \(block)") }

@@ -84,14 +84,15 @@ import Testing
         #expect(try other(["read"] + paths) == later)
     }
 
-    @Test(.enabled(if: python != nil, "needs python3")) func aThousandFilesGoBothWays() throws {
+    @Test(
+        "an independent reader and writer agree on 1,000 files", .enabled(if: python != nil, "needs python3"))
+    func thousandFiles() throws {
         var random = SeededGenerator.announced("ring files")
         try written(1_000, &random)
         try read(1_000, &random)
     }
 
-    @Test(.enabled(if: python != nil && Soak.seconds > 0, "runs in a soak")) func filesGoBothWaysSoak() throws
-    {
+    @Test(.enabled(if: python != nil && Soak.seconds > 0, "runs in a soak")) func filesSoak() throws {
         var random = SeededGenerator(seed: Soak.seed)
         let end = Soak.end(share: 0.02)
         var files = 0

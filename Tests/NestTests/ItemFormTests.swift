@@ -111,7 +111,8 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    @Test(arguments: [10, 20]) func namesOfManyParts(levels: Int) async {
+    @Test("short names of huge types are reported as problems", arguments: [10, 20])
+    func namesOfManyParts(levels: Int) async {
         await #expect(processExitsWith: .success) { [levels] in
             alarm(300)
             let tests = ItemFormTests()
@@ -151,7 +152,7 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    @Test func namesOfTypes() throws {
+    @Test("a type is found by its name") func namesOfTypes() throws {
         typealias Two = Pair<GGGGGGGGGGGGGGGGGGGG, Spot>
         let two = Two(first: GGGGGGGGGGGGGGGGGGGG(), second: Spot(x: 1))
         let items: [any Codable] = [

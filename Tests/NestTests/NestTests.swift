@@ -317,7 +317,9 @@ final class Note: NSObject, NSSecureCoding {
         }
     }
 
-    @Test(arguments: ["Sg", "SgG", "G"]) func nestedTypeNames(part: String) throws {
+    @Test("names nested too deeply are refused", arguments: ["Sg", "SgG", "G"]) func nestedTypeNames(
+        part: String
+    ) throws {
         struct Stored: Encodable {
             struct Terms: Encodable {
                 var type = "Int"

@@ -6,7 +6,7 @@ import Testing
 /// The page's code blocks, unchanged. They run in another process with its own store, since `Nest.shared` belongs to the
 /// process.
 @Suite struct PageTests {
-    @Test func usage() async {
+    @Test("the documented usage works") func usage() async {
         await #expect(processExitsWith: .success) {
             let store = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "nest-\(UUID().uuidString)")
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func policies() {
+    @Test("policies have the documented intervals") func policies() {
         let page: [(ExpirationPolicy, String, Double)] = [
             (.short, "short", 60), (.medium, "medium", 300), (.long, "long", 600), (.max, "max", 900),
             (.never, "never", .infinity), (.custom(2.5), "custom:2.5", 2.5),
@@ -64,7 +64,7 @@ import Testing
         #expect(PersistancePolicy(rawValue: "never") == nil)
     }
 
-    @Test func articleIsCompiled() throws {
+    @Test("the article shows compiled code") func articleIsCompiled() throws {
         let code = try ArticleCode("Sources/Nest/Nest.docc/Nest.md")
         #expect(code.blocks == 3)
         for block in code.missing { Issue.record("not compiled here: \(block)") }

@@ -167,7 +167,9 @@ import Testing
         },
     ]
 
-    @Test(arguments: [1, 1_100]) func chainsOfThree(lengthOfIdentifiers: Int) async throws {
+    @Test("chains of three migrations run in any order", arguments: [1, 1_100]) func chainsOfThree(
+        lengthOfIdentifiers: Int
+    ) async throws {
         let ids = ["c", "d"].map { String(repeating: $0, count: lengthOfIdentifiers) }
         try await inEachOrder(Self.chains) { store in
             await store.save(Parent1(id: "p", children: ids.map { Child1(id: $0, name: "n") }))

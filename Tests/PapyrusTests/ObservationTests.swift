@@ -53,7 +53,8 @@ import Testing
     }
 
     /// The published library returns two values if an object is saved between the creation of a stream and its loop.
-    @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
+    @Test("an object saved after a stream or publisher is created is received", arguments: [true, false])
+    func updatesOnSaving(storeIsThere: Bool) async throws {
         let store = store
         if storeIsThere { await store.save(Model(id: "another type's")) }
         let stream = store.objects(type: Car.self).stream()

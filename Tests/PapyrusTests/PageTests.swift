@@ -6,7 +6,7 @@ import Testing
 /// The code blocks of the page and the article, unchanged unless a comment says why. They run in another process with its own
 /// store, since the default store belongs to the process.
 @Suite struct PageTests {
-    @Test func thePage() async {
+    @Test("the documented usage works") func usage() async {
         await #expect(processExitsWith: .success) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "papyrus-\(UUID().uuidString)")
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func articleIsCompiled() throws {
+    @Test("the article shows compiled code") func articleIsCompiled() throws {
         let code = try ArticleCode("Sources/Papyrus/Papyrus.docc/Papyrus.md")
         #expect(code.blocks == 6)
         for block in code.missing { Issue.record("not compiled here: \(block)") }

@@ -33,7 +33,8 @@ import Combine
         #expect(found.all.count == 2)
     }
 
-    @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
+    @Test("an object saved after a stream or publisher is created is received", arguments: [true, false])
+    func updatesOnSaving(storeIsThere: Bool) async throws {
         let store = store
         if storeIsThere { await store.save(Other(id: 1)) }
         let found = Found<[Car]>()
@@ -109,7 +110,7 @@ import Combine
     }
 
     /// Sends as many values as are demanded, each with the state at that time.
-    @Test func demandIsKept() async throws {
+    @Test("a publisher sends as many values as are demanded") func demand() async throws {
         let store = store
         let found = Found<Int>()
         await store.save(Car(id: "0"))

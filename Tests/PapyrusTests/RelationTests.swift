@@ -167,7 +167,8 @@ struct Maker: Papyrus, Sendable {
         #expect(try await friend("ada").model == nil)
     }
 
-    @Test func relationsWithinRelations() async throws {
+    @Test("related objects may have relations of the same type") func relationsWithinRelations() async throws
+    {
         let thread = Comment(1, [Comment(2, [Comment(3, [Comment(4)]), Comment(5)]), Comment(6)])
         await store.save(thread)
         #expect(try await store.one(1, Comment.self) == thread)
@@ -305,7 +306,7 @@ struct Maker: Papyrus, Sendable {
         #expect(await store.all(Back.self) == backs)
     }
 
-    @Test func manyChildren() async throws {
+    @Test("a parent may have 10,000 children") func manyChildren() async throws {
         let parent = maker("big", (0..<10_000).map { "\($0)" })
         await store.save(parent)
         #expect(try await loaded("big") == parent)

@@ -96,7 +96,7 @@ extension UUID: @retroactive LosslessStringConvertible {
 
     // MARK: Deleting
 
-    @Test func everyWayToDelete() async throws {
+    @Test("every form of delete removes its objects") func everyWayToDelete() async throws {
         let ids = (0..<10).map { "\($0)" }
         await store.save(objects: ids.map { Car(id: $0) })
         await store.save(Failing(id: 1))
@@ -121,7 +121,7 @@ extension UUID: @retroactive LosslessStringConvertible {
 
     // MARK: Identifiers and types
 
-    @Test func anyTextIsAnIdentifier() async throws {
+    @Test("any text is an identifier") func anyTextIsAnIdentifier() async throws {
         let ids = [
             "", "\0", "a\0b", "/", "a/b", "Car/", "🚗", "👨‍👩‍👧‍👦", "e", "\u{e9}", "..", " ", "\n", "~",
             String(repeating: "k", count: 10_240), String(repeating: "k", count: 10_241),
@@ -178,7 +178,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         let id: Double
     }
 
-    @Test func identifiersOfOtherTypes() async throws {
+    @Test("identifiers may be UUIDs and numbers") func identifiersOfOtherTypes() async throws {
         let address = Address(id: UUID(), line: "1 Main Street")
         await store.save(address)
         #expect(try await store.one(address.id, Address.self) == address)
@@ -256,7 +256,9 @@ extension UUID: @retroactive LosslessStringConvertible {
         }
     }
 
-    @Test func genericTypesEnumerationsAndClasses() async throws {
+    @Test("generic types, enumerations and classes are stored") func genericTypesEnumerationsAndClasses()
+        async throws
+    {
         await store.save(Box(id: 1, content: "text"))
         await store.save(Box(id: 1, content: [1, 2]))
         #expect(try await store.one(1, Box<String>.self).content == "text")

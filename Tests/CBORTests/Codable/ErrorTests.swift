@@ -165,7 +165,7 @@ private enum Fault: Equatable, CustomStringConvertible {
         }
     }
 
-    @Test("refuses no value, two values, two shapes and repeated keys") func misuse() throws {
+    @Test("encoding no value, two values, two shapes or a repeated key is an error") func misuse() throws {
         expectError { _ in }
         expectError { encoder in
             var container = encoder.singleValueContainer()

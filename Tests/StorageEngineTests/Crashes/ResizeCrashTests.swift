@@ -23,8 +23,10 @@ import Testing
         #expect(try archive.status().diskBytes <= said, "\(comment)")
     }
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock], points)
-    func oneLimitAtEveryPoint(
+    @Test(
+        "a resize that crashes at any point leaves one consistent limit",
+        arguments: [LockingMode.robustMutex, .fileLock], points)
+    func interruptedResize(
         locking: LockingMode, death: (point: CrashPoint, passing: Int)
     ) async throws {
         let folder = try TemporaryFolder(inMemory: true)

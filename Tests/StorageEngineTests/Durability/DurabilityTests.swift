@@ -19,7 +19,7 @@ import Testing
         return (store, try store.archive(named: "A", orCreate: configuration))
     }
 
-    @Test("syncs as the durability level says") func eachLevel() throws {
+    @Test("syncs as the durability level requires") func eachLevel() throws {
         for durability in [Durability.process, .interval(seconds: 6000), .full] {
             let folder = try TemporaryFolder(inMemory: true)
             let (store, archive) = try archive(folder, durability)
@@ -110,7 +110,7 @@ import Testing
         #expect(log.syncedSegments == 2)
     }
 
-    @Test func intervalSyncsWithoutACaller() async throws {
+    @Test("an interval syncs without further calls") func intervalSync() async throws {
         let (store, archive) = try archive(folder, .interval(seconds: 0.1))
         let log = EventLog(under: folder.path)
         for round in 1...3 {

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("reports an archive as absent only after looking") func noDescriptor() throws {
+    @Test("reports an archive as absent only after a search") func noDescriptor() throws {
         let store = try Store.open(at: folder.store, mode: .readOnly)
         try FileManager.default.createDirectory(
             atPath: folder.store + "/New.archive", withIntermediateDirectories: false,

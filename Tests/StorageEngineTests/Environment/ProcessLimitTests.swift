@@ -78,7 +78,7 @@ import Testing
         #expect(limited.count(where: { $0 == "read 4 of 4" }) == count)
     }
 
-    @Test func manyArchives() async throws { try await openMany(60) }
+    @Test("a process opens 60 archives") func manyArchives() async throws { try await openMany(60) }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
     func thousandArchivesSoak() async throws { try await openMany(1500) }

@@ -10,7 +10,9 @@ import Testing
         return (Int(facts.st_blocks) * 512, Int(facts.st_size))
     }
 
-    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs a tmpfs"))
+    @Test(
+        "an open index gets no holes on tmpfs",
+        .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs a tmpfs"))
     func openIndexGetsNoHoles() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .cache(100_000))

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Every eleventh call fails, with alternating errnos. The soak test covers all combinations.
-    @Test(arguments: [false, true])
+    @Test("keeps acknowledged entries whichever system call fails", arguments: [false, true])
     func anyCallFails(isLasting: Bool) throws {
         let count = try calls(of: nil, locking: .automatic)
         #expect(count > 100)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test("keeps acknowledged entries whichever allocation finds the disk full", arguments: [false, true])
     func fullDiskAtEveryAllocation(isLasting: Bool) throws {
         let count = try calls(of: .allocate, locking: .fileLock)
         var failures = 0
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [SystemCall.read, .write])
+    @Test("repeats short reads and writes", arguments: [SystemCall.read, .write])
     func shortTransfers(call: SystemCall) throws {
         for number in stride(from: 1, through: 31, by: 6) {
             let workload = try fail(.isShort, call, number: number, isLasting: false, locking: .automatic)

@@ -112,7 +112,9 @@ final class FullDisk {
         try archive.expectValid()
     }
 
-    @Test func repairOnAFullDisk() throws {
+    @Test("repairs on a full disk, with or without the space of the old index") func repairOnAFullDisk()
+        throws
+    {
         for hasRoomOfTheOldIndex in [true, false] {
             let folder = try TemporaryFolder(inMemory: true)
             try filled(folder, .collection).close()

@@ -31,7 +31,8 @@ import Testing
         #expect(holds.count == 2 && holds[0] == holds[1] && holds[0] > 300, "\(said)")
     }
 
-    @Test(arguments: kinds) func collection(kind: String) async throws {
+    @Test("a collection on a small disk refuses puts and keeps its entries", arguments: kinds)
+    func collection(kind: String) async throws {
         let said = try await live("collection", on: kind)
         let stored = said["stored"]?.first.flatMap { Int($0) } ?? 0
         #expect(said["refusal"] == ["noSpace"] && stored > 500)
@@ -56,7 +57,7 @@ import Testing
         #expect(said["holds"]?.count == 2, "\(said)")
     }
 
-    @Test(arguments: kinds, ["stale", "removed"])
+    @Test("opens on a full disk without a usable index", arguments: kinds, ["stale", "removed"])
     func withoutAUsableIndex(kind: String, scenario: String) async throws {
         let said = try await live(scenario, on: kind)
         let entries = said["entries"]?.compactMap { Int($0) } ?? []

@@ -6,7 +6,7 @@ import Testing
 
 /// Parts of the format, compared with published values and the format document.
 @Suite struct FormatTests {
-    @Test func crc32cOfTheStandardCheckString() {
+    @Test("CRC32C has the values of RFC 3720") func crc32cOfRFC() {
         #expect(Checksum.crc32c(Array("123456789".utf8)) == 0xE306_9283)
         // RFC 3720, B.4: 32 bytes of zeros, of ones, ascending.
         #expect(Checksum.crc32c(repeated(0, 32)) == 0x8A91_36AA)
@@ -14,7 +14,7 @@ import Testing
         #expect(Checksum.crc32c(Array(0..<32)) == 0x46DD_794E)
     }
 
-    @Test func crc32cByTableAndByInstructionAgree() {
+    @Test("CRC32C is the same by tables and by instruction") func crc32cByTableAndInstruction() {
         var random = SeededGenerator(seed: 5)
         for length in Array(0..<300) + [511, 512, 1000, 3071, 3072, 3073, 6143, 6200, 9999] {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The first values for the key 00 01 … 0f and the inputs "", 00, 00 01, …
-    @Test func sipHash13() {
+    @Test("SipHash-1-3 has the published values") func sipHash13() {
         let hash = KeyHash(k0: 0x0706_0504_0302_0100, k1: 0x0f0e_0d0c_0b0a_0908)
         let expected: [UInt64] = [0xabac_0158_050f_c4dc, 0xc9f4_9bf3_7d57_ca93]
         for (length, value) in expected.enumerated() {
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Compares with a bytewise implementation.
-    @Test func sipHashOfEveryLength() {
+    @Test("SipHash-1-3 equals a bytewise implementation at every length") func sipHashOfEveryLength() {
         let hash = KeyHash(k0: 0x0706_0504_0302_0100, k1: 0x0f0e_0d0c_0b0a_0908)
         for length in 0..<70 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 157 &+ 131) }
@@ -55,13 +55,15 @@ import Testing
         #expect(ArchiveName.name(ofFolder: folder) == name)
     }
 
-    @Test(arguments: ["City", ".archive", "%4.archive", "%zz.archive", "%43ity.archive", "a b.archive"])
+    @Test(
+        "folders with other names are not archives",
+        arguments: ["City", ".archive", "%4.archive", "%zz.archive", "%43ity.archive", "a b.archive"])
     func otherFoldersAreNotArchives(folder: String) {
         #expect(ArchiveName.name(ofFolder: folder) == nil)
     }
 
     /// The worked example at the top of OnDiskFormat.
-    @Test func firstFrameOfAnArchive() throws {
+    @Test("the first frame has the documented bytes") func firstFrameOfAnArchive() throws {
         let folder = try TemporaryFolder()
         let archive = try folder.archive(creating: .cache())
         try archive.put(Array("hi".utf8), forKey: "a")

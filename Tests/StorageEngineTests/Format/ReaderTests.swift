@@ -128,7 +128,9 @@ import Testing
         #expect(found.count > 4)
     }
 
-    @Test(.enabled(if: python != nil, "needs python3"), arguments: [ArchiveKind.cache, .collection])
+    @Test(
+        "an independent reader finds the same entries", .enabled(if: python != nil, "needs python3"),
+        arguments: [ArchiveKind.cache, .collection])
     func readsSameEntries(kind: ArchiveKind) async throws {
         let folder = try TemporaryFolder()
         try fill(folder, kind: kind)

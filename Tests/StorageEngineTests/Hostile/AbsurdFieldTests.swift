@@ -33,7 +33,9 @@ import Testing
     }
 
     /// Times at both ends of the range: no operation traps.
-    @Test(arguments: [Int64.min, Int64.min + 1, -1, 0, Int64.max - 1, Int64.max])
+    @Test(
+        "an archive with extreme times stays usable",
+        arguments: [Int64.min, Int64.min + 1, -1, 0, Int64.max - 1, Int64.max])
     func extremeTimes(time: Int64) throws {
         let bits = UInt64(bitPattern: time)
         let archive = try HandmadeArchive(kind: 1)

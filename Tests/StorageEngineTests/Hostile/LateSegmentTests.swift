@@ -5,7 +5,9 @@ import Testing
 /// During the replay of the oldest segment the index has no log tail, and a cell's 25 bits of a segment number must not
 /// be taken for a number near 0.
 @Suite(.serialized) struct LateSegmentTests {
-    @Test(arguments: [1, 4_096, 4_097, 5_000, 1 << 24, (1 << 25) + 5_000] as [UInt32])
+    @Test(
+        "a key that was tombstoned and stored again has its newer value",
+        arguments: [1, 4_096, 4_097, 5_000, 1 << 24, (1 << 25) + 5_000] as [UInt32])
     func tombstonedAndStoredAgain(segment: UInt32) throws {
         let archive = try HandmadeArchive()
         let note = HandmadeFrame.part(

@@ -186,7 +186,7 @@ import Testing
     }
 
     /// Reused action numbers, numbers 64 apart, copies beside a present entry, and evicted entries.
-    @Test func absurdActions() throws {
+    @Test("invalid undo records in a log restore the documented entries") func invalidUndoRecords() throws {
         var log = Log()
         let restore = { HandmadeFrame(kind: 7, parts: Self.note($0, keepsOut: $1)) }
         var kept = HandmadeFrame.put("k", stamp: 2)

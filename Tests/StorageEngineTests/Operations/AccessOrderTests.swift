@@ -35,7 +35,9 @@ import Testing
     }
 
     /// Runs `steps` operations without a read between them, so that accesses stay pending or must be applied.
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5], [1, 7, 300, 1_500])
+    @Test(
+        "pending accesses count in the order in which they were made", arguments: [UInt64(1), 2, 3, 4, 5],
+        [1, 7, 300, 1_500])
     func pendingAccesses(seed: UInt64, steps: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         var random = SeededGenerator(seed: seed)

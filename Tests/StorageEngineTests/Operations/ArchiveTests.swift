@@ -65,10 +65,12 @@ import Testing
     }
 
     /// S3, with random overwrites: the worst case for a log.
-    @Test(arguments: [
-        (10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50),
-    ])
-    func footprintStaysBounded(limit: Int, size: Int) throws {
+    @Test(
+        "disk usage stays bounded with random overwrites",
+        arguments: [
+            (10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50),
+        ])
+    func boundedDiskUsage(limit: Int, size: Int) throws {
         let archive = try folder.archive(creating: .cache(UInt64(limit)))
         var random = SeededGenerator(seed: 11)
         let keys = limit / size * 3 / 2
@@ -98,7 +100,7 @@ import Testing
         #expect(try #require(try archive.metadata("k")).created > first.created)
     }
 
-    @Test func deletesByPlan() throws {
+    @Test("a planned deletion skips an entry that was stored again") func plannedDeletion() throws {
         let archive = try folder.archive(creating: .cache(10_000))
         try archive.put(repeated(1, 1), forKey: "k")
         let planned = try #require(try archive.metadata("k")).sequence
@@ -151,7 +153,7 @@ import Testing
         #expect(try again.status().footprint < 10_000_000, "the huge value's segment is reclaimed")
     }
 
-    @Test func keysOfAllKinds() throws {
+    @Test("any text is a key, compared by bytes") func keysOfAllKinds() throws {
         let archive = try folder.archive(creating: .cache(10_000))
         let keys = [
             "/", "..", "a\u{0}b", "日本", "e\u{301}", "\u{e9}", "👨‍👩‍👧", String(repeating: "x", count: 1024),

@@ -55,7 +55,7 @@ import Testing
         Issue.record("a removal made more than 60 calls")
     }
 
-    @Test("leaves a backup alone that took its name first") func concurrentBackup() throws {
+    @Test("doesn't replace a backup that took its name first") func concurrentBackup() throws {
         try store.archive(named: "A", orCreate: .cache()).put([1], forKey: "a")
         let other = try Store.open(at: place + ".partial")
         try other.archive(named: "B", orCreate: .cache()).put([2], forKey: "b")

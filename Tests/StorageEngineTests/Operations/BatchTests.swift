@@ -46,7 +46,7 @@ import Testing
         for most in [41, 150, 1_999] { #expect(try archive.check(most: most) == whole, "parts of \(most)") }
     }
 
-    @Test func changesOfAllKinds() throws {
+    @Test("a batch makes changes of all kinds") func changesOfAllKinds() throws {
         let archive = try store.archive(named: "A", orCreate: .collection)
         try archive.put(bytes("old"), forKey: "replaced")
         try archive.put(bytes("first"), forKey: "updated")

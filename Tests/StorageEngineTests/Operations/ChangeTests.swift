@@ -80,7 +80,7 @@ import Testing
         #expect(try archive.peek("a") == [11])
     }
 
-    @Test func countersOfManyThreadsAddUp() throws {
+    @Test("counters changed by many threads add up") func countersOfManyThreads() throws {
         let archive = archive
         let threads = (0..<4).map { _ in
             Background {

@@ -45,8 +45,8 @@ import Testing
         case wholeTag
     }
 
-    @Test(arguments: Collision.allCases)
-    func collidingKeysStayRight(_ collision: Collision) throws {
+    @Test("keys with equal hashes keep their values", arguments: Collision.allCases)
+    func collidingKeys(_ collision: Collision) throws {
         _ = try operate(on: collision, seed: 4) { $0 < 6000 }
     }
 

@@ -8,7 +8,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
-    @Test func eachOperationLeavesItsEvent() throws {
+    @Test("each operation publishes its event") func eventOfEachOperation() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let archive = try folder.archive("E", creating: .cache(100))
@@ -179,8 +179,10 @@ import Testing
         return (observer, try write(5))
     }
 
-    @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 101, UInt64(1) << 63])
-    func anyEventNumberIsHarmless(number: UInt64) throws {
+    @Test(
+        "a damaged event number harms no reader",
+        arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 101, UInt64(1) << 63])
+    func damagedEventNumber(number: UInt64) throws {
         let (observer, writer) = try observerOfANewIndex(folder)
         #expect(try observer.nextEvent() == 106)
         try overwrite(folder.archivePath("E", "index"), at: 704, with: little(number))

@@ -134,8 +134,10 @@ import Testing
         mutating func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &random) == 0 }
     }
 
-    @Test(arguments: [UInt64(1), 2, 3, 4], [LockingMode.robustMutex, .fileLock])
-    func livesAndUndo(seed: UInt64, locking: LockingMode) throws {
+    @Test(
+        "expiry and undo agree with a model", arguments: [UInt64(1), 2, 3, 4],
+        [LockingMode.robustMutex, .fileLock])
+    func expiryAndUndo(seed: UInt64, locking: LockingMode) throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             var random = SeededGenerator(seed: seed)
@@ -156,12 +158,12 @@ import Testing
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func livesSoak() throws {
+    func expiryAndUndoSoak() throws {
         let end = Soak.end(share: 0.03)
         var seed = Soak.seed
         var runs = 0
         while Date() < end {
-            try livesAndUndo(seed: seed, locking: runs % 2 == 0 ? .robustMutex : .fileLock)
+            try expiryAndUndo(seed: seed, locking: runs % 2 == 0 ? .robustMutex : .fileLock)
             seed &+= 1
             runs += 1
         }

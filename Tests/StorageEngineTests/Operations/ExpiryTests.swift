@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func deletingOrReplacingAnExpiredEntry() throws {
+    @Test("an expired entry is deleted as absent and replaced as new") func expiredEntryAsAbsent() throws {
         try withManualClock(.cache(100_000)) { archive, _, hand in
             try archive.put([1], forKey: "a", attributes: .expiring(.seconds(1)))
             try archive.put([1], forKey: "b", attributes: .expiring(.seconds(1)))
@@ -68,8 +68,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func deadlinesSurviveReopening(removingIndex: Bool) throws {
+    @Test("expiry times survive reopening", arguments: [false, true])
+    func reopenedExpiryTimes(removingIndex: Bool) throws {
         try withManualClock(.cache(100_000)) { archive, folder, hand in
             try archive.put([1], forKey: "minute", attributes: .expiring(.seconds(60)))
             try archive.put([1], forKey: "changed", attributes: .expiring(.seconds(1)))
@@ -87,8 +87,8 @@ import Testing
     }
 
     /// Sets the wall clock by years, also between closing and opening, and before a rebuild (R9).
-    @Test(arguments: [Int64(-10), -1, 1, 10], [false, true])
-    func settingTheWallClockMovesNoDeadline(years: Int64, removingIndex: Bool) throws {
+    @Test("setting the wall clock moves no expiry time", arguments: [Int64(-10), -1, 1, 10], [false, true])
+    func setWallClock(years: Int64, removingIndex: Bool) throws {
         try withManualClock(.cache(100_000)) { archive, folder, hand in
             try archive.put([1], forKey: "a", attributes: .expiring(.seconds(60)))
             hand.setWallClock(by: years * 31_557_600_000_000)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func absurdLifetimesSaturate() throws {
+    @Test("extreme TTLs are clamped") func extremeTTLs() throws {
         try withManualClock(.cache(100_000)) { archive, folder, hand in
             let attributes = EntryAttributes(
                 lifetime: Duration(secondsComponent: .max, attosecondsComponent: 0))
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func reclaimingKeepsDeadlinesAndOwners() throws {
+    @Test("reclaiming keeps expiry times and owners") func reclaimedOptions() throws {
         try withManualClock(.cache(200_000)) { archive, folder, hand in
             let attributes = EntryAttributes(lifetime: .seconds(60), memoryLifetime: .seconds(5), owner: "me")
             try archive.put([7], forKey: "kept", attributes: attributes)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func ownersAreSummedAndDeleted() throws {
+    @Test("entries are summed and deleted by owner") func entriesByOwner() throws {
         try withManualClock(.cache(100_000)) { archive, folder, _ in
             for number in 0..<30 {
                 let owner = number % 3 == 0 ? nil : "owner \(number % 3)"

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("a damaged message doesn't reduce the ring's capacity for good") func damagedTotal() throws {
+    @Test("a damaged message doesn't reduce the ring's capacity permanently") func damagedTotal() throws {
         let archive = try open(folder)
         for number in 0..<5 { try archive.append(message(number)) }
         try archive.append(message(5, bytes: 100_000))

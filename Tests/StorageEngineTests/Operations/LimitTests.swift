@@ -112,8 +112,10 @@ import Testing
         if: FileSystem.givesIndexBlocksBack, "an open index keeps its blocks on this file system, as on tmpfs"
     )
 
-    @Test(givesIndexBlocksBack, arguments: Pattern.allCases)
-    func sizesAgainstTheLimit(pattern: Pattern) async throws {
+    @Test(
+        "disk usage stays within the limit for each pattern of writes", givesIndexBlocksBack,
+        arguments: Pattern.allCases)
+    func usageWithinLimit(pattern: Pattern) async throws {
         try await attack(pattern, limit: 700_000, seed: 5) { $0 < 150 }
     }
 
@@ -168,7 +170,8 @@ import Testing
         try archive.expectValid()
     }
 
-    @Test(givesIndexBlocksBack) func deleteAllShrinksIndex() throws {
+    @Test("deleting all entries shrinks the index", givesIndexBlocksBack) func deleteAllShrinksIndex() throws
+    {
         let archive = try folder.archive("Limits", creating: .cache(100_000))
         let other = try folder.archive("Limits")
         for round in 0..<2 {
@@ -238,7 +241,7 @@ import Testing
     }
 
     /// A collection has no limit; its bound is 1.5 times its values.
-    @Test func collectionsKeepTheirOwnBound() throws {
+    @Test("disk usage of a collection stays within 1.5 times its values") func usageOfCollection() throws {
         let archive = try folder.archive("Limits", creating: .collection)
         var random = SeededGenerator(seed: 2)
         var worst = 0.0

@@ -37,7 +37,9 @@ import Testing
         _ = try archive.mostUnderOneHold()
     }
 
-    @Test func deletingReversiblyAndUndo() throws {
+    @Test("a reversible deletion and its undo hold the lock in slices") func deletingReversiblyAndUndo()
+        throws
+    {
         try fill(archive)
         let outcome = try archive.deleteAllReversibly()
         #expect(outcome.entries == Self.count)
@@ -48,7 +50,7 @@ import Testing
     }
 
     /// With a manual clock, so that nothing expires in the background.
-    @Test func expiring() throws {
+    @Test("removing expired entries holds the lock in slices") func expiring() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let archive = try folder.archive("Life", creating: .cache(8_000_000))
@@ -60,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func deletingAnOwner() throws {
+    @Test("deleting the entries of an owner holds the lock in slices") func deletingAnOwner() throws {
         try fill(archive, owner: "one")
         #expect(try archive.deleteEntries(ofOwner: "one").entries == Self.count)
         try expectSlices(archive, "owner")
@@ -68,7 +70,7 @@ import Testing
     }
 
     /// All slots are cleared in one step; the work of the file system is sliced.
-    @Test func deletingAll() throws {
+    @Test("deleting all entries slices the work on files") func deletingAll() throws {
         try fill(archive)
         for number in 0..<40 { try archive.put(repeated(2, 180_000), forKey: "large \(number)") }
         let before = try archive.status().footprint

@@ -247,7 +247,7 @@ import Testing
         #expect(throws: StorageError.self) { try observer.standing(of: "") }
     }
 
-    @Test("an expired entry has a standing until its removal") func expiredEntry() throws {
+    @Test("an expired entry is reported as expired until its removal") func expiredEntry() throws {
         let (archive, _) = try handles(folder)
         var found: EntryStanding?
         // A background task may have removed it.

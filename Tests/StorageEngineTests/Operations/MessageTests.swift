@@ -125,7 +125,7 @@ import Testing
         #expect(try texts(folder.reopen(archive)) == ["again"])
     }
 
-    @Test("messages that a smaller limit dropped stay away", arguments: [UInt64(1), 250, 1_000, 2_999])
+    @Test("messages dropped by a smaller limit don't reappear", arguments: [UInt64(1), 250, 1_000, 2_999])
     func droppedMessages(limit: UInt64) throws {
         var archive = try open()
         for number in 0..<30 { try archive.append(repeated(UInt8(number), 100)) }
@@ -155,7 +155,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    @Test("a deletion of the messages before a cursor leaves later ones", arguments: [3, 2_000], [0, 2])
+    @Test("a deletion of the messages before a cursor keeps later ones", arguments: [3, 2_000], [0, 2])
     func deletionBeforeCursor(count: Int, later: Int) throws {
         var archive = try open()
         for number in 0..<count { try archive.append([UInt8(number & 255)]) }

@@ -76,7 +76,9 @@ import Testing
         Figures("R7 exact LRU against a model", ["seed": "\(Soak.seed)", "steps": runs * 4_000]).report()
     }
 
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6], [LockingMode.robustMutex, .fileLock])
+    @Test(
+        "random operations agree with a model", arguments: [UInt64(1), 2, 3, 4, 5, 6],
+        [LockingMode.robustMutex, .fileLock])
     func randomOperations(seed: UInt64, locking: LockingMode) throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)

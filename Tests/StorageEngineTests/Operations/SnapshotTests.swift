@@ -169,7 +169,7 @@ import Testing
         #expect(taken > 10)
     }
 
-    @Test func messagesOfALog() throws {
+    @Test("a snapshot of a log contains consecutive messages") func messagesOfALog() throws {
         let log = try store.archive(named: "L", orCreate: .log(20_000))
         let end = Date().addingTimeInterval(0.3)
         let writer = Background {

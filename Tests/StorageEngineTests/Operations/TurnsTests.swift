@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func turnsSoak() async throws {
+    func twoProcessesSoak() async throws {
         let end = Soak.end(share: 0.07)
         var totals = Totals()
         while Date() < end || totals.runs == 0 {

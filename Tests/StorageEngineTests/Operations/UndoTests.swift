@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("a key stored again stays out of an undo", arguments: [false, true], [false, true])
+    @Test("an undo skips a key that was stored again", arguments: [false, true], [false, true])
     func storedAgain(removingIndex: Bool, isReclaimed: Bool) throws {
         try with(limit: 200_000) { opened, folder, _ in
             var archive = opened
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("leaves entries alone that changed since the plan") func changedSincePlan() throws {
+    @Test("skips entries that changed since the plan") func changedSincePlan() throws {
         try with(limit: 10_000) { archive, _, _ in
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
             let plan = try archive.planned(["a", "b", "c"])
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("an action on entries that are all in use takes no number") func allInUse() throws {
+    @Test("an action that skips all entries uses no number") func allInUse() throws {
         try with(limit: 10_000) { archive, _, _ in
             for key in ["a", "b"] { try archive.put([1], forKey: key) }
             let plan = try archive.planned(["a", "b"])
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test("a plan spares entries that are accessed during it") func usedDuringPlan() throws {
+    @Test("a plan skips entries that are accessed during it") func usedDuringPlan() throws {
         try with(limit: 1_000_000) { archive, _, hand in
             let keys = (0..<2000).map { "key \($0)" }
             for key in keys { try archive.put([1], forKey: key) }
@@ -495,7 +495,7 @@ import Testing
         }
     }
 
-    @Test("an action on nothing takes no number") func noNumber() throws {
+    @Test("an action without entries uses no number") func noNumber() throws {
         try with(limit: 1_000_000) { archive, _, _ in
             for number in 0..<64 {
                 try archive.put([UInt8(number)], forKey: "k\(number)")

@@ -134,7 +134,9 @@ import Testing
         #expect(scanned == expected, "\(comment), scanned: \(scanned.mapValues(\.first))")
     }
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    @Test(
+        "a batch stopped or killed at any point is complete or absent",
+        arguments: [LockingMode.robustMutex, .fileLock])
     func stoppedAndKilledAtEachPoint(locking: LockingMode) async throws {
         for place in BatchReaderTests.places {
             let folder = try TemporaryFolder(inMemory: true)

@@ -17,7 +17,9 @@ import Testing
     }
 
     /// Two stores in one process, used by threads at the same time.
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    @Test(
+        "two stores of one folder in a process share their archives",
+        arguments: [LockingMode.robustMutex, .fileLock])
     func openedTwiceInOneProcess(locking: LockingMode) async throws {
         let first = try filled(folder, locking)
         let second = try Store.open(at: folder.store)
@@ -61,7 +63,7 @@ import Testing
         #expect(try archives[0].check().clean)
     }
 
-    @Test func renamedWhileOpen() throws {
+    @Test("a renamed store stays in use") func renamedWhileOpen() throws {
         let store = try filled(folder)
         let archive = try store.archive(named: "A")
         let observer = try folder.archive(mode: .readOnly)
@@ -168,7 +170,9 @@ import Testing
         #expect(try state() == before)
     }
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    @Test(
+        "a store copied while it is open opens without damage",
+        arguments: [LockingMode.robustMutex, .fileLock])
     func copiedWhileOpen(locking: LockingMode) async throws {
         try await copies(locking) { $0 < 8 }
     }

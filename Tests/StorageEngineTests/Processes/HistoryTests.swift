@@ -22,7 +22,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    @Test(
+        "histories of few keys by many threads are linearizable",
+        arguments: [LockingMode.robustMutex, .fileLock])
     func fewKeysManyThreads(locking: LockingMode) async throws {
         try await rounds(locking, seed: 3, operationsOfEach: 600) { $0 < 2 }
     }

@@ -6,7 +6,7 @@ import Testing
 /// F5: a process killed at any instruction loses no acknowledged change and blocks no other.
 @Suite(.oneAtATime) struct KillTests {
     /// Repeatedly starts, kills and checks two writers at once, so that the index may be removed in between.
-    @Test(arguments: [false, true])
+    @Test("two writers killed at random lose no acknowledged change", arguments: [false, true])
     func twoWritersKilledAtRandom(removesIndex: Bool) async throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: 42)

@@ -78,7 +78,9 @@ import Testing
     }
 
     /// When a waiter is killed, the kernel identifies it by its thread number, which containers share.
-    @Test(.enabled(if: hasPIDs, "the system allows no PID namespace here"))
+    @Test(
+        "processes of other containers are refused a robust mutex",
+        .enabled(if: hasPIDs, "the system allows no PID namespace here"))
     func robustMutexIsNotShared() async throws {
         let folder = try TemporaryFolder()
         var archive: Archive? = try filled(folder, .robustMutex)
@@ -103,7 +105,9 @@ import Testing
         #expect(try folder.archive().check().clean)
     }
 
-    @Test(.enabled(if: hasTimes, "the system allows no time namespace here"))
+    @Test(
+        "an entry expires at the same time in another time namespace",
+        .enabled(if: hasTimes, "the system allows no time namespace here"))
     func sameExpiryInTimeNamespace() async throws {
         let folder = try TemporaryFolder()
         let archive = try filled(folder, .automatic, lifetime: .seconds(3600))

@@ -26,8 +26,9 @@ import Testing
 
     // MARK: Death
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
-    func ownerDies(locking: LockingMode) async throws {
+    @Test(
+        "a killed lock owner loses no acknowledged change", arguments: [LockingMode.robustMutex, .fileLock])
+    func killedOwner(locking: LockingMode) async throws {
         try await deaths(locking, seed: 1) { kills, inside in kills < 40 && inside < 10 }
     }
 
@@ -75,8 +76,10 @@ import Testing
 
     // MARK: A stopped writer
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
-    func ownerIsStopped(locking: LockingMode) async throws {
+    @Test(
+        "a stopped lock owner delays no reader",
+        arguments: [LockingMode.robustMutex, .fileLock])
+    func stoppedOwner(locking: LockingMode) async throws {
         try await stops(locking, seed: 1) { stops, inside in stops < 60 && inside < 12 }
     }
 
@@ -205,7 +208,7 @@ import Testing
 
     // MARK: A stopped observer
 
-    @Test func observerIsStopped() async throws {
+    @Test("a stopped observer delays no writer") func observerIsStopped() async throws {
         try await stoppedObserver(rounds: 4)
     }
 

@@ -14,7 +14,8 @@ import Testing
         store.close()
     }
 
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    @Test(
+        "two writers and an observer see consistent entries", arguments: [LockingMode.robustMutex, .fileLock])
     func twoWritersAndAnObserver(locking: LockingMode) async throws {
         try emptyCache(folder, limit: 100_000, locking: locking)
         let first = try folder.worker("churn", "Shared", "7", folder.stopFile)
@@ -55,7 +56,7 @@ import Testing
         #expect(status.attachedProcesses == 0, "a process that ended is not shown as attached")
     }
 
-    @Test func observersLeaveNoTrace() throws {
+    @Test("observers change no file") func observersChangeNothing() throws {
         let archive = try folder.archive("Shared", creating: .cache(10_000))
         for number in 0..<50 { try archive.put(repeated(1, 100), forKey: "\(number)") }
         _ = try archive.access("7")

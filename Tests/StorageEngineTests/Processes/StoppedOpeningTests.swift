@@ -116,11 +116,13 @@ import Testing
         #expect(try copy.entries().count == Self.entries)
     }
 
-    @Test(arguments: [
-        CrashPoint.archiveFolderMade, .descriptorWritten, .descriptorRenamed, .indexFileMade, .indexBuilt,
-        .indexRenamed, .processAttached,
-    ])
-    func whileItIsMade(point: CrashPoint) async throws {
+    @Test(
+        "a reader finds no archive or an empty one while it is created",
+        arguments: [
+            CrashPoint.archiveFolderMade, .descriptorWritten, .descriptorRenamed, .indexFileMade, .indexBuilt,
+            .indexRenamed, .processAttached,
+        ])
+    func whileItIsCreated(point: CrashPoint) async throws {
         try Store.open(at: folder.store).close()
         guard let worker = try await stopped(at: point, folder) else { return }
         let found = try look(folder, point.rawValue)
@@ -139,9 +141,11 @@ import Testing
         #expect(try look(folder, "\(point), afterwards") == 1)
     }
 
-    @Test(arguments: [
-        CrashPoint.indexFileMade, .rebuildSegmentDone, .indexBuilt, .indexRenamed, .processAttached,
-    ])
+    @Test(
+        "a reader finds all entries while the index is rebuilt",
+        arguments: [
+            CrashPoint.indexFileMade, .rebuildSegmentDone, .indexBuilt, .indexRenamed, .processAttached,
+        ])
     func whileItIsRebuilt(point: CrashPoint) async throws {
         try prepare(folder)
         try folder.removeIndex("A")
@@ -153,9 +157,11 @@ import Testing
     }
 
     /// The repairing process holds the archive's lock, and maybe the open lock.
-    @Test(arguments: [
-        CrashPoint.repairBegun, .repairRelinked, .repairReplayed, .repairSorted,
-    ])
+    @Test(
+        "a reader finds all entries while a process recovers",
+        arguments: [
+            CrashPoint.repairBegun, .repairRelinked, .repairReplayed, .repairSorted,
+        ])
     func whileItIsRepaired(point: CrashPoint) async throws {
         try prepare(folder)
         // Dies in the middle of a put, so that the next has to repair.

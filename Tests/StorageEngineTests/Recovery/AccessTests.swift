@@ -38,7 +38,7 @@ import Testing
     /// Owns nothing here.
     private static let otherUser = 65_534
 
-    @Test(.enabled(if: isRoot, "only root can act as another user"))
+    @Test("stores of another user are read-only", .enabled(if: isRoot, "only root can act as another user"))
     func storesOfAnotherUserAreReadOnly() async throws {
         try filled(folder)
         // Private by default: not even readable.
@@ -57,7 +57,7 @@ import Testing
         #expect(try await outcomes(folder, ["\(AccessTests.otherUser)", "trusting"]) == expected)
     }
 
-    @Test(.enabled(if: isRoot, "only root can act as another user"))
+    @Test("files of another user are not mapped", .enabled(if: isRoot, "only root can act as another user"))
     func foreignFilesAreNotMapped() async throws {
         try filled(folder)
         let other = uid_t(AccessTests.otherUser)
@@ -123,7 +123,7 @@ import Testing
         #expect(try await outcomes(folder, [user]) == expected, "without an index the log is read")
     }
 
-    @Test func readOnlyFileSystem() async throws {
+    @Test("a store on a read-only file system is readable") func readOnlyFileSystem() async throws {
         try filled(folder)
         let lines = try await outcomes(folder, ["-", "readOnlyFileSystem"])
         guard lines != ["unsupported"] else {
@@ -164,7 +164,7 @@ import Testing
     /// Opening and reading return an error or the store's own data, never the target of a link, and change nothing
     /// outside the store.
     @Test(
-        arguments: Intruder.allCases,
+        "links, folders and pipes in place of files are not followed", arguments: Intruder.allCases,
         [
             "A.archive", "A.archive/descriptor", "A.archive/index", "A.archive/index.new",
             "A.archive/opening",

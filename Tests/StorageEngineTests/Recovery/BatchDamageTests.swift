@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Every cut of the log leaves the whole batch or nothing. Its last frame ends at byte 22,024.
-    @Test func cutAnywhere() throws {
+    @Test("a log cut anywhere has a whole batch or nothing of it") func cutAnywhere() throws {
         let whole = try contents(of: segment)
         for cut in stride(from: 280, to: 22_020, by: 1733) {
             try (whole.prefix(cut) + Data(repeating: 0, count: whole.count - cut)).write(

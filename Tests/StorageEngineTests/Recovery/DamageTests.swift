@@ -109,7 +109,9 @@ import Testing
         #expect(try !archive.check().clean)
     }
 
-    @Test func segmentTruncatedAtEveryStep() throws {
+    @Test("a segment truncated anywhere keeps the entries before the cut") func segmentTruncatedAtEveryStep()
+        throws
+    {
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
         let original = try contents(of: segment)
@@ -157,7 +159,7 @@ import Testing
         #expect(try store.archive(named: "A").entries().count == 200)
     }
 
-    @Test func foldersThatAreNoStore() throws {
+    @Test("folders without a store are refused") func foldersWithoutStore() throws {
         #expect(throws: StorageError.storeNotFound(path: folder.store)) {
             try Store.open(at: folder.store, mode: .readOnly)
         }
@@ -176,7 +178,7 @@ import Testing
         #expect(try !Store.isStore(at: folder.path))
     }
 
-    @Test func filesArePrivate() throws {
+    @Test("files and folders are accessible to their user only") func privateFiles() throws {
         try filled(folder)
         for name in try folder.files(inArchive: "A") {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.archivePath("A", name))

@@ -138,8 +138,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt32(1 << 20), 1 << 30, .max, 0, 1, 5_000])
-    func wrongBucketCountIsFound(claimed: UInt32) throws {
+    @Test(
+        "a wrong count of buckets causes a rebuild", arguments: [UInt32(1 << 20), 1 << 30, .max, 0, 1, 5_000])
+    func wrongBucketCount(claimed: UInt32) throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try folder.archive(creating: .cache(1_000_000))
         for number in 0..<20_000 { try archive.put([UInt8(number & 255)], forKey: "key \(number)") }
@@ -160,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("no key counts as absent if the index claims more buckets than it has room for")
+    @Test("no key counts as absent if the index claims more buckets than fit into it")
     func tooManyBuckets() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .cache(1_000_000))

@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "shows these entries also after a restart of the machine",
+        "shows these entries after a restart of the machine, too",
         arguments: [ArchiveKind.cache, .collection])
     func readersAfterRestart(kind: ArchiveKind) async throws {
         try await readers(kind, .indexFileMade, afterRestart: true)
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(
-        "makes nothing outdated current by a kill after the old index was removed for its space",
+        "a kill after the old index was removed for its space makes no outdated entry current",
         arguments: Case.allCases)
     func killWithoutOldIndex(damage: Case) async throws {
         let undisturbed = try damaged(damage)

@@ -267,7 +267,9 @@ import Testing
     }
 
     /// Whole files, and some of the bits and lengths of the soak.
-    @Test func wholeFilesAndBitsOfSmallOnes() throws {
+    @Test("no change of a whole file or of a bit returns wrong values") func wholeFilesAndBitsOfSmallOnes()
+        throws
+    {
         let all = MutationTests.exhaustive(try MutationTests.fixture.get())
         let chosen = all.enumerated().filter { index, mutation in
             switch mutation {
@@ -280,7 +282,7 @@ import Testing
         #expect(figures.mutations == chosen.count && chosen.count > 100)
     }
 
-    @Test(arguments: [UInt64(1), 2])
+    @Test("no random change of a bit or a length returns wrong values", arguments: [UInt64(1), 2])
     func anyBitOrLength(seed: UInt64) throws {
         let fixture = try MutationTests.fixture.get()
         let figures = try run(seed: seed, shouldContinue: { $0 < 75 }) { _, random in

@@ -70,8 +70,10 @@ import Testing
         #expect(try store.archive(named: "A").check().clean)
     }
 
-    @Test(arguments: ["00000000.segment", "0000000A.segment", "1.segment"])
-    func reportsFilesThatLookLikeSegments(file: String) throws {
+    @Test(
+        "reports files with names like segments",
+        arguments: ["00000000.segment", "0000000A.segment", "1.segment"])
+    func namesLikeSegments(file: String) throws {
         let archive = try folder.archive(creating: .cache())
         try archive.put([1], forKey: "a")
         let path = folder.archivePath("A", file)
@@ -82,8 +84,10 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    @Test(arguments: ["link", "dangling", "folder", "pipe"], [false, true])
-    func refusesSegmentsThatAreNoFiles(what: String, hasIndex: Bool) throws {
+    @Test(
+        "refuses links, folders and pipes in place of segments",
+        arguments: ["link", "dangling", "folder", "pipe"], [false, true])
+    func segmentsThatAreNotFiles(what: String, hasIndex: Bool) throws {
         let archive = try folder.archive(creating: .collection)
         for number in 0..<200 { try archive.put(repeated(1, 5_000), forKey: "k\(number)") }
         archive.close()

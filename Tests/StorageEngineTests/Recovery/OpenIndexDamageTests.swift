@@ -174,7 +174,8 @@ import Testing
         #expect(try folder.archive().delete("1"))
     }
 
-    @Test("recovers from a dead lock owner without a call") func recoveryWithoutCalls() async throws {
+    @Test("recovers after a crash of the lock owner without a call") func recoveryWithoutCalls() async throws
+    {
         let archive = try folder.archive(creating: .collection)
         defer { archive.close() }
         try archive.put([1], forKey: "stays")

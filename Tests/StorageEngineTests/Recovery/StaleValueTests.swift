@@ -133,7 +133,9 @@ import Testing
         #expect(try archive.check().problems.first?.contains("can't be read") == true)
     }
 
-    @Test("a repair removes what the old index did not list", arguments: ArchiveKind.allCases.dropLast())
+    @Test(
+        "a repair removes entries that the old index did not list", arguments: ArchiveKind.allCases.dropLast()
+    )
     func oldIndex(kind: ArchiveKind) throws {
         try filled(kind)
         try flip(segment, at: last("new value") - 3)
@@ -337,13 +339,15 @@ import Testing
     enum LostChange: CaseIterable { case put, deletion, expiry, undo }
 
     @Test(
-        "a repair keeps what the old index knows of a segment with a blank end",
+        "a repair keeps the old index's entries of a segment with a blank end",
         arguments: [ArchiveKind.cache, .collection], LostChange.allCases)
     func blankEnd(kind: ArchiveKind, change: LostChange) throws {
         try blankEnd(kind, change, afterRestart: false)
     }
 
-    @Test("also after a restart of the machine, if the archive was synced", arguments: LostChange.allCases)
+    @Test(
+        "a repair after a restart keeps these entries if the archive was synced",
+        arguments: LostChange.allCases)
     func blankEndOfSynced(change: LostChange) throws { try blankEnd(.cache, change, afterRestart: true) }
 
     private func blankEnd(_ kind: ArchiveKind, _ change: LostChange, afterRestart: Bool) throws {
@@ -392,7 +396,7 @@ import Testing
     }
 
     @Test(
-        "an opening after a crash keeps what the index knows of a damaged log",
+        "an opening after a crash keeps the index's entries of a damaged log",
         arguments: [ArchiveKind.cache, .collection])
     func damageAfterCrash(kind: ArchiveKind) async throws {
         try filled(kind)
