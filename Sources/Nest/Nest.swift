@@ -15,7 +15,7 @@ open class Nest: @unchecked Sendable {
 
     private let stored: StoredItems
     // Guarded by `lock`.
-    private var table = SeedTable()
+    private var table = CachedItemTable()
     private var expiration = ExpirationIntervals()
     private var persistance = PersistanceIntervals()
     private var classes = ItemCoding.plainClasses
@@ -58,7 +58,7 @@ open class Nest: @unchecked Sendable {
                 problem = "\(error)"
             }
         }
-        withLock(of: key) { (gone) in
+        withLock(of: key) { (removed) in
             var mark: StoredMark?
             if let value {
                 do { mark = try stored.put(value, forKey: key, seconds: disk ?? memory) } catch {
@@ -70,27 +70,27 @@ open class Nest: @unchecked Sendable {
                 do { try stored.remove(key, isLikely: false) } catch { problem = problem ?? "\(error)" }
             }
             let now = NestClock.now()
-            let seed = Seed(
-                key: key, item: item, deadline: NestClock.moment(memory, after: now), stored: mark,
+            let cached = CachedItem(
+                key: key, item: item, expiry: NestClock.moment(memory, after: now), stored: mark,
                 problem: problem)
-            keep(seed, now, &gone)
+            keep(cached, now, &removed)
         }
     }
 
     /// The item with this key, from memory or disk; `nil` if absent or expired.
     public subscript(key: String) -> Any? {
         let now = NestClock.now()
-        let (seed, old) = locked { () -> (Seed?, Seed?) in
-            guard let seed = table[key] else { return (nil, nil) }
-            return seed.deadline > now ? (seed, nil) : (nil, table.remove(key))
+        let (cached, old) = locked { () -> (CachedItem?, CachedItem?) in
+            guard let cached = table[key] else { return (nil, nil) }
+            return cached.expiry > now ? (cached, nil) : (nil, table.remove(key))
         }
         withExtendedLifetime(old) {}
-        if let seed {
-            if isCurrent(seed) {
-                if seed.stored != nil { stored.noteAccess(key) }
-                return seed.item
+        if let cached {
+            if isCurrent(cached) {
+                if cached.stored != nil { stored.noteAccess(key) }
+                return cached.item
             }
-            let old = locked { table.remove(seed) }
+            let old = locked { table.remove(cached) }
             withExtendedLifetime(old) {}
         }
         return recordingProblem { try reload(key) } ?? nil
@@ -98,8 +98,8 @@ open class Nest: @unchecked Sendable {
 
     /// Removes the item with this key, if present, from memory and disk. ``lastProblem`` reports a failure on disk.
     open func removeItem(with key: String) {
-        withLock(of: key) { (gone) in
-            if let old = locked({ table.remove(key) }) { gone.append(old) }
+        withLock(of: key) { (removed) in
+            if let old = locked({ table.remove(key) }) { removed.append(old) }
             recordingProblem { try stored.remove(key, isLikely: true) }
         }
         returnFreedMemory()
@@ -114,14 +114,14 @@ open class Nest: @unchecked Sendable {
     /// this owner. `nil` removes all items. Costs a pass over the keys in memory and the index of the archive.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     open func clear(ItemsOf owner: String? = nil) {
-        withAllKeyLocks { (gone) in
+        withAllKeyLocks { (removed) in
             guard let owner else {
-                gone = locked { table.removeAll() }
+                removed = locked { table.removeAll() }
                 recordingProblem { try stored.removeAll() }
                 return
             }
             let exact = ExactText(owner)
-            gone = locked {
+            removed = locked {
                 table.keys.filter { OwnedKey.owner(of: $0).map { ExactText($0) } == exact }.compactMap {
                     table.remove($0)
                 }
@@ -172,7 +172,7 @@ open class Nest: @unchecked Sendable {
 
     /// The reason, in one line, why the item under this key isn't on disk as requested, or is unreadable there; `nil`: no problem.
     public func problem(with key: String) -> String? {
-        if let seed = locked({ table[key] }), seed.deadline > NestClock.now() { return seed.problem }
+        if let cached = locked({ table[key] }), cached.expiry > NestClock.now() { return cached.problem }
         do {
             guard let found = try stored.find(key) else { return nil }
             _ = try ItemCoding.decode(found.value, allowing: locked { classes })
@@ -193,19 +193,19 @@ open class Nest: @unchecked Sendable {
 
     /// Whether the item in memory is still the one on disk. Also true for an item that is in memory only, for one
     /// whose time on disk is over, and if the disk can't be read now.
-    private func isCurrent(_ seed: Seed) -> Bool {
-        guard let mark = seed.stored else { return true }
+    private func isCurrent(_ cached: CachedItem) -> Bool {
+        guard let mark = cached.stored else { return true }
         do {
-            if let sequence = try stored.sequence(of: seed.key) { return sequence == mark.sequence }
-            guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
+            if let sequence = try stored.sequence(of: cached.key) { return sequence == mark.sequence }
+            guard mark.expiry <= NestClock.now() + 1_000_000, cached.expiry > mark.expiry else {
                 return false
             }
             // If the entry was removed or replaced before it expired, the item must leave memory, too.
-            let known = locked { seed.leftDiskBefore }
-            guard let next = try stored.endedByItself(seed.key, mark, knownBefore: known) else {
+            let known = locked { cached.leftDiskBefore }
+            guard let next = try stored.expiredWithoutReplacement(cached.key, mark, knownBefore: known) else {
                 return false
             }
-            locked { seed.leftDiskBefore = next }
+            locked { cached.leftDiskBefore = next }
             return true
         } catch {
             return true
@@ -215,24 +215,24 @@ open class Nest: @unchecked Sendable {
     private func reload(_ key: String) throws -> Any? {
         guard let found = try stored.find(key) else { return nil }
         let (item, terms) = try ItemCoding.decode(found.value, allowing: locked { classes })
-        return withLock(of: key) { (gone) in
+        return withLock(of: key) { (removed) in
             let now = NestClock.now()
-            if let seed = locked({ table[key] }) {
-                gone.append(seed)
-                if seed.deadline > now, isCurrent(seed) { return seed.item }
+            if let cached = locked({ table[key] }) {
+                removed.append(cached)
+                if cached.expiry > now, isCurrent(cached) { return cached.item }
             }
             // If the entry was replaced or removed during this, its item is returned, but not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
-            var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
-            if terms.mirror { deadline = min(deadline, found.mark.deadline) }
-            keep(Seed(key: key, item: item, deadline: deadline, stored: found.mark), now, &gone)
+            var expiry = NestClock.moment(terms.memory ?? .infinity, after: now)
+            if terms.mirror { expiry = min(expiry, found.mark.expiry) }
+            keep(CachedItem(key: key, item: item, expiry: expiry, stored: found.mark), now, &removed)
             return item
         }
     }
 
-    private func keep(_ seed: Seed, _ now: Int64, _ gone: inout [Seed]) {
-        let (old, next) = locked { (table.insert(seed, now: now), table.nextMoment) }
-        if let old { gone.append(old) }
+    private func keep(_ cached: CachedItem, _ now: Int64, _ removed: inout [CachedItem]) {
+        let (old, next) = locked { (table.insert(cached, now: now), table.nextMoment) }
+        if let old { removed.append(old) }
         if let next { sweeper.wake(at: next, self) }
     }
 
@@ -247,23 +247,24 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// `body` adds the seeds that it removes to `gone`, to be released after the key is unlocked.
-    private func withLock<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
+    /// `body` adds the items that it removes to `removed`, to be released after the key is unlocked.
+    private func withLock<Value>(of key: String, _ body: (_ removed: inout [CachedItem]) throws -> Value)
+        rethrows
         -> Value
     {
-        var gone: [Seed] = []
-        defer { withExtendedLifetime(gone) {} }
+        var removed: [CachedItem] = []
+        defer { withExtendedLifetime(removed) {} }
         return try keyLocks[Int(UInt(bitPattern: ExactText(key).hashValue) % UInt(keyLocks.count))].withLock {
-            try body(&gone)
+            try body(&removed)
         }
     }
 
-    private func withAllKeyLocks(_ body: (_ gone: inout [Seed]) -> Void) {
-        var gone: [Seed] = []
+    private func withAllKeyLocks(_ body: (_ removed: inout [CachedItem]) -> Void) {
+        var removed: [CachedItem] = []
         for keyLock in keyLocks { keyLock.lock() }
-        body(&gone)
+        body(&removed)
         for keyLock in keyLocks.reversed() { keyLock.unlock() }
-        withExtendedLifetime(gone) {}
+        withExtendedLifetime(removed) {}
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value { lock.withLock(body) }
@@ -276,7 +277,7 @@ open class Nest: @unchecked Sendable {
         var count = 0
         let now = NestClock.now()
         // Some at a time, so that other threads get the lock; released outside it.
-        while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
+        while let removed = locked({ table.removeExpired(now, most: 1_024) }) { count += removed.count }
         if count > 0 { returnFreedMemory() }
         return locked { table.nextMoment }
     }

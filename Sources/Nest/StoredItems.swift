@@ -25,9 +25,9 @@ final class StoredItems: @unchecked Sendable {
 
     func put(_ value: [UInt8], forKey key: String, seconds: Double) throws -> StoredMark {
         let now = NestClock.now()
-        let deadline = NestClock.moment(seconds, after: now)
+        let expiry = NestClock.moment(seconds, after: now)
         let attributes = EntryAttributes(
-            lifetime: deadline == .max ? nil : .nanoseconds(deadline - now),
+            lifetime: expiry == .max ? nil : .nanoseconds(expiry - now),
             owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
         let mark = try withArchive(creates: true) { (archive) throws(StorageError) in
             while true {
@@ -37,7 +37,7 @@ final class StoredItems: @unchecked Sendable {
                     value, forKey: key, ifSequence: present, encoding: .cbor, attributes: attributes)
                 if case .stored(let sequence) = outcome {
                     return StoredMark(
-                        sequence: sequence, deadline: deadline, firstEvent: firstEvent, isOwn: true)
+                        sequence: sequence, expiry: expiry, firstEvent: firstEvent, isOwn: true)
                 }
             }
         }
@@ -59,7 +59,7 @@ final class StoredItems: @unchecked Sendable {
             return Found(
                 value: found.entry.value,
                 mark: StoredMark(
-                    sequence: found.entry.sequence, deadline: end, firstEvent: firstEvent, isOwn: false))
+                    sequence: found.entry.sequence, expiry: end, firstEvent: firstEvent, isOwn: false))
         } ?? nil
     }
 
@@ -77,7 +77,9 @@ final class StoredItems: @unchecked Sendable {
     /// Whether the entry of `mark`, now missing, expired, and none was stored since. If events were lost it counts as
     /// replaced while another process has the archive open. Returns the event number before which this is so, or `nil`;
     /// `known` is the result of an earlier call, after which only later events are read.
-    func endedByItself(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws -> UInt64? {
+    func expiredWithoutReplacement(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws
+        -> UInt64?
+    {
         let before = try withArchive { (archive) throws(StorageError) -> UInt64? in
             let now = try archive.nextEvent()
             if now == known { return now }

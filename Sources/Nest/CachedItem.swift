@@ -1,9 +1,9 @@
-/// An item in memory with its deadline. Mutable state is guarded by the lock of its nest.
-final class Seed {
+/// An item in memory with its expiry time. Mutable state is guarded by the lock of its nest.
+final class CachedItem {
     let key: String
     let item: Any
     /// When the item leaves memory, in nanoseconds of ``NestClock``; `Int64.max` for never.
-    let deadline: Int64
+    let expiry: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
     /// The event number at which the entry on disk was known to have expired without a replacement. Guarded by the nest's
@@ -12,15 +12,15 @@ final class Seed {
     /// Why the item isn't on disk although that was requested.
     let problem: String?
 
-    /// Its bucket, and its neighbours there. The table keeps seeds alive, and unlinks a seed before it releases it.
+    /// Its bucket, and its neighbours there. The table keeps items alive, and unlinks an item before it releases it.
     var bucket: Int64?
-    unowned(unsafe) var next: Seed?
-    unowned(unsafe) var previous: Seed?
+    unowned(unsafe) var next: CachedItem?
+    unowned(unsafe) var previous: CachedItem?
 
-    init(key: String, item: Any, deadline: Int64, stored: StoredMark?, problem: String? = nil) {
+    init(key: String, item: Any, expiry: Int64, stored: StoredMark?, problem: String? = nil) {
         self.key = key
         self.item = item
-        self.deadline = deadline
+        self.expiry = expiry
         self.stored = stored
         self.problem = problem
     }
@@ -29,7 +29,7 @@ final class Seed {
 struct StoredMark {
     let sequence: UInt64
     /// When the entry expires, in nanoseconds of ``NestClock``; `Int64.max` for never.
-    let deadline: Int64
+    let expiry: Int64
     /// The number that the archive's next event had before the entry was stored or found.
     let firstEvent: UInt64
     /// Whether it was stored by this nest, so that its own event is the first of the key from there on.
