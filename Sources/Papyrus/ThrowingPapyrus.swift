@@ -1,5 +1,5 @@
-/// Throwing versions of the calls of a ``PapyrusStore``: `try await store.throwing.save(car)`. Each does the same as
-/// the call of that name there, or nothing.
+/// Throwing versions of the calls of a ``PapyrusStore``: `try await store.throwing.save(car)`. Each does the same as the call of
+/// that name there; if it throws, it has changed nothing.
 ///
 /// They throw `StorageError` (`noSpace`, `batchTooLarge`, `busy` and other errors of the store),
 /// ``PapyrusStore/QueryError`` if stored values must be read, and errors of an object's coding.

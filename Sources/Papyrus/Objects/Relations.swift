@@ -16,8 +16,8 @@ public protocol ToManyRelation: Codable, Equatable {
     var _isEmpty: Bool { get }
 }
 
-/// The identifiers of related objects that were left out where a parent occurs inside itself. Unless replaced they are
-/// written back: saving such an object must not end the relations that it was loaded without.
+/// The identifiers of related objects that were left out where a parent occurs inside itself. Unless replaced they are written
+/// back, so that saving such an object keeps relations that were not loaded.
 struct CutRelation: Sendable, Hashable {
     var identifiers: [String] = []
 

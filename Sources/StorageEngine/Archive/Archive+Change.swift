@@ -56,8 +56,8 @@ extension Archive {
         let engine = try engine()
         var found: (entry: CurrentEntry, expires: Timestamp?)?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPresentLine(of: key, tag: engine.validTag(of: key)) { entry, line in
-                if !line.isMemoryOnly { found = (CurrentEntry(entry.frame), line.expires) }
+            try engine.withPresentContent(of: key, tag: engine.validTag(of: key)) { entry, content in
+                if !content.isMemoryOnly { found = (CurrentEntry(entry.frame), content.expires) }
             }
         }
         return found

@@ -215,8 +215,8 @@ extension Archive {
         var deadline: Int64?
         var memoryInterval: Int64?
         if !kept.isEmpty {
-            try engine.withPresentLine(of: key.bytes, tag: key.tag) { entry, line in
-                if kept.contains(.lifetime) { deadline = line.deadline }
+            try engine.withPresentContent(of: key.bytes, tag: key.tag) { entry, content in
+                if kept.contains(.lifetime) { deadline = content.deadline }
                 if kept.contains(.memoryLifetime) { memoryInterval = entry.frame.memoryInterval }
                 if kept.contains(.owner) { attributes.owner = entry.frame.ownerName }
             }

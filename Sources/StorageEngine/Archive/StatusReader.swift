@@ -2,21 +2,21 @@
 struct StatusReader: ArchiveOperation {
     let engine: ArchiveEngine
 
-    func metadata(of entry: FoundEntry, _ line: EntryLine) -> EntryMetadata {
+    func metadata(of entry: FoundEntry, _ content: SlotContent) -> EntryMetadata {
         EntryMetadata(
-            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(line.bytes),
+            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(content.bytes),
             encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
-            accessed: Timestamp(microseconds: line.use?.accessed ?? 0), expires: line.expires,
-            hits: line.use?.hits ?? 0, owner: entry.frame.ownerName, rank: nil,
-            recency: line.use?.recency ?? 0, sequence: entry.frame.sequence,
-            tier: line.isMemoryOnly ? .memory : engine.isHeld(entry.number) ? .both : .disk)
+            accessed: Timestamp(microseconds: content.use?.accessed ?? 0), expires: content.expires,
+            hits: content.use?.hits ?? 0, owner: entry.frame.ownerName, rank: nil,
+            recency: content.use?.recency ?? 0, sequence: entry.frame.sequence,
+            tier: content.isMemoryOnly ? .memory : engine.isHeld(entry.number) ? .both : .disk)
     }
 
     func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
         let pending = index.touches.pending()
         var metadata: EntryMetadata?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPresentLine(of: key, tag: engine.validTag(of: key), uses: pending) {
+            try engine.withPresentContent(of: key, tag: engine.validTag(of: key), uses: pending) {
                 metadata = self.metadata(of: $0, $1)
             }
         }

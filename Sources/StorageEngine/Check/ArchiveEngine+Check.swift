@@ -471,17 +471,17 @@ private struct CheckPass {
         if let problem = try lookUp(frame, location), isListed(listed[next]) {
             astray.append((key, location, problem))
         }
-        if let line = try line(of: listed[next]), line.location == location,
-            line.owner != engine.ownerTag(frame.owner)
+        if let content = try slotContent(of: listed[next]), content.location == location,
+            content.owner != engine.ownerTag(frame.owner)
         {
             let problem = "the index has another owner for the entry at \(location) than the log"
             astray.append((key, location, problem))
         }
     }
 
-    private func line(of reference: Listed) throws(StorageError) -> EntryLine? {
+    private func slotContent(of reference: Listed) throws(StorageError) -> SlotContent? {
         guard let slot = engine.index.entry(reference.number) else { return nil }
-        return try engine.line(reference.number, slot, settled: .none)
+        return try engine.slotContent(reference.number, slot, settled: .none)
     }
 
     /// Whether the index still has the listed location. Otherwise a segment created since may explain the difference.

@@ -60,15 +60,15 @@ extension Archive {
         let engine = try engine()
         var standing: EntryStanding?
         try withHashed(key) { (key) throws(StorageError) in
-            try engine.withLine(of: key.bytes, tag: key.tag) { entry, line in
+            try engine.withSlotContent(of: key.bytes, tag: key.tag) { entry, content in
                 let numbers =
-                    line.isMemoryOnly
+                    content.isMemoryOnly
                     ? engine.memoryOnlyNumbers(of: key.bytes, tag: key.tag) : [entry.number]
                 let holders = numbers.flatMap(engine.holders(of:))
                 standing = EntryStanding(
-                    isExpired: line.isMemoryOnly
+                    isExpired: content.isMemoryOnly
                         ? !numbers.contains(where: engine.isPresent) : engine.isExpired(entry),
-                    expires: line.expires,
+                    expires: content.expires,
                     holders: StatusReader(engine).processes().filter { holders.contains($0.pid) })
             }
         }

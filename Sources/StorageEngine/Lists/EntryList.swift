@@ -107,11 +107,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let none = UnsafeRawBufferPointer.empty
         do throws(StorageError) {
             var isLost = false
-            let found = try following(index, present: true) { (line) throws(StorageError) in
+            let found = try following(index, present: true) { (content) throws(StorageError) in
                 // Doesn't search again in a file that is known to be missing.
-                isLost = gone.contains(line.location.segment)
+                isLost = gone.contains(content.location.segment)
                 if isLost { return nil as Bool? }
-                return try engine.withFrame(at: line.location, tag: line.tag) { frame in
+                return try engine.withFrame(at: content.location, tag: content.tag) { frame in
                     body(index, frame.key)
                     return true
                 }
@@ -136,8 +136,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
         {
             return key
         }
-        return try following(index, present: present) { (line) throws(StorageError) in
-            try engine.withFrame(at: line.location, tag: line.tag, keyText)
+        return try following(index, present: present) { (content) throws(StorageError) in
+            try engine.withFrame(at: content.location, tag: content.tag, keyText)
         }
     }
 
@@ -152,13 +152,13 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     private func metadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        return try following(index, present: false) { (line) throws(StorageError) in
-            try engine.withFrame(of: line, wholly: wholly) { frame in
+        return try following(index, present: false) { (content) throws(StorageError) in
+            try engine.withFrame(of: content, wholly: wholly) { frame in
                 EntryMetadata(
                     key: keyText(frame),
-                    valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
+                    valueBytes: content.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
                     encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
-                    accessed: reference.accessed, expires: line.expires, hits: reference.hits,
+                    accessed: reference.accessed, expires: content.expires, hits: reference.hits,
                     owner: frame.ownerName, rank: rank(at: index), recency: reference.recency,
                     sequence: frame.sequence, tier: reference.tier)
             }
@@ -193,34 +193,34 @@ public struct EntryList: Sendable, RandomAccessCollection {
     }
 
     /// Whether the archive still has this version of the entry at `index`. `false` also if this is unknown now.
-    public func isCurrent(at index: Int) -> Bool { ((try? line(at: index)) ?? nil) != nil }
+    public func isCurrent(at index: Int) -> Bool { ((try? slotContent(at: index)) ?? nil) != nil }
 
     /// The index slot of the entry at `index`, even if its frame was moved; `nil` if the archive no longer has the entry.
-    func line(at index: Int) throws(StorageError) -> EntryLine? {
+    func slotContent(at index: Int) throws(StorageError) -> SlotContent? {
         let reference = references[index]
-        return try firstLine(of: reference) { (line) throws(StorageError) in
-            if line.location == reference.location { return true }
+        return try firstContent(of: reference) { (content) throws(StorageError) in
+            if content.location == reference.location { return true }
             let sequence = try following({ () throws(StorageError) in
-                try engine.line(line.number, ofTag: line.tag)
-            }) { (line) throws(StorageError) in
-                try engine.withFrameIfPresent(at: line.location) { $0.sequence }
+                try engine.slotContent(content.number, ofTag: content.tag)
+            }) { (content) throws(StorageError) in
+                try engine.withFrameIfPresent(at: content.location) { $0.sequence }
             }
             guard let sequence, try isListed(sequence, reference) else { return false }
             // After a renumbering, the slot may be that of another entry whose key has the same hash.
-            return engine.index.renumberings == renumberings || line.slot.recency == reference.recency
-                || line.bytes == reference.valueBytes && isOnlyEntryOfTag(line)
+            return engine.index.renumberings == renumberings || content.slot.recency == reference.recency
+                || content.bytes == reference.valueBytes && isOnlyEntryOfTag(content)
         }
     }
 
     /// Whether no other entry, listed or not, has the tag of this one.
-    private func isOnlyEntryOfTag(_ line: EntryLine) -> Bool {
-        guard engine.index.table.entries(ofTag: line.tag) == [line.number] else { return false }
+    private func isOnlyEntryOfTag(_ content: SlotContent) -> Bool {
+        guard engine.index.table.entries(ofTag: content.tag) == [content.number] else { return false }
         return sharedTags.withLock { known in
             if known == nil {
                 let sorted = references.map(\.tag).sorted()
                 known = Set(zip(sorted, sorted.dropFirst()).lazy.filter { $0 == $1 }.map(\.0))
             }
-            return known?.contains(line.tag) == false
+            return known?.contains(content.tag) == false
         }
     }
 
@@ -232,51 +232,55 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
-    /// Like `line(at:)`, also for an entry that was stored again, unless two entries share its tag.
-    private func presentLine(at index: Int) throws(StorageError) -> EntryLine? {
-        if let line = try line(at: index) { return line }
+    /// Like `slotContent(at:)`, also for an entry that was stored again, unless two entries share its tag.
+    private func presentSlotContent(at index: Int) throws(StorageError) -> SlotContent? {
+        if let content = try slotContent(at: index) { return content }
         let reference = references[index]
-        return try firstLine(of: reference) { line in
-            line.number == reference.number && engine.index.renumberings == renumberings
-                || isOnlyEntryOfTag(line)
+        return try firstContent(of: reference) { content in
+            content.number == reference.number && engine.index.renumberings == renumberings
+                || isOnlyEntryOfTag(content)
         }
     }
 
-    private func firstLine(
-        of reference: EntryReference, where isMeant: (EntryLine) throws(StorageError) -> Bool
-    ) throws(StorageError) -> EntryLine? {
-        func line(_ number: UInt32) throws(StorageError) -> EntryLine? {
-            guard let line = try engine.line(number, ofTag: reference.tag), try isMeant(line) else {
+    private func firstContent(
+        of reference: EntryReference, where isMeant: (SlotContent) throws(StorageError) -> Bool
+    ) throws(StorageError) -> SlotContent? {
+        func slotContent(_ number: UInt32) throws(StorageError) -> SlotContent? {
+            guard let content = try engine.slotContent(number, ofTag: reference.tag), try isMeant(content)
+            else {
                 return nil
             }
-            return line
+            return content
         }
-        if let line = try line(reference.number) { return line }
+        if let content = try slotContent(reference.number) { return content }
         // The entry may have been renumbered since.
         guard engine.index.renumberings != renumberings else { return nil }
         for number in engine.index.table.entries(ofTag: reference.tag) where number != reference.number {
-            if let line = try line(number) { return line }
+            if let content = try slotContent(number) { return content }
         }
         return nil
     }
 
-    /// Like ``following(_:_:)`` for the line at `index`; with `present`, also of an entry that was stored again.
+    /// Like ``following(_:_:)`` for the entry at `index`; with `present`, also for one that was stored again.
     private func following<Result>(
-        _ index: Int, present: Bool, _ body: (EntryLine) throws(StorageError) -> Result?
+        _ index: Int, present: Bool, _ body: (SlotContent) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
         try following(
-            { () throws(StorageError) in present ? try presentLine(at: index) : try line(at: index) }, body)
+            { () throws(StorageError) in
+                present ? try presentSlotContent(at: index) : try slotContent(at: index)
+            }, body)
     }
 
-    /// Calls `body` with the entry's slot, and again if the entry was moved during it. `nil`: removed or not found.
+    /// Calls `body` with the slot's content, and again if the entry was moved during it. `nil`: removed or not found.
     private func following<Result>(
-        _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
+        _ content: () throws(StorageError) -> SlotContent?,
+        _ body: (SlotContent) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
         var before: Location?
         for _ in 0..<ArchiveEngine.batchPatience {
-            guard let line = try line(), line.location != before else { return nil }
-            if let result = try body(line) { return result }
-            before = line.location
+            guard let content = try content(), content.location != before else { return nil }
+            if let result = try body(content) { return result }
+            before = content.location
         }
         throw engine.changesTooFast
     }
@@ -312,8 +316,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
         {
             return result
         }
-        return try following(index, present: orStoredAnew) { (line) throws(StorageError) in
-            line.isMemoryOnly ? nil : try engine.withSoundFrame(at: line.location, body)
+        return try following(index, present: orStoredAnew) { (content) throws(StorageError) in
+            content.isMemoryOnly ? nil : try engine.withSoundFrame(at: content.location, body)
         }
     }
 }
@@ -322,11 +326,11 @@ extension EntryList {
     /// Whether this process can find the entry at `index`: on disk or in its own memory, but not only in another process's.
     package func isReachable(at index: Int) -> Bool {
         guard self[index].tier == .memory else { return true }
-        return ((try? line(at: index)) ?? nil).map { engine.isHeldHere($0.number) } ?? false
+        return ((try? slotContent(at: index)) ?? nil).map { engine.isHeldHere($0.number) } ?? false
     }
 
     /// Process IDs of the live processes that now hold the object of the entry at `index` in memory.
     public func holders(at index: Int) -> [Int32] {
-        ((try? line(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
+        ((try? slotContent(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
     }
 }

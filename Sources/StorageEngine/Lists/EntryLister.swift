@@ -24,9 +24,9 @@ struct EntryLister {
         var (seen, places) = (Set<UInt32>(), Set<Location>())
         func take(_ number: UInt32, _ slot: SlotView) throws(StorageError) {
             guard seen.insert(number).inserted,
-                let line = try engine.line(number, slot, settled: settled, uses: moment.pending),
-                places.insert(line.location).inserted,
-                let reference = moment.reference(line)
+                let content = try engine.slotContent(number, slot, settled: settled, uses: moment.pending),
+                places.insert(content.location).inserted,
+                let reference = moment.reference(content)
             else { return }
             references.append(reference)
         }
@@ -59,11 +59,11 @@ struct EntryLister {
         let bytes = part == nil ? 96 : EntryLister.checkedBytes
         try AddressPressure.requireRoom(for: count, of: present, bytesEach: bytes, in: engine.folder.path)
         references.reserveCapacity(count)
-        func take(_ line: EntryLine) {
-            if let part, !part.contains(line.tag) || references.count > most { return }
-            if let reference = moment.reference(line, evenAbsent: all) { references.append(reference) }
+        func take(_ content: SlotContent) {
+            if let part, !part.contains(content.tag) || references.count > most { return }
+            if let reference = moment.reference(content, evenAbsent: all) { references.append(reference) }
         }
-        try engine.forEachLine(uses: moment.pending) { take($0) }
+        try engine.forEachEntry(uses: moment.pending) { take($0) }
         guard references.count <= most else { return nil }
         // An entry may have been deleted after its slot was read, stored again, and met in another slot; or it was renumbered
         // into a chunk read later, and was met twice or missed.
@@ -90,10 +90,10 @@ struct EntryLister {
         for tag in lost {
             for number in engine.index.table.entries(ofTag: tag) where numbers.insert(number).inserted {
                 guard let slot = engine.index.entry(number),
-                    let line = try engine.line(number, slot, settled: .none, uses: moment.pending),
-                    places.insert(line.location).inserted
+                    let content = try engine.slotContent(number, slot, settled: .none, uses: moment.pending),
+                    places.insert(content.location).inserted
                 else { continue }
-                take(line)
+                take(content)
             }
         }
         return references
@@ -118,13 +118,14 @@ private struct ListMoment {
     }
 
     /// `nil` for an entry that has expired or that only an ended process's memory held, unless `evenAbsent`.
-    @inline(__always) func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
-        if line.deadline != Deadline.never, now >= line.deadline, !evenAbsent { return nil }
-        let isHeld = living != 0 && index.residency[line.number] & living != 0
-        guard !line.isMemoryOnly || isHeld || evenAbsent, let use = line.use else { return nil }
+    @inline(__always) func reference(_ content: SlotContent, evenAbsent: Bool = false) -> EntryReference? {
+        if content.deadline != Deadline.never, now >= content.deadline, !evenAbsent { return nil }
+        let isHeld = living != 0 && index.residency[content.number] & living != 0
+        guard !content.isMemoryOnly || isHeld || evenAbsent, let use = content.use else { return nil }
         return EntryReference(
-            line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
-            expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(wallOffset), use: use
+            content, tier: content.isMemoryOnly ? .memory : isHeld ? .both : .disk,
+            expiry: content.deadline == Deadline.never ? 0 : content.deadline.addingSaturating(wallOffset),
+            use: use
         )
     }
 }

@@ -30,15 +30,15 @@ public struct EntryReference: Sendable, Hashable {
     /// When it expires; `nil`: never.
     public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
 
-    init(_ line: EntryLine, tier: Tier, expiry: Int64, use: LastUse) {
+    init(_ content: SlotContent, tier: Tier, expiry: Int64, use: LastUse) {
         let above: UInt64 = tier == .disk ? 0 : tier == .memory ? 1 : 2
         self.use = min(use.recency, Touch.largestStamp - 1) | above << EntryReference.tierShift
         accessed = Timestamp(microseconds: use.accessed)
         hits = use.hits
         self.expiry = expiry
-        location = line.location
-        valueBytes = line.bytes
-        number = line.number
-        tag = line.tag
+        location = content.location
+        valueBytes = content.bytes
+        number = content.number
+        tag = content.tag
     }
 }

@@ -28,7 +28,7 @@ package final class EntryScan {
     private let renumbered: ScanRenumberings
 
     // The visited entry. `frame` is valid while `pin` is held.
-    private var line: EntryLine?
+    private var content: SlotContent?
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
@@ -111,9 +111,9 @@ package final class EntryScan {
         try AddressPressure.requireRoom(for: count, bytesEach: 64, in: engine.folder.path)
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
-        try engine.forEachLine(uses: pending, ascending: ascending) { line in
-            items.append(ScanItem(location: line.location, number: line.number, tag: line.tag))
-            if let use = line.use { stamps.append(use.recency) }
+        try engine.forEachEntry(uses: pending, ascending: ascending) { content in
+            items.append(ScanItem(location: content.location, number: content.number, tag: content.tag))
+            if let use = content.use { stamps.append(use.recency) }
         }
         switch order {
         case .location: return items.groupedBySegment()
@@ -129,7 +129,7 @@ package final class EntryScan {
     /// Continues with these items of the snapshot, and ends after them. The range is clamped.
     package func go(to range: Range<Int>) {
         let range = range.clamped(to: 0..<items.count)
-        (next, end, line, frame) = (range.lowerBound, range.upperBound, nil, nil)
+        (next, end, content, frame) = (range.lowerBound, range.upperBound, nil, nil)
     }
 
     package var visited: Int { next }
@@ -143,40 +143,40 @@ package final class EntryScan {
             next += 1
             if next & 255 == 0 { now = Clock.boot() }
             prefetch(next + 5)
-            guard let line = try present(item) else { continue }
-            self.line = line
+            guard let content = try present(item) else { continue }
+            self.content = content
             return true
         }
-        line = nil
+        content = nil
         return false
     }
 
-    @inline(__always) private func present(_ item: ScanItem) throws(StorageError) -> EntryLine? {
-        var found = try line(item.number, ofTag: item.tag)
-        if found == nil { found = try renumberedLine(of: item) }
-        guard let line = found else { return nil }
-        if line.deadline != Deadline.never, now >= line.deadline { return nil }
-        if line.isMemoryOnly, index.residency[line.number] & living == 0 { return nil }
-        return line
+    @inline(__always) private func present(_ item: ScanItem) throws(StorageError) -> SlotContent? {
+        var found = try slotContent(item.number, ofTag: item.tag)
+        if found == nil { found = try renumberedContent(of: item) }
+        guard let content = found else { return nil }
+        if content.deadline != Deadline.never, now >= content.deadline { return nil }
+        if content.isMemoryOnly, index.residency[content.number] & living == 0 { return nil }
+        return content
     }
 
     /// Doesn't resolve frames of a batch; that happens when the frame is read.
     @inline(__always)
-    private func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
+    private func slotContent(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> SlotContent? {
         guard let slot = index.entry(number), slot.tag == tag,
-            let line = try engine.line(number, slot, settled: .last), line.tag == tag
+            let content = try engine.slotContent(number, slot, settled: .last), content.tag == tag
         else { return nil }
-        return line
+        return content
     }
 
     /// The slot to which the entry moved when the index was shrunk, unless the entry was removed or has a separate item.
-    @inline(never) private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
+    @inline(never) private func renumberedContent(of item: ScanItem) throws(StorageError) -> SlotContent? {
         guard index.renumberings != renumbered.before else { return nil }
         for number in index.table.entries(ofTag: item.tag) {
-            guard let line = try line(number, ofTag: item.tag),
+            guard let content = try slotContent(number, ofTag: item.tag),
                 renumbered.claim(ScanEntry(number: number, tag: item.tag))
             else { continue }
-            return line
+            return content
         }
         return nil
     }
@@ -191,24 +191,24 @@ package final class EntryScan {
 
     // MARK: The visited entry, from its slot
 
-    package var valueBytes: Int { Int(line?.bytes ?? 0) }
+    package var valueBytes: Int { Int(content?.bytes ?? 0) }
     /// The stamp of the last access; a more recent entry has a greater one.
     package var recency: UInt64 { use?.recency ?? 0 }
-    package var isInMemoryOnly: Bool { line?.isMemoryOnly ?? false }
+    package var isInMemoryOnly: Bool { content?.isMemoryOnly ?? false }
 
-    private var use: LastUse? { line.map { index.touches.lastUse(of: $0.number, $0.slot, pending) } }
+    private var use: LastUse? { content.map { index.touches.lastUse(of: $0.number, $0.slot, pending) } }
     package var accessed: Timestamp { Timestamp(microseconds: use?.accessed ?? 0) }
     package var hits: UInt32 { use?.hits ?? 0 }
 
     package var expires: Timestamp? {
-        guard let deadline = line?.deadline, deadline != Deadline.never else { return nil }
+        guard let deadline = content?.deadline, deadline != Deadline.never else { return nil }
         return Timestamp(microseconds: deadline.addingSaturating(wallOffset))
     }
 
     package var tier: Tier {
         if isInMemoryOnly { return .memory }
-        guard index.residency.isUsed, let line else { return .disk }
-        return index.residency[line.number] & living != 0 ? .both : .disk
+        guard index.residency.isUsed, let content else { return .disk }
+        return index.residency[content.number] & living != 0 ? .both : .disk
     }
 
     package var place: Int { next }
@@ -227,7 +227,7 @@ package final class EntryScan {
     /// be read now, for lack of descriptors or memory.
     @inline(__always) package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
-        guard var known = line else { return .gone }
+        guard var known = content else { return .gone }
         // Each repetition means that the entry was moved or replaced since the last one, which doesn't continue indefinitely.
         for _ in 0..<EntryScan.patience {
             var place = known.location
@@ -263,7 +263,7 @@ package final class EntryScan {
                 self.pin = pin
             }
             known = present
-            line = present
+            content = present
         }
         return .damaged
     }
@@ -285,14 +285,14 @@ package final class EntryScan {
 
     /// Key and owner, checked against the slot's hashes, without the value; like ``read()`` if they differ. `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
-        guard let line else { return (.gone, nil) }
+        guard let content else { return (.gone, nil) }
         if frame == nil {
-            pinSegment(of: line.location)
-            if let pin, let frame = log.frame(pin, at: line.location.offset), !frame.isInBatch,
+            pinSegment(of: content.location)
+            if let pin, let frame = log.frame(pin, at: content.location.offset), !frame.isInBatch,
                 engine.hash.tag(frame.key) == items[next - 1].tag
             {
                 let owner = frame.owner
-                if engine.ownerTag(owner) == line.owner {
+                if engine.ownerTag(owner) == content.owner {
                     return (.present, Head(key: frame.key, owner: owner))
                 }
             }
@@ -302,7 +302,7 @@ package final class EntryScan {
         return (.present, Head(key: frame.key, owner: frame.owner))
     }
 
-    package var ownerTag: UInt32 { line?.owner ?? 0 }
+    package var ownerTag: UInt32 { content?.owner ?? 0 }
 
     @inline(__always) private func pinSegment(of location: Location) {
         guard pin?.segment != location.segment else { return }

@@ -10,8 +10,8 @@ package struct LatestKeys: Sendable {
         while keys.count < limit, let slot = engine.index.entry(number) {
             guard looked < 2 * Archive.mostLatestKeys else { return nil }
             looked += 1
-            if let line = try engine.line(number, slot, settled: settled),
-                let key = try LatestKeys.reachableKey(on: line, at: now, in: engine)
+            if let content = try engine.slotContent(number, slot, settled: settled),
+                let key = try LatestKeys.reachableKey(of: content, at: now, in: engine)
             {
                 keys.append(key)
             }
@@ -21,10 +21,10 @@ package struct LatestKeys: Sendable {
 
     /// The key of an entry that this process can find; `nil` if the entry is expired, or only in another process's memory.
     private static func reachableKey(
-        on line: EntryLine, at now: Int64, in engine: ArchiveEngine
+        of content: SlotContent, at now: Int64, in engine: ArchiveEngine
     ) throws(StorageError) -> String? {
-        guard line.deadline == Deadline.never || now < line.deadline else { return nil }
-        guard !line.isMemoryOnly || engine.isHeldHere(line.number) else { return nil }
-        return try engine.withFrameIfPresent(at: line.location) { String(decoding: $0.key, as: UTF8.self) }
+        guard content.deadline == Deadline.never || now < content.deadline else { return nil }
+        guard !content.isMemoryOnly || engine.isHeldHere(content.number) else { return nil }
+        return try engine.withFrameIfPresent(at: content.location) { String(decoding: $0.key, as: UTF8.self) }
     }
 }

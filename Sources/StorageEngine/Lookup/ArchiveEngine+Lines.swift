@@ -1,7 +1,7 @@
 import CPlatform
 
 /// The content of an entry's slot in the index, all from one version of the entry.
-struct EntryLine {
+struct SlotContent {
     let number: UInt32
     let slot: SlotView
     /// The frame of that version: the slot's frame or, while a batch changes the entry, its previous frame.
@@ -31,97 +31,101 @@ struct EntryLine {
 }
 
 extension ArchiveEngine {
-    /// The line of an entry that look-ups can find; `nil` if absent. Frames before `settled` belong to no unpublished batch: pass
-    /// the log tail, read before the first of several lines. With `pending`, includes the last access.
-    @inline(__always) func line(
+    /// The slot content of an entry that look-ups can find; `nil` if absent. Frames before `settled` belong to no unpublished
+    /// batch: pass the log tail, read before the first of several entries. With `pending`, includes the last access.
+    @inline(__always) func slotContent(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
-    ) throws(StorageError) -> EntryLine? {
-        try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
+    ) throws(StorageError) -> SlotContent? {
+        try slot.read { (named, isFilled) throws(StorageError) -> SlotContent? in
             guard !index.marks.isHidden(number, slot), !isDropped(named) else { return nil }
-            var line = EntryLine(number, slot, named)
-            if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
+            var content = SlotContent(number, slot, named)
+            if let pending { content.use = index.touches.lastUse(of: number, slot, pending) }
             // A batch is declared open before any slot names one of its frames.
-            if isFilled, named < settled || index.batchOpen == .none { return line }
-            return try finish(line, isFilled: isFilled, uses: pending)
+            if isFilled, named < settled || index.batchOpen == .none { return content }
+            return try finish(content, isFilled: isFilled, uses: pending)
         }
     }
 
-    /// Completes a line that a batch or a put may be changing: until the slot is filled, the frame has the content.
+    /// Completes the content of a slot that a batch or a put may be changing: until the slot is filled, the frame has the content.
     @inline(never) private func finish(
-        _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?
-    ) throws(StorageError) -> EntryLine? {
-        var line = known
+        _ known: SlotContent, isFilled: Bool, uses pending: PendingTouches?
+    ) throws(StorageError) -> SlotContent? {
+        var content = known
         // Read before the frame: until the batch is published, the slot's content belongs to the previous frame.
         cp_load_fence()
-        guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return isFilled ? line : nil }
+        guard let (pin, frame) = try log.pinnedFrame(at: content.location) else {
+            return isFilled ? content : nil
+        }
         defer { log.unpin(pin) }
         if frame.isInBatch {
-            guard let standing = resolve(frame, at: line.location) else { return nil }
-            if standing != line.location {
-                line.location = standing
-                return line
+            guard let standing = resolve(frame, at: content.location) else { return nil }
+            if standing != content.location {
+                content.location = standing
+                return content
             }
         }
-        guard !isFilled else { return line }
+        guard !isFilled else { return content }
         let traits = frame.traits
-        line.deadline = traits.deadline
-        line.isMemoryOnly = frame.kind == .resident
-        line.bytes =
-            line.isMemoryOnly
+        content.deadline = traits.deadline
+        content.isMemoryOnly = frame.kind == .resident
+        content.bytes =
+            content.isMemoryOnly
             ? UInt32(min(traits.residentBytes, UInt64(Frame.maximumValueBytes))) : UInt32(frame.valueBytes)
-        line.owner = ownerTag(traits.owner)
-        line.use = pending.map { index.touches.lastUse(of: line.number, frame, tag: line.tag, $0) }
-        return line
+        content.owner = ownerTag(traits.owner)
+        content.use = pending.map { index.touches.lastUse(of: content.number, frame, tag: content.tag, $0) }
+        return content
     }
 
-    /// Calls `body` with the entry of `key` and its line, both of one version. Includes expired and memory-only entries.
-    func withLine(
+    /// Calls `body` with the entry of `key` and its slot content, both of one version. Includes expired and memory-only entries.
+    func withSlotContent(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
-        _ body: (FoundEntry, EntryLine) -> Void
+        _ body: (FoundEntry, SlotContent) -> Void
     ) throws(StorageError) {
         for _ in 0..<ArchiveEngine.batchPatience {
             guard let entry = try find(key, tag: tag) else { return }
             unpin(entry)
             // The entry may have been stored again or removed since.
-            guard let line = try line(entry.number, entry.slot, settled: index.head, uses: pending),
-                let present = try self.entry(on: line)
+            guard let content = try slotContent(entry.number, entry.slot, settled: index.head, uses: pending),
+                let present = try self.entry(with: content)
             else { continue }
             defer { unpin(present) }
             guard present.frame.key.elementsEqual(key) else { continue }
             try verify(present)
-            return body(present, line)
+            return body(present, content)
         }
         throw changesTooFast
     }
 
-    /// The frame of a line, with its segment pinned; `nil` if the frame has been reclaimed since.
-    func entry(on line: EntryLine) throws(StorageError) -> FoundEntry? {
-        guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return nil }
+    /// The frame of this version, with its segment pinned; `nil` if the frame has been reclaimed since.
+    func entry(with content: SlotContent) throws(StorageError) -> FoundEntry? {
+        guard let (pin, frame) = try log.pinnedFrame(at: content.location) else { return nil }
         return FoundEntry(
-            number: line.number, slot: line.slot, location: line.location, frame: frame, pin: pin,
-            standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
+            number: content.number, slot: content.slot, location: content.location, frame: frame, pin: pin,
+            standing: standing(
+                of: content.number, until: content.deadline, isMemoryOnly: content.isMemoryOnly))
     }
 
-    /// Like `withLine`, for an entry that isn't expired. Among memory-only entries, prefers this process's own.
-    func withPresentLine(
+    /// Like `withSlotContent`, for an entry that isn't expired. Among memory-only entries, prefers this process's own.
+    func withPresentContent(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
-        _ body: (FoundEntry, EntryLine) -> Void
+        _ body: (FoundEntry, SlotContent) -> Void
     ) throws(StorageError) {
         var isElsewhere = false
-        try withLine(of: key, tag: tag, uses: pending) { entry, line in
+        try withSlotContent(of: key, tag: tag, uses: pending) { entry, content in
             switch entry.standing {
-            case nil, .valid: body(entry, line)
-            default: isElsewhere = line.isMemoryOnly
+            case nil, .valid: body(entry, content)
+            default: isElsewhere = content.isMemoryOnly
             }
         }
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with each visible entry's line, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
-    /// moves entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers must check for it.
-    @inline(__always) func forEachLine(
+    /// Calls `body` with each visible entry's slot content, chunks from last to first. A renumbering
+    /// (``ArchiveSection/vacateLastChunk()``) moves entries to chunks visited later: it may repeat an entry, but not hide one. With
+    /// `ascending`, callers must check for it.
+    @inline(__always) func forEachEntry(
         uses pending: PendingTouches? = nil, ascending: Bool = false,
-        _ body: (EntryLine) throws(StorageError) -> Void
+        _ body: (SlotContent) throws(StorageError) -> Void
     ) throws(StorageError) {
         let settled = index.head
         let used = index.usedEntries
@@ -131,7 +135,9 @@ extension ArchiveEngine {
             let first = (ascending ? place : chunks - 1 - place) * size
             for number in first..<min(used, first + size) {
                 guard let slot = index.entry(number + 1) else { break }
-                if let line = try line(number + 1, slot, settled: settled, uses: pending) { try body(line) }
+                if let content = try slotContent(number + 1, slot, settled: settled, uses: pending) {
+                    try body(content)
+                }
             }
         }
     }
@@ -157,13 +163,13 @@ extension ArchiveEngine {
         return false
     }
 
-    func line(
+    func slotContent(
         _ number: UInt32, ofTag tag: UInt32, uses pending: PendingTouches? = nil
-    ) throws(StorageError) -> EntryLine? {
+    ) throws(StorageError) -> SlotContent? {
         guard let slot = index.entry(number), slot.tag == tag,
-            let line = try line(number, slot, settled: .none, uses: pending), line.tag == tag
+            let content = try slotContent(number, slot, settled: .none, uses: pending), content.tag == tag
         else { return nil }
-        return line
+        return content
     }
 }
 
@@ -184,15 +190,15 @@ extension ArchiveEngine {
         }
     }
 
-    /// The frame of a line's entry; verifies owner and size, and with `wholly` the whole frame if it is at most a page.
+    /// The frame of the entry; verifies owner and size, and with `wholly` the whole frame if it is at most a page.
     func withFrame<Result>(
-        of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
+        of content: SlotContent, wholly: Bool = false, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
-        try withFrame(at: line.location, body) { frame, isSound in
-            let hasKey = hash.tag(frame.key) == line.tag
+        try withFrame(at: content.location, body) { frame, isSound in
+            let hasKey = hash.tag(frame.key) == content.tag
             let isAsListed =
-                hasKey && ownerTag(frame.owner) == line.owner
-                && (line.isMemoryOnly || frame.valueBytes == Int(line.bytes))
+                hasKey && ownerTag(frame.owner) == content.owner
+                && (content.isMemoryOnly || frame.valueBytes == Int(content.bytes))
             if isAsListed, !wholly || frame.bytes > 4096 { return .meant }
             return !isSound() ? .damaged : hasKey ? .meant : .other
         }

@@ -126,17 +126,18 @@ extension ArchiveEngine {
             .map(\.identity.pid)
     }
 
-    /// The memory-only entry of `key` of this process or else of another, with its line.
+    /// The memory-only entry of `key` of this process or else of another, with its slot content.
     func withMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches?,
-        _ body: (FoundEntry, EntryLine) -> Void
+        _ body: (FoundEntry, SlotContent) -> Void
     ) throws(StorageError) {
         let numbers = memoryOnlyNumbers(of: key, tag: tag).filter(isPresent)
         guard let number = numbers.first(where: isHeldHere) ?? numbers.first, let slot = index.entry(number),
-            let line = try line(number, slot, settled: .none, uses: pending), let entry = try entry(on: line)
+            let content = try slotContent(number, slot, settled: .none, uses: pending),
+            let entry = try entry(with: content)
         else { return }
         defer { unpin(entry) }
-        body(entry, line)
+        body(entry, content)
     }
 
     /// The version's present location; `nil` if the entry was removed.

@@ -1,7 +1,7 @@
 extension ArchiveOpening {
     enum Creation {
         case existed
-        /// `inNewFolder`: the folder is new, or its creator is still at work. Otherwise an archive in the folder lost its files.
+        /// `inNewFolder`: the folder is new, or its creator is still running. Otherwise an archive in the folder lost its files.
         case made(inNewFolder: Bool)
     }
 

@@ -60,7 +60,7 @@ struct SnapshotBuilder: ArchiveOperation {
         let begin = engine.index.head
         guard try pin(segments, upTo: begin, missingIsLost) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin, missingIsLost) }
-        let found = try readLines()
+        let found = try readSlots()
         // Frames in older segments were either moved, as later frames show, or dropped on a full disk, which no frame shows.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
@@ -111,7 +111,7 @@ struct SnapshotBuilder: ArchiveOperation {
         return try segments.learnSizes(upTo: end)
     }
 
-    private func readLines() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
+    private func readSlots() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
         try index.catchUp()
         var items: [SnapshotItem] = []
         let count = min(engine.index.entryCount, Int(index.usedEntries))
@@ -120,13 +120,13 @@ struct SnapshotBuilder: ArchiveOperation {
         var last = Location.none
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
-        try engine.forEachLine(uses: index.touches.pending()) { line in
-            last = max(last, line.location)
-            guard !line.isMemoryOnly, let use = line.use else { return }
+        try engine.forEachEntry(uses: index.touches.pending()) { content in
+            last = max(last, content.location)
+            guard !content.isMemoryOnly, let use = content.use else { return }
             items.append(
                 SnapshotItem(
-                    location: line.location, recency: use.recency, accessed: use.accessed,
-                    deadline: line.deadline, tag: line.tag, hits: use.hits))
+                    location: content.location, recency: use.recency, accessed: use.accessed,
+                    deadline: content.deadline, tag: content.tag, hits: use.hits))
         }
         if isChanging || index.renumberings != renumberings {
             var seen: Set<Location> = []

@@ -46,7 +46,7 @@ package enum Clock {
         #endif
         let measured = cp_wall_offset()
         let known = offset.load(ordering: .relaxed)
-        // Near the middle between two milliseconds the rounding must not alternate.
+        // Rounding a new measurement could alternate near the middle between two milliseconds.
         if known != 0, abs(measured &- known) <= largestDrift { return known }
         let rounded = (measured &+ 500) / 1000 * 1000
         offset.store(rounded, ordering: .relaxed)
