@@ -79,7 +79,8 @@ struct LookUpTests {
         #expect(try store.done("get", "--help").errors.isEmpty)
         try store.run("get", "A", "-x").expect(2, errors: "vellum get City -- -x")
         try store.done("put", "A", "--", "--all", input: "1")
-        try store.run("keys", "A", "--limit", "-1").expect(2, errors: "it is attached: --limit=-1")
+        try store.run("keys", "A", "--limit", "-1").expect(
+            2, errors: "attach the value of --limit: --limit=-1")
         let missing = try store.run("keys", "A", "--limit", "--json")
         #expect(missing.status == 2 && !missing.errors.contains("attached"))
         let mistyped = try store.run("keys", "A", "--reverse", "--limt", "3")

@@ -47,7 +47,7 @@ struct MaintainingTests {
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
         let held = try opened.archive(named: "A")
-        try store.run("drop", "A", "--yes").expect(1, errors: "open; end them, or pass --force")
+        try store.run("drop", "A", "--yes").expect(1, errors: "open; end the process, or pass --force")
         #expect(try held.peek("k") != nil)
         try store.done("drop", "A", "--yes", "--force")
         #expect(throws: StorageError.self) { try held.peek("k") }
@@ -92,7 +92,7 @@ struct MaintainingTests {
         let refused = try store.run("rename", "A", "B")
         #expect(refused.status == 1 && refused.output.isEmpty)
         #expect(
-            refused.errors.contains("has archive \"A\" open; end them, or use vellum copy"),
+            refused.errors.contains("has archive \"A\" open; end the process, or use vellum copy"),
             "\(refused.errors)")
         #expect(try store.archives().keys.sorted() == ["A"])
         #expect(try held.peek("k") != nil)

@@ -27,7 +27,7 @@ enum DashHint {
         guard message.contains("Missing value for") else { return nil }
         for (option, value) in zip(arguments, arguments.dropFirst())
         where Double(value) != nil && options([value]) == [value] && message.contains("'\(option) ") {
-            return "\(value) was taken for an option; as a value of \(option) it is attached: "
+            return "\(value) was parsed as an option; attach the value of \(option): "
                 + ShellWord.quoted("\(option)=\(value)")
         }
         return nil

@@ -10,6 +10,6 @@ enum Interval {
     }
 
     static func require(seconds: Double) throws {
-        if !(0...1e9).contains(seconds) { throw ValidationError("--seconds is 0 to 1000000000") }
+        if !(0...1e9).contains(seconds) { throw ValidationError("--seconds must be 0 to 1000000000") }
     }
 }

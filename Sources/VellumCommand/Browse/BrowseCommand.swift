@@ -70,7 +70,7 @@ struct BrowseCommand: ParsableCommand {
             {
                 throw ValidationError("--replay allows only the options --at, --print and --theme")
             }
-            if let at, !(0...1e9).contains(at) { throw ValidationError("--at is 0 to 1000000000") }
+            if let at, !(0...1e9).contains(at) { throw ValidationError("--at must be 0 to 1000000000") }
             return
         }
         if at != nil { throw ValidationError("--at needs --replay") }

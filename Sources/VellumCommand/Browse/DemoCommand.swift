@@ -56,7 +56,7 @@ struct DemoCommand: ParsableCommand {
     mutating func validate() throws {
         if lines, record != nil { throw ValidationError("--lines and --record exclude each other") }
         if record != nil, noBrowse { throw ValidationError("--record needs the browser") }
-        if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
+        if !(1...1_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 1000000") }
         try Interval.require(seconds: seconds)
     }
 

@@ -21,7 +21,7 @@ struct DelimitedArguments: ParsableArguments {
             "CSV and TSV: the decimal separator, . or ,; the other separates thousands, also in quotes.",
             valueName: "character"),
         transform: { text throws(ValidationError) in
-            guard text == "." || text == "," else { throw ValidationError("--decimal is . or ,") }
+            guard text == "." || text == "," else { throw ValidationError("--decimal must be . or ,") }
             return try character(text, "--decimal", excluding: "")
         })
     var decimal: UInt8?
@@ -56,6 +56,6 @@ struct DelimitedArguments: ParsableArguments {
 private func character(_ text: String, _ option: String, excluding: String) throws(ValidationError) -> UInt8 {
     guard let byte = text.utf8.first, text.utf8.count == 1, byte > 0, byte < 0x80,
         !excluding.utf8.contains(byte)
-    else { throw ValidationError("\(option) is one ASCII character") }
+    else { throw ValidationError("\(option) must be one ASCII character") }
     return byte
 }

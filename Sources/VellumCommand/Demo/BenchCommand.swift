@@ -32,9 +32,9 @@ struct BenchCommand: ParsableCommand {
     ]
 
     mutating func validate() throws {
-        if let value, value.bytes > 1 << 20 { throw ValidationError("--value is 1 MiB at most") }
+        if let value, value.bytes > 1 << 20 { throw ValidationError("--value must be 1 MiB at most") }
         if let time, time < .milliseconds(100) || time > .seconds(600) {
-            throw ValidationError("--time is 100ms to 10m")
+            throw ValidationError("--time must be 100ms to 10m")
         }
     }
 

@@ -61,9 +61,9 @@ struct GroupsCommand: ParsableCommand {
     @OptionGroup var rows: JSONLines
 
     mutating func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+        if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
         if let separator, separator.utf8.count != 1 {
-            throw ValidationError("--separator is one ASCII character")
+            throw ValidationError("--separator must be one ASCII character")
         }
         if by != .prefix, separator != nil || !prefix.isEmpty {
             throw ValidationError("--prefix and --separator need --by prefix")

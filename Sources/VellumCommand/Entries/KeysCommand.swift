@@ -47,7 +47,7 @@ struct KeysCommand: ParsableCommand {
     @OptionGroup var rows: JSONLines
 
     mutating func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+        if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
     }
 
     func run() throws {

@@ -33,7 +33,7 @@ struct TailCommand: ParsableCommand {
     var raw = false
 
     mutating func validate() throws {
-        if lines < 0 { throw ValidationError("-n is 0 or more") }
+        if lines < 0 { throw ValidationError("-n must be 0 or more") }
         if rows.json, raw { throw ValidationError("--json and --raw exclude each other") }
     }
 

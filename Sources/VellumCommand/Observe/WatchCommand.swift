@@ -41,7 +41,7 @@ struct WatchCommand: ParsableCommand {
     ]
 
     mutating func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+        if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
         if let seconds { try Interval.require(seconds: seconds) }
     }
 

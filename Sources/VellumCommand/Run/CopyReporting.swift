@@ -24,7 +24,7 @@ extension Archive {
         guard !others.isEmpty else { return }
         let names = others.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ")
         throw CommandFailure(
-            "\(names) \(others.count == 1 ? "has" : "have") archive \(TerminalSafe.quoted(name)) open; end them, or "
+            "\(names) \(others.count == 1 ? "has" : "have") archive \(TerminalSafe.quoted(name)) open; end the process, or "
                 + advice, status: .nothing)
     }
 }

@@ -148,7 +148,7 @@ private enum Changing {
 
     static func keys(_ users: ArchiveManager<User>) throws -> (Duration?, ArchiveManager<User>) {
         for key in users.keys(withPrefix: "guest", limitedBy: 100) where !users.touch(archiveWithKey: key) {
-            print("gone meanwhile:", key)
+            print("deleted since:", key)
         }
         for owner in users.owners() { print(owner.name ?? "nobody", owner.objects, owner.bytes) }
         let left = users.remainingLifetime(for: "ada")
