@@ -97,8 +97,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         return try translating { () throws(RingFileError) in try ring.isEmpty() }
     }
 
-    /// Whether messages can be appended: the file is empty, or was created with the same `maximumBytes` and
-    /// `shouldOverwriteOldMessages`.
+    /// Whether messages can be appended: the file is empty, or has the same `maximumBytes` and `shouldOverwriteOldMessages`.
     public func isWritable() throws -> Bool {
         do throws(RingFileError) {
             try beginOnce()

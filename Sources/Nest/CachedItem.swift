@@ -6,8 +6,7 @@ final class CachedItem {
     let expiry: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// The event number at which the entry on disk was known to have expired without a replacement. Guarded by the nest's
-    /// lock.
+    /// Number of the event at which the entry on disk had expired without a replacement. Guarded by the nest's lock.
     var leftDiskBefore: UInt64?
     /// Why the item isn't on disk although that was requested.
     let problem: String?

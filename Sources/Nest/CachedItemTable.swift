@@ -66,8 +66,7 @@ struct CachedItemTable {
 
     mutating func shrink() {
         guard cachedItems.capacity > 1_024, cachedItems.count < cachedItems.capacity / 4 else { return }
-        // A copy would share the storage. Space for twice as many avoids growing at the next item, and shrinking at a
-        // removal.
+        // A copy would share the storage. Space for twice as many avoids growing and shrinking at each change.
         var smaller = [ExactText: CachedItem](minimumCapacity: 2 * cachedItems.count)
         for (key, cached) in cachedItems { smaller[key] = cached }
         cachedItems = smaller

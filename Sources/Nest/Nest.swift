@@ -4,9 +4,9 @@ import StorageEngine
 /// A cache of items of any type, each with its time in memory and, if requested, on disk. Safe from any thread, and for
 /// several processes that share the items on disk.
 ///
-/// Expired items are removed automatically. An item that is also on disk is read from there when it is requested later,
-/// and its time in memory restarts; its time on disk never does. Changes on disk apply to all processes; items in
-/// memory only belong to their process.
+/// Expired items are removed automatically. An item that is also on disk is read from there when it is requested later, and its
+/// time in memory restarts; its time on disk never does. Changes on disk apply to all processes; items in memory belong to their
+/// process.
 ///
 /// Items are returned unchanged: while an instance of a class is in memory, all callers share it.
 open class Nest: @unchecked Sendable {

@@ -1,4 +1,4 @@
-/// Looks up types by their mangled names. A malicious name of a hundred bytes could take years, so the work is estimated first. Not
+/// Looks up types by mangled names. A malicious one of a hundred bytes could take years, so the work is estimated first. Not
 /// thread-safe.
 struct TypeNames {
     /// Limit for all names of one item.

@@ -33,9 +33,9 @@ extension PapyrusStore {
             return query
         }
 
-        /// Returns the objects in their state at one moment, whatever is saved at the same time. Undecodable values are
-        /// left out and logged. If the store can't be read, that is logged, and the result is empty.
-        /// ``ThrowingPapyrus/execute(_:)`` throws instead.
+        /// Returns the objects in their state at one moment, whatever is saved at the same time. Undecodable values are left out
+        /// and logged. If the store is unreadable, that is logged, and the result empty. ``ThrowingPapyrus/execute(_:)`` throws
+        /// instead.
         ///
         /// Visits every entry of the store, at some 100 ns each, and decodes the type's objects.
         @discardableResult
@@ -58,9 +58,8 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The objects as of this call, and again after each change by any process: an object, or a related one, was
-        /// added, deleted or updated. Changes that are faster than the loop are combined: after a save and a deletion
-        /// it may return only the final state.
+        /// The objects as of this call, and again after each change by any process: an object, or a related one, was added, deleted
+        /// or updated. Changes faster than the loop are combined: after a save and a deletion it may return only the final state.
         ///
         /// The call reads the store's index, some 50 ns an entry; objects are decoded later, on another thread.
         ///

@@ -13,8 +13,8 @@ extension PapyrusStore {
             key = StoredType.of(Object.self).key(of: id)
         }
 
-        /// Returns the object, with its related objects as stored at the same moment. Throws
-        /// ``PapyrusStore/QueryError``, or errors of the store.
+        /// Returns the object, with its related objects as of the same moment. Throws ``PapyrusStore/QueryError`` or
+        /// `StorageError`.
         @discardableResult
         public nonisolated(nonsending) func execute() async throws -> Object {
             let object = try await core.elsewhere { core in

@@ -2,7 +2,6 @@
 public enum JSONLayout: Sendable, Hashable {
     /// One line without white space.
     case compact
-    /// One entry or item per line, indented by two spaces per level, with a space after each colon. Empty containers are
-    /// `{}` and `[]`.
+    /// One entry or item per line, indented by two spaces per level, a space after each colon. Empty containers are `{}` and `[]`.
     case pretty
 }

@@ -50,9 +50,8 @@ extension RingFile {
         return try ring.reading { () throws(RingFileError) in try ring.readHeader()?.header.settings }
     }
 
-    /// The position before the last `count` messages, or before all if the file has fewer. In a damaged file, before
-    /// the last readable ones. Costs reading the file, and 24 bytes of memory for each of the `count` messages. Throws
-    /// like ``messages()``, except for `damaged`.
+    /// The position before the last `count` messages, or before all if there are fewer. In a damaged file, before the last readable
+    /// ones. Costs reading the file, and 24 bytes of memory for each message. Throws like ``messages()``, except for `damaged`.
     public func cursor(beforeLast count: Int) throws(RingFileError) -> RingFileCursor {
         var cursor = RingFileCursor()
         var reader = try RingFileReader(self)

@@ -75,8 +75,7 @@ extension StoreCore {
         let earlier = StoreCore.migrations.withLock { $0[path]?.unfinished ?? [] }
         var failure: (any Error)?
         var hasChanged = run(new, behind: []) { failure = failure ?? $0 }
-        // Each migration may have created objects for the one before it. Their errors were thrown by the calls that registered
-        // them.
+        // Each migration may have created objects for the one before it. Their errors were thrown when they were registered.
         for _ in earlier where hasChanged {
             hasChanged = false
             for migration in earlier { hasChanged = run(migration, behind: []) { _ in } || hasChanged }

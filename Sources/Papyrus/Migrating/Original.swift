@@ -51,8 +51,7 @@ struct Original: Codable, Sendable {
         return entry.sequence
     }
 
-    /// Keeps an old object (`isRenamed`: it gets another identifier). An entry that is only a reference to another object changes
-    /// nothing.
+    /// Keeps an old object (`isRenamed`: with another identifier). An entry that only refers to another object changes nothing.
     static func keep(
         _ entry: StoredEntry, saved: UInt64, becoming new: WrittenObject, isRenamed: Bool,
         from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]

@@ -46,8 +46,7 @@ struct StatusReader: ArchiveOperation {
 
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
-    /// Number of entries and bytes of their values, without expired entries, which are counted separately, and memory-only entries of
-    /// ended processes.
+    /// Number of entries and bytes of their values; expired ones are separate, and memory-only ones of ended processes left out.
     func visibleTotals() -> (entries: Int, bytes: UInt64, expired: Int) {
         let (entries, bytes, expired) = engine.undisturbed {
             let overdue = index.deadlines.overdue(at: Clock.boot())

@@ -17,8 +17,7 @@ final class Syncing: Sendable {
         var isEnded = false
     }
     private let task = Guarded(TaskState())
-    /// Time on the monotonic clock since which each attempt of this process has found another process syncing; 0 if the last
-    /// didn't.
+    /// Monotonic time since which each attempt of this process has found another process syncing; 0 if the last didn't.
     private let busySince = Atomic<Int64>(0)
     /// When this process last checked for changes to sync, in nanoseconds of the monotonic clock.
     let lastSync = Atomic<Int64>(cp_monotonic_time())

@@ -24,14 +24,12 @@ package struct LogHistory: Sendable, Hashable {
     package init(_ changes: [Change] = []) { self.changes = changes }
 }
 
-/// Searches the log for the frames of a key. Takes no lock and writes nothing; leaves out segments that are reclaimed
-/// during the search.
+/// Searches the log for the frames of a key. Takes no lock, writes nothing; leaves out segments reclaimed during the search.
 struct LogHistoryReader: ArchiveOperation {
     let engine: ArchiveEngine
 
     /// Reads the newest segments until one of them stores the key, or `most` bytes have been read; then these segments once more,
-    /// from the oldest with a frame of the key on. `progress` gets the share done, 0 to 1, after each segment, at most 64 MiB;
-    /// `false` stops.
+    /// from the oldest with a frame of the key on. `progress` gets the share done, 0 to 1, after each segment; `false` stops.
     func history(
         of key: UnsafeRawBufferPointer, most: Int, progress: (Double) -> Bool
     ) throws(StorageError) -> LogHistory {

@@ -13,8 +13,7 @@ extension Checksum {
         return register
     }
 
-    /// Whether a change of one bit among `count` bytes that `behind` bytes follow changes the register by `difference`. Linear in
-    /// `count`.
+    /// Whether a change of one bit among `count` bytes that `behind` bytes follow changes the register by `difference`. O(`count`).
     static func isBitChange(_ difference: UInt32, in count: Int, before behind: Int) -> Bool {
         var change = moved(times(1), overZeros: behind)
         for _ in 0..<8 * count {

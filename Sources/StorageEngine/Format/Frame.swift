@@ -117,8 +117,7 @@ struct Frame {
     }
 
     /// This frame as a damaged one, if its key can be read: fields are valid, and no single changed bit of kind, sequence or key
-    /// explains that its checksum differs by `difference` from that of its bytes. OnDiskFormat, "Damage in a cache". Linear in
-    /// the key's bytes.
+    /// explains that its checksum differs by `difference` from that of its bytes. OnDiskFormat, "Damage in a cache". O(key bytes).
     func damaged(by difference: UInt32) -> Frame? {
         let lead = Frame.headerBytes + extensionBytes + keyBytes
         guard let kind = FrameKind(rawValue: rawKind), (keyBytes > 0) == kind.hasKey,

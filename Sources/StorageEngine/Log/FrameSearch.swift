@@ -1,9 +1,8 @@
 /// Finds all intact frames of a segment's file without mapping it, in time and memory proportional to its size. Not thread-safe;
 /// the bytes must not change during a search.
 ///
-/// After damage, each eighth byte may begin a frame of any claimed length: checking each completely would be quadratic. So the
-/// search keeps the checksum register before every 1,024th byte, and derives each checksum from two of them
-/// (``Checksum/moved(_:overZeros:)``).
+/// After damage, each eighth byte may begin a frame of any length: checking each completely would be quadratic. So the search keeps
+/// the checksum register before every 1,024th byte, and derives each checksum from two of them (``Checksum/moved(_:overZeros:)``).
 final class FrameSearch: SegmentReader, @unchecked Sendable {
     let segment: UInt32
     /// Size of the part of the file that can be the segment; the rest isn't read.

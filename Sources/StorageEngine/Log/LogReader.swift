@@ -10,8 +10,7 @@ struct LogReader {
         filter = BatchFilter(kind: kind)
     }
 
-    /// Reads the next segment, which is pinned; `damage` gets the beginnings of damaged ranges. Emitted frames are valid until the
-    /// next call.
+    /// Reads the next segment, which is pinned; `damage` gets the starts of damaged ranges. Frames are valid until the next call.
     mutating func read(
         _ pin: SegmentLog.Pin, damage: (Location) -> Void = { _ in }, _ emit: BatchFilter.Emit
     ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {

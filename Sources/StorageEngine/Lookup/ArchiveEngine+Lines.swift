@@ -120,9 +120,8 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with each visible entry's slot content, chunks from last to first. A renumbering
-    /// (``ArchiveSection/vacateLastChunk()``) moves entries to chunks visited later: it may repeat an entry, but not hide one. With
-    /// `ascending`, callers must check for it.
+    /// Calls `body` with each visible entry, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``) moves
+    /// entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers check for it.
     @inline(__always) func forEachEntry(
         uses pending: PendingTouches? = nil, ascending: Bool = false,
         _ body: (SlotContent) throws(StorageError) -> Void

@@ -22,8 +22,7 @@ struct MaintenanceRun: ArchiveOperation {
                     Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Stored before the check for work: every change reads `maintenanceDue` after adding work, so this run or the change
-            // notices it.
+            // Stored before the check: every change reads `maintenanceDue` after adding work, so it or this run notices the work.
             engine.maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.tombstoneCount == 0,
                 !engine.isCompactionDue.load(ordering: .relaxed)

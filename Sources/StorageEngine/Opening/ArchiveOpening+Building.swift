@@ -132,8 +132,7 @@ extension ArchiveOpening {
     }
 
     /// If the replaced index outranks the new one, removes the entries that it lists as deleted and, in a cache, those that it
-    /// doesn't list; sets its expiry times; and stores its entries again that a damaged frame would lose. A copy changes only its own
-    /// index.
+    /// doesn't list; sets its expiry times; and stores its entries again that damage would lose. A copy changes only its own index.
     private func reconcile(
         _ section: borrowing ArchiveSection, with evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {

@@ -341,8 +341,7 @@ extension ArchiveSection {
                 }
             }
         }
-        // If all segments belong to another archive, probably the descriptor is the foreign file. Storing now would begin a second
-        // log.
+        // If all segments belong to another archive, probably the descriptor is foreign. Storing now would begin a second log.
         guard !readable.isEmpty || foreign == 0 || engine.attachment == nil else {
             throw .corrupted(
                 path: engine.folder.path + "/" + Descriptor.fileName, offset: 16,

@@ -73,8 +73,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Returns once the file's bytes (or a folder's names), also `mapped`, are on the medium. Success after a failure proves
-    /// nothing.
+    /// Returns once a file's bytes or a folder's names, also `mapped`, are on the medium. Success after a failure proves nothing.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         try SystemCall.sync.run("sync", path: path) {

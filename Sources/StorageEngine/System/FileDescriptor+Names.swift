@@ -38,8 +38,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether an entry of that name exists. Throws if that is unknown: after a wrong `false` the caller would create an archive
-    /// over another.
+    /// Whether an entry of that name exists. Throws if that is unknown: a wrong `false` would create an archive over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
         try SystemCall.exists.code("find", path: path + "/" + name, allowing: ENOENT, ENOTDIR) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))

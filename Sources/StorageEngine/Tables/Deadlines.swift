@@ -5,8 +5,8 @@ import CPlatform
 /// lock.
 ///
 /// Invariant: no bound is later than the earliest expiry time of a visible entry in its range (0: none expires). It is lowered
-/// before an entry gets its expiry time, and corrected by searches that find it has passed. So searches read only the rows with
-/// expired entries.
+/// before an entry gets its expiry time, and corrected by searches after it has passed, so they read only rows with expired
+/// entries.
 struct Deadlines<Right> {
     private let index: MappedIndex<Right>
 
@@ -115,8 +115,7 @@ extension Deadlines where Right == Changing {
         set(all, Deadline.never)
     }
 
-    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: no further entry has
-    /// expired.
+    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: no others have expired.
     func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
         var search = DeadlineSearch(now: now, most: most, rows: rows)
         guard isDue(all, now) else { return ([], true) }

@@ -1,8 +1,7 @@
 /// The numbers of entries: used, free, and the next new one. A view of the mapped index, through a write lock guard.
 ///
 /// Invariants: a number up to ``MappedIndex/entryHighWater`` is in use, and its slot names a frame, or is in the free list that
-/// begins with ``MappedIndex/freeHead``. Even with a damaged list, no number of an entry in use or beyond the file's end is
-/// allocated (F4).
+/// begins with ``MappedIndex/freeHead``. Even with a damaged list, no number in use or beyond the file's end is allocated (F4).
 struct EntryNumbers {
     private let index: ChangingIndex
 

@@ -57,8 +57,7 @@ struct EventRing {
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
-    /// Fills the cell of a claimed number, and wakes waiting followers. With an empty `key`, readers take the key from the frame at
-    /// `location`.
+    /// Fills the cell of a claimed number, and wakes followers. With an empty `key`, readers use that of the frame at `location`.
     @inline(__always) func publish(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
         location: Location, pid: Int32, time: Int64, key: UnsafeRawBufferPointer = .empty

@@ -5,9 +5,8 @@ import CPlatform
 /// write lock guard applies the cells in that order before it chooses a victim, so eviction is exact LRU (S5).
 ///
 /// Invariants: stamps only grow. Only the taker of a stamp publishes its cell, by one compare-and-swap of its first word. If the
-/// guard finds a cell whose writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the writer takes a
-/// new stamp. Touches below ``drained``, which only a guard increases, are applied. A stamp's cell is its number modulo the cells
-/// (F4).
+/// guard finds a cell whose writer died or stopped before that, it marks the cell as skipped (F5, F6), and the writer takes a new
+/// stamp. Touches below ``drained``, which only a guard increases, are applied. A stamp's cell is its number modulo the cells (F4).
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 

@@ -127,8 +127,7 @@ extension ArchiveSection {
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
-            // Ends the undo window before dropping the first entry: otherwise, after a crash, an undo would restore only some
-            // entries.
+            // Ends the undo window before the first drop: otherwise, after a crash, an undo would restore only some entries.
             if evenReversible { line.setEnd(0) }
             if line.isRestored || !UndoWindow(engine).isReversible(line) { lines |= 1 << UInt64(place) }
         }

@@ -51,8 +51,7 @@ struct SpaceBudget: ArchiveOperation {
         return live + live / 32 + 2 * engine.segmentTarget
     }
 
-    /// About the number of bytes of segments and index that a compaction frees. It keeps entries that can be restored by undo.
-    /// Takes no lock.
+    /// About the bytes of segments and index that a compaction frees. It keeps entries that undo can restore. Takes no lock.
     var reclaimableBytes: Int {
         guard engine.kind != .log, index.isReady else { return 0 }
         let oldest = index.oldestSegment

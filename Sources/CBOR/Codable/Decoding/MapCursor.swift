@@ -1,6 +1,5 @@
 /// Finds the entries of a map by key, in a single pass if keys are requested in the order of the map. The first of equal keys
-/// counts, so the signatures of all keys before the cursor must exclude it. Otherwise it searches linearly, and after too many
-/// searches builds a table.
+/// counts, so the signatures of all keys before the cursor must exclude it. Otherwise it searches linearly, and later uses a table.
 struct MapCursor {
     /// Entries; nil for an indefinite length.
     let count: Int?
