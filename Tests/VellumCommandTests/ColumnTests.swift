@@ -77,7 +77,7 @@ struct ColumnTests {
         let content = "id,price,version,\"a,b\"\n1,1.50,1.10,3\n2,n/a,1.9,4\n3,null,2,5\n"
         let result = try store.importing(
             "a.csv", content, "--types", "price=number,version=text", "--types", "a,b=text")
-        #expect(result.errors.contains("a.csv:3: column \"price\" is no number"))
+        #expect(result.errors.contains("a.csv:3: column \"price\" is not a number"))
         #expect(
             try values(result) == [
                 "{\"id\":1,\"price\":1.5,\"version\":\"1.10\",\"a,b\":\"3\"}",
@@ -103,7 +103,7 @@ struct ColumnTests {
                 "{\"id\":4,\"flag\":false,\"all\":true}",
             ])
         for line in [3, 6] {
-            #expect(result.errors.contains("a.csv:\(line): column \"flag\" is no true or false\n"))
+            #expect(result.errors.contains("a.csv:\(line): column \"flag\" is not true or false\n"))
         }
         #expect(result.errors.contains("2 records skipped"), "\(result.errors)")
         try store.done("drop", "A", "--yes")
@@ -133,7 +133,7 @@ struct ColumnTests {
         #expect(try store.done("query", "A", "find price > 5 | count").text == "3\n")
         let typed = try store.importing(
             "a.tsv", rows.joined(separator: "\n"), "--types", "n=number,price=text")
-        #expect(typed.errors.contains("a.tsv:3: column \"n\" is no number"), "\(typed.errors)")
+        #expect(typed.errors.contains("a.tsv:3: column \"n\" is not a number"), "\(typed.errors)")
         #expect(
             try store.done("get", "A", "1", "--json").text
                 == "{\"id\":1,\"price\":\"19.99\",\"n\":5,\"flag\":true}\n")

@@ -150,8 +150,8 @@ struct ConfigurationTests {
         ("[keys]\nopen = \"ctrl+z\"", "2: keys.open: ctrl+z always suspends the browser"),
         (
             "[columns]\nCity = [\"a..b\"]",
-            "2: columns.City: \"a..b\" is no property: at 3: found \".\", expected a property; "
-                + "other names stand in quotes within: '\"a b\"'"
+            "2: columns.City: \"a..b\" isn't a property: at 3: found \".\", expected a property; "
+                + "write other names in quotes: '\"a b\"'"
         ),
         (
             "[columns]\nCity = \"-hit\"",
@@ -164,8 +164,8 @@ struct ConfigurationTests {
         ("[queries]\na = \"count\"\n\"\" = \"count\"", "3: queries.: a query needs a name"),
         (
             "[columns]\nCity = [\"odd name\"]",
-            "2: columns.City: \"odd name\" is no property: at 5: found \"name\", expected the end; "
-                + "other names stand in quotes within: '\"a b\"'"
+            "2: columns.City: \"odd name\" isn't a property: at 5: found \"name\", expected the end; "
+                + "write other names in quotes: '\"a b\"'"
         ),
         ("[queries]\na = [\"count\", \"count\"]", "2: queries.a: a query in quotes is expected"),
         ("columns = \"a\"", "1: columns: a table is expected: [columns]"),

@@ -210,7 +210,7 @@ struct DialectTests {
                 #"{"id":1,"name":"a, \"b\""}"#, #"{"id":2,"name":"c\td\ne"}"#,
                 #"{"id":3,"name":"plain \"q\""}"#,
             ])
-        #expect(found.errors.contains("fields stand in the quotes"))
+        #expect(found.errors.contains("fields are in the quotes"))
         let kept = try objects("a.tsv", "id\tname\n1\t\"a\" b\n")
         #expect(kept.lines.last == #"{"id":1,"name":"\"a\" b"}"#)
         #expect(kept.errors.contains("the quote that"), "\(kept.errors)")
@@ -225,7 +225,7 @@ struct DialectTests {
         let single = try objects("a.csv", content)
         #expect(single.lines == expected, "\(single.errors)")
         let double = try objects("b.csv", content.replacing("'", with: "\""))
-        #expect(double.lines == expected && double.errors.contains("all fields stand in quotes"))
+        #expect(double.lines == expected && double.errors.contains("all fields are in quotes"))
         #expect(
             try objects("c.tsv", content.replacing("'", with: "\"").replacing(",", with: "\t")).lines
                 == expected)
@@ -236,7 +236,7 @@ struct DialectTests {
         let found = try objects("a.csv", "id,n,t\n1,950,\"5\"\n2,\"1,234\",\"6\"\n")
         #expect(found.lines == [#"{"id":1,"n":950,"t":"5"}"#, #"{"id":2,"n":"1,234","t":"6"}"#])
         #expect(found.errors.contains("column \"n\" is mixed") && found.errors.contains("\"1,234\" (line 3)"))
-        #expect(found.errors.contains("column \"t\" is text: its numbers stand in quotes"))
+        #expect(found.errors.contains("column \"t\" is text: its numbers are in quotes"))
         let decided = try objects("a.csv", "id,n,t\n1,950,\"5\"\n2,\"1,234\",\"6\"\n", ["--decimal", "."])
         #expect(decided.lines == [#"{"id":1,"n":950,"t":5}"#, #"{"id":2,"n":1234,"t":6}"#])
     }

@@ -2,7 +2,7 @@ struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy", abstract: "Copies an archive or some of its entries.",
         discussion: """
-            A whole archive is copied to a new one, as it is at one moment, with expiry times, owners, times, hits and the \
+            A whole archive is copied to a new one, as of one moment, with expiry times, owners, times, hits and the \
             LRU order; a log with its messages. No archive of that name may exist.
 
             Keys, or entries that meet --where, are copied into an archive, which is created with the same kind and limits \

@@ -7,8 +7,8 @@ struct ListCommand: ParsableCommand {
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
             diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; memoryBytes \
             and diskBytes are sums of values, footprint is the size of the archive's files. Unreadable archives and empty \
-            archive folders are reported on standard error, with exit code 3, and so are damaged archives, whose entries may \
-            include lost ones; the others are still listed.
+            archive folders are reported on standard error, with exit code 3, and so are damaged archives, which may \
+            lack entries; the others are still listed.
             """)
 
     @OptionGroup var store: StoreArguments

@@ -58,10 +58,10 @@ struct RingFilePath: Sendable {
                         + "store pass --store", status: .nothing)
             case .unsupportedVersion(_, let version):
                 throw CommandFailure(
-                    "\(path) is no ring file: its version is \(version), not 1", status: .storeFailure)
+                    "\(path) isn't a ring file: its version is \(version), not 1", status: .storeFailure)
             case .damaged(_, let offset, let reason):
                 throw CommandFailure(
-                    "\(path) is no ring file, or a damaged one: byte \(offset): \(reason)",
+                    "\(path) isn't a ring file, or is a damaged one: byte \(offset): \(reason)",
                     status: .storeFailure)
             default: throw error
             }

@@ -2,7 +2,7 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copies a whole store that is in use.",
         discussion: """
-            Copies each archive as it is at one moment, with values, expiry times, owners, times, hits and the LRU order, \
+            Copies each archive as of one moment, with values, expiry times, owners, times, hits and the LRU order, \
             while other processes continue; archives are copied one after another. Events, undo records and values that only \
             a process's memory holds are not included. Copying the files with other programs may miss entries.
 

@@ -2,7 +2,7 @@ struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump", abstract: "Writes a store, or some of its archives, into one file.",
         discussion: """
-            Each archive is written as it is at one moment, while others use the store: values, expiry times, owners, times, \
+            Each archive is written as of one moment, while others use the store: values, expiry times, owners, times, \
             hits, LRU order, kinds and limits; logs with their messages. vellum restore recreates the store on any machine. \
             A temporary backup is made in the temporary folder (TMPDIR), which needs enough space.
 
@@ -59,7 +59,7 @@ struct RestoreCommand: ParsableCommand {
         commandName: "restore", abstract: "Creates a store from a file that vellum dump wrote.",
         discussion: """
             The folder must be new or empty; it gets its name when all files are complete and every value has been verified. \
-            Nothing is replaced. Exit code 1 if the file is no dump, ends early or continues after its end; 3 if something \
+            Nothing is replaced. Exit code 1 if the file isn't a dump, ends early or continues after its end; 3 if something \
             in it is damaged.
 
             Example: vellum restore store.dump /srv/store

@@ -55,7 +55,7 @@ extension SettledChoices {
                 do throws(QuerySyntaxError) { properties.append(try QueryProperty(text)) } catch {
                     let name = TerminalSafe.quoted(text)
                     throw SourceError(
-                        "\(name) is no property: \(error); other names stand in quotes within: '\"a b\"'")
+                        "\(name) isn't a property: \(error); write other names in quotes: '\"a b\"'")
                 }
             }
         }

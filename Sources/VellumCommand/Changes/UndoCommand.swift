@@ -22,7 +22,7 @@ struct UndoCommand: ParsableCommand {
             be missing: --list shows the known ones, and an undo needs the action's number.
 
             Entries whose expiry time has passed since are counted as expired, and not found again. After a rebuild of the \
-            archive's index, a discarded action may be listed again, with the entries that are left; an undo counts the \
+            archive's index, a discarded action may be listed again, with its remaining entries; an undo counts the \
             others as skipped. Numbers of actions can begin at 1 again.
 
             --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, damaged, evicted; with \

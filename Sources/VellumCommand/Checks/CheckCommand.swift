@@ -9,7 +9,7 @@ struct CheckCommand: ParsableCommand {
             one object: clean, entries, damaged, salvaged, problems of the store itself, and archives, an array of the same by \
             archive with read, valueBytes, problems and remarks.
 
-            --repair repairs every damaged archive, and leaves clean and unreadable ones alone. Damaged bytes are kept in \
+            --repair repairs every damaged archive, and leaves clean and unreadable ones unchanged. Damaged bytes are kept in \
             files of the archive's folder that end in .damaged. An archive that is open for writing is left unchanged. Clean \
             and the exit code then describe the result. An archive without its descriptor becomes a log, a cache or a \
             collection, depending on its entries, without loss. A damaged or missing marker file vellum-store is recreated \

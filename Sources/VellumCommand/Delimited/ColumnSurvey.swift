@@ -194,11 +194,11 @@ struct ColumnSurvey {
             guard let other = column.fraction ?? column.local ?? column.word ?? column.null ?? column.text,
                 column.text == nil || column.number != nil || column.word != nil || column.null != nil
             else { return nil }
-            return "\(name), the keys, is text: \(other.said) is no integer"
+            return "\(name), the keys, is text: \(other.said) isn't an integer"
         }
         if let text = column.text {
             if column.number != nil || column.local != nil {
-                return "\(name) is mixed and stays text: \(text.said) is no number as JSON spells it; "
+                return "\(name) is mixed and stays text: \(text.said) isn't a JSON number; "
                     + "\(option("number")) reads the numbers and skips the other rows"
             }
             if column.word != nil {
@@ -255,7 +255,7 @@ struct ColumnSurvey {
                 + "--decimal . or --decimal , makes numbers of those in quotes"
         }
         guard column.quotedText == nil, column.text == nil else { return nil }
-        return "\(name) is text: its numbers stand in quotes, such as \(number.said); "
+        return "\(name) is text: its numbers are in quotes, such as \(number.said); "
             + "--decimal . or --decimal , makes numbers of them"
     }
 }

@@ -236,7 +236,7 @@ struct DelimitedReader: RecordReader {
                 if let expected = try write(
                     content, isQuoted: dialect.isQuoted(field), as: kinds[column], into: &writer)
                 {
-                    return ("column \"\(columns[column])\" is no \(expected)", nil)
+                    return ("column \"\(columns[column])\" is not \(expected)", nil)
                 }
             } catch {
                 return ("column \"\(columns[column])\": \(error.reason)", nil)
@@ -265,10 +265,10 @@ struct DelimitedReader: RecordReader {
         case (_, .null), (.boolean, .boolean):
             try FieldValue.read(field, isQuoted: false, of: table, into: &writer)
         case (.boolean, _): return "true or false"
-        case (.localNumber(let decimal), _): return try number(decimal) ? nil : "number"
+        case (.localNumber(let decimal), _): return try number(decimal) ? nil : "a number"
         case (.number, let found):
-            if let decimal = dialect.decimal { return try number(decimal) ? nil : "number" }
-            guard found.isNumber else { return "number" }
+            if let decimal = dialect.decimal { return try number(decimal) ? nil : "a number" }
+            guard found.isNumber else { return "a number" }
             try FieldValue.read(field, isQuoted: false, of: table, into: &writer)
         }
         return nil

@@ -86,13 +86,13 @@ struct DialectDetection {
         if options.quote == nil, case .enclosing(let quote) = dialect.quoting,
             quote != Self.quotes[0] || dialect.delimiter == UInt8(ascii: "\t")
         {
-            remarks.append("fields stand in the quotes \(String(UnicodeScalar(quote)))")
+            remarks.append("fields are in the quotes \(String(UnicodeScalar(quote)))")
         }
         dialect.decimal = options.decimal
         dialect.ignoresQuotes = options.decimal != nil
         if Self.quotesAll(found, dialect) {
             dialect.ignoresQuotes = true
-            remarks.append("all fields stand in quotes, so numbers in quotes are numbers")
+            remarks.append("all fields are in quotes, so numbers in quotes are numbers")
         }
         self.dialect = dialect
     }

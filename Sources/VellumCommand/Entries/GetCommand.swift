@@ -123,7 +123,7 @@ struct GetCommand: ParsableCommand {
         try value.withSource { source in
             guard source.isText else {
                 throw CommandFailure(
-                    "the value of \(TerminalSafe.quoted(key)) is no text; --json, --raw and --hex print it",
+                    "the value of \(TerminalSafe.quoted(key)) isn't a text; --json, --raw and --hex print it",
                     status: .nothing)
             }
             try output.write(source, isBare: true, isSafe: false)

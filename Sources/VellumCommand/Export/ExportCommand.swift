@@ -3,7 +3,7 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Writes the values of an archive as NDJSON, a JSON array, CSV or TSV.",
         discussion: """
-            The least recently used entry is first, so that an import restores the LRU order; values are imported equal. If \
+            The least recently used entry is first, so that an import restores the LRU order; an import restores equal values. If \
             values don't contain their keys, export --with-keys and import --key key --value value keep them.
 
             A file gets its name when it is complete; until then, and if the export fails, an existing file stays. It is \

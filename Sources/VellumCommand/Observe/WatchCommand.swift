@@ -3,7 +3,7 @@ struct WatchCommand: ParsableCommand {
         commandName: "watch", abstract: "Follows the events of one archive or of all, a line per event.",
         discussion: """
             Runs until ctrl+c, or until the output is closed. Without an archive, includes archives created later. Accesses \
-            are no events. Events: record, update, promotion, eviction, expiry, delete, rejection, deadline, restore, \
+            aren't events. Events: record, update, promotion, eviction, expiry, delete, rejection, deadline, restore, \
             append, resize.
 
             Columns in a pipe, and properties with --json: time, archive, event, key, size, cause, pid. A truncated key ends \

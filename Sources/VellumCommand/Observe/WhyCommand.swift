@@ -3,7 +3,7 @@ struct WhyCommand: ParsableCommand {
         commandName: "why", abstract: "Shows the history of a key.",
         discussion: """
             Shows whether the key has an entry, which processes hold it in memory, and its events among the archive's last \
-            2,048; accesses are no events. If the key has no entry and these events don't show its removal, the log is \
+            2,048; accesses aren't events. If the key has no entry and these events don't show its removal, the log is \
             searched, the newest 1 GiB at most: it has the changes of a removed entry until its space is reclaimed. Exit \
             code 1 if the key has no history.
 
