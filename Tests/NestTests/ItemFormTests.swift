@@ -74,7 +74,7 @@ struct Several<each Part>: Codable { var a = 1 }
             Set<AnyHashable>([list, "x"]), NSOrderedSet(array: [list]),
             NSCountedSet(array: [NSSet(array: [1])]),
         ] as [Any] {
-            #expect(try refusal(item).contains("collection of Foundation's"))
+            #expect(try refusal(item).contains("Foundation collection"))
         }
     }
 
@@ -89,7 +89,7 @@ struct Several<each Part>: Codable { var a = 1 }
             let inner = NSDictionary(object: 1, forKey: NSDictionary(dictionary: ["a": 1]))
             let keys = NSDictionary(object: 1, forKey: inner)
             for item in [set, keys, NSArray(object: keys)] {
-                try #require(try tests.refusal(item).contains("collection of Foundation's"))
+                try #require(try tests.refusal(item).contains("Foundation collection"))
             }
             var typed: CBORValue = 1
             for _ in 0..<12 { typed = [typed] }

@@ -115,7 +115,7 @@ struct DumpTests {
             let nowhere = try Vellum.run(["dump", file, "--force", "--store", store.folder / "none"])
             #expect(nowhere.status == 3 && nowhere.errors.contains("no store at"), "\(nowhere.errors)")
         }
-        try store.run("dump", store.path + "/A.archive/dump").expect(2, errors: "in the folder of a store")
+        try store.run("dump", store.path + "/A.archive/dump").expect(2, errors: "in a store's folder")
         let terminal = try PseudoTerminal.run("dump - --store '\(store.path)'")
         #expect(terminal.status == 2 && terminal.text.contains("a dump is binary"), "\(terminal.text)")
         #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")

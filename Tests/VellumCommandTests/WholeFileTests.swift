@@ -80,7 +80,7 @@ import Testing
         for arguments in [
             ["export", "A", file, "--store", store.path], ["append", file, "x", "--disk", "1kB"],
         ] {
-            try Vellum.run(arguments).expect(2, errors: "in the folder of a store")
+            try Vellum.run(arguments).expect(2, errors: "in a store's folder")
             #expect((try? Data(contentsOf: URL(fileURLWithPath: file))) == before)
         }
     }

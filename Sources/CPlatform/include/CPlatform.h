@@ -85,7 +85,7 @@ int cp_preallocate(int descriptor, off_t length);
 uint64_t cp_birth_time(int descriptor);
 /// Frees the blocks of the bytes [from, to), which then read as zeros; the size stays. Returns 0 or an errno.
 int cp_punch(int descriptor, off_t from, off_t to);
-/// Finds the next range without holes from `from` on; returns false if there is none. If holes can't be detected, the range is the
+/// Finds the next range without holes from `from` on; returns false without one. If holes can't be detected, the range is the
 /// whole rest.
 bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
 /// Whether holes of files in that folder can be read through a mapping even if the file system is full. Not so if
