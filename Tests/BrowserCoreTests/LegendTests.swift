@@ -80,7 +80,7 @@ struct LegendTests {
     /// On a small screen a line is cut, and its full text is below the list. Enter does nothing.
     @Test func showsSelectedLineInFull() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?counted")
-        #expect(browser.boxLines.contains { $0.hasPrefix("accesses The") && $0.hasSuffix("…") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("accesses Acc") && $0.hasSuffix("…") })
         #expect(
             browser.boxWords.contains(
                 "accesses: Accesses by the browser, as counted by the store; browsing adds none."))

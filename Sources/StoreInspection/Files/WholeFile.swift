@@ -219,7 +219,7 @@ package final class WholeFile {
     /// Throws if the file would be inside a store; `path` is named in the error.
     static func refuse(inStore target: String, named path: String) throws(SourceError) {
         guard Store.holdsFile(at: target) else { return }
-        throw SourceError("\(path) can't be written: it is inside a store; choose another folder")
+        throw SourceError("\(path) can't be written: it is in a store's folder; choose another one")
     }
 
     private static func taken(_ path: String) -> SourceError {

@@ -21,7 +21,7 @@ struct RingFilePath: Sendable {
     /// Opens the file, or creates it (or fills an empty one) with `disk` bytes. `keepsOld`: a full file refuses messages.
     func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
         guard !Store.holdsFile(at: path) else {
-            throw CommandFailure("\(path) is in a store's folder; choose another folder", status: .usage)
+            throw CommandFailure("\(path) is in a store's folder; choose another one", status: .usage)
         }
         if disk != nil {
             let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
