@@ -44,6 +44,14 @@ struct Deadline: Equatable {
         return max(1, now.boot.addingSaturating(left))
     }
 
+    /// Converts an expiry time on the clock of a former boot, of which `reading` is known, as if it was read from a frame.
+    static func boot(_ former: Int64, from reading: Clock.Reading, now: Clock.Reading) -> Int64 {
+        guard former != never else { return never }
+        var deadline = Deadline(boot: former, now: reading)
+        deadline.bootMark = 0
+        return deadline.resolved(now: now)
+    }
+
     /// The expiry time on the boot clock, in microseconds, of an entry stored now.
     static func boot(in lifetime: Duration?) -> Int64 {
         guard let lifetime else { return never }

@@ -61,6 +61,8 @@ enum IndexLayout {
     static let renumberingsOffset = 808
     static let saltOffset = 888
     static let saltCheckOffset = 896
+    static let markedWallOffset = 904
+    static let markedBootOffset = 912
     static let undoSweepOffset = 752
     static let tombstoneBytesOffset = 760
     static let returnsOffset = 768

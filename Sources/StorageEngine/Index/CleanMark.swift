@@ -33,8 +33,10 @@ extension CleanMark where Right == Changing {
         index.setCleanFlag(1)
     }
 
-    /// Requires that no other process has the archive open for writing.
-    func set() throws(StorageError) {
+    /// Requires that no other process has the archive open for writing. `reading`: this moment on the wall clock and on the boot
+    /// clock of the index's boot; `nil` after a restart: keeps the former reading.
+    func set(at reading: Clock.Reading? = Clock.read()) throws(StorageError) {
+        if let reading { index.setMarkedReading(reading) }
         index.setCleanSum(try sumNow())
         index.setCleanFlag(1)
     }

@@ -46,6 +46,13 @@ struct IndexHeader: Equatable {
 
     var syncedHead: Location { location(IndexLayout.syncedHeadOffset) }
 
+    /// The clocks when the clean mark was set last; `nil`: unknown.
+    var markedReading: Clock.Reading? {
+        let wall = Int64(bitPattern: word64(IndexLayout.markedWallOffset))
+        let boot = Int64(bitPattern: word64(IndexLayout.markedBootOffset))
+        return boot == 0 ? nil : Clock.Reading(wall: wall, boot: boot)
+    }
+
     var loss: LogLoss? {
         LogLoss(from: location(IndexLayout.lossFromOffset), to: location(IndexLayout.lossToOffset))
     }

@@ -177,6 +177,10 @@ extension ChangingIndex {
     // MARK: The clean mark. Written while no other process has the archive open for writing.
 
     func setCleanFlag(_ value: UInt32) { memory.set32(IndexLayout.cleanFlagOffset, value) }
+    func setMarkedReading(_ reading: Clock.Reading) {
+        memory.set64(IndexLayout.markedWallOffset, UInt64(bitPattern: reading.wall))
+        memory.set64(IndexLayout.markedBootOffset, UInt64(bitPattern: reading.boot))
+    }
     func setCleanSum(_ value: UInt32) { memory.set32(IndexLayout.cleanSumOffset, value) }
 
     @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {

@@ -137,8 +137,11 @@ extension ArchiveOpening {
         _ section: borrowing ArchiveSection, with evidence: PriorIndexEvidence?, _ role: ArchiveRole
     ) throws(StorageError) {
         let index = section.index
-        guard let evidence, evidence.outranks(index), let found = evidence.contradictions(in: section.engine)
-        else { return }
+        guard let evidence, evidence.outranks(index) else { return }
+        try evidence.readEntries { (memory) throws(StorageError) in
+            try IndexSoundness(engine(on: memory, as: .observer)).isConsistent()
+        }
+        guard let found = evidence.contradictions(in: section.engine) else { return }
         let outdated = found.deleted + (descriptor.configuration.kind == .cache ? found.unnamed : [])
         guard !outdated.isEmpty || !found.deadlines.isEmpty || !found.lacking.isEmpty else { return }
         let isCopy = role.attachment == nil

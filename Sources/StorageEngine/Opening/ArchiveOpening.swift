@@ -141,7 +141,8 @@ struct ArchiveOpening {
                     + "close the archive in those processes")
         }
         // A crashed process's index that is refused, but consistent in itself, may know entries that a damaged log has lost.
-        let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark, withRows: isConsistent)
+        let evidence = try PriorIndexEvidence(
+            folder, descriptor, mark: mark, withRows: isConsistent, isAlone: true)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)
         return (memory, nil, isShared)
     }

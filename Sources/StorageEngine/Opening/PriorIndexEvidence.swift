@@ -16,7 +16,6 @@ struct PriorIndexEvidence {
     private let mark: MarkStanding
     /// Whether it has all changes up to the log tail: it is of this boot, or it was closed after the log was synced.
     private var isComplete = false
-    /// Whether its expiry times are on this boot's clock.
     private var isOfThisBoot = false
     /// The hash of its tags, which depends on the index.
     private let hash: KeyHash
@@ -27,8 +26,8 @@ struct PriorIndexEvidence {
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
     private let isForRepair: Bool
-    /// The entries of the index, if they were read and it has all changes; sorted by location.
-    private var rows: [Row]?
+    /// If the index has all changes.
+    private var entries: Entries?
     /// Whether the rows contain all changes of the log.
     private var areRowsComplete = false
 
@@ -37,13 +36,27 @@ struct PriorIndexEvidence {
 
     private struct Row {
         let location: Location
-        let deadline: Int64
+        /// On this boot's clock; `nil`: unknown.
+        let deadline: Int64?
         let tag: UInt32
         /// Whether the entry is tombstoned.
         let isDeleted: Bool
         /// Whether neither its slot nor its mark says that it was deleted.
         let isLive: Bool
     }
+
+    /// The entries of the index, which are read from it when they are needed. Used by one thread.
+    private final class Entries {
+        /// Sorted by location.
+        var rows: [Row]?
+        /// The index, until they were read. Keeps its space on the disk.
+        var unread: IndexMemory?
+        let reading: Clock.Reading?
+
+        init(_ memory: IndexMemory, _ reading: Clock.Reading?) { (unread, self.reading) = (memory, reading) }
+    }
+
+    private var rows: [Row]? { entries?.rows }
 
     /// Entries of a rebuilt index that the prior one contradicts, by number.
     struct Contradictions {
@@ -53,15 +66,15 @@ struct PriorIndexEvidence {
         var unnamed: [UInt32] = []
         /// Entries with another expiry time, and that time.
         var deadlines: [(number: UInt32, deadline: Int64)] = []
-        /// Entries that only the prior index has, with their expiry times; `nil`: unknown after a restart.
+        /// Entries that only the prior index has, with their expiry times; `nil`: unknown.
         var lacking: [(location: Location, deadline: Int64?)] = []
     }
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `withRows`: reads the entries, as always for a
-    /// repair, and after one that was interrupted.
+    /// repair, and after one that was interrupted. `isAlone`: no other process can change the index.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
-        withRows: Bool = false, forRepair: Bool = false
+        withRows: Bool = false, forRepair: Bool = false, isAlone: Bool = false
     ) throws(StorageError) {
         isForRepair = forRepair
         let found = try StorageError.nilIf(
@@ -107,22 +120,41 @@ struct PriorIndexEvidence {
             (gaps, messages) = (absent, index.entryCount)
         }
         isReplaced = state == .replaced
-        guard withRows || forRepair || isReplaced else { return }
+        let isFrozen = mark == .right && (isAlone || !isOfThisBoot)
+        guard withRows || forRepair || isReplaced || isFrozen && descriptor.configuration.kind != .log
+        else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
-        rows = PriorIndexEvidence.rows(of: index)
+        entries = Entries(memory, header.markedReading)
+        if withRows || forRepair || isReplaced { readEntries() }
     }
 
-    private static func rows(of index: IndexView) -> [Row] {
-        (1..<index.usedEntries + 1).compactMap { number in
+    private func readEntries() {
+        guard let entries, let memory = entries.unread else { return }
+        entries.rows = rows(of: IndexView(memory), entries.reading)
+        entries.unread = nil
+    }
+
+    /// Reads the entries, if this wasn't done, from an index that `isConsistent`: the clean mark may cover only its header.
+    func readEntries(_ isConsistent: (IndexMemory) throws(StorageError) -> Bool) throws(StorageError) {
+        guard let memory = entries?.unread else { return }
+        if try isConsistent(memory) { readEntries() } else { entries?.unread = nil }
+    }
+
+    private func rows(of index: IndexView, _ reading: Clock.Reading?) -> [Row] {
+        let now = Clock.read()
+        return (1..<index.usedEntries + 1).compactMap { number in
             guard let slot = index.entry(number), slot.location != .none else { return nil }
             let mark = index.marks[number]
             let isRestored = mark.isSet && index.undo[mark.place].isRestored
             let isHidden = index.marks.isHidden(number, slot)
+            let deadline =
+                isOfThisBoot
+                ? slot.deadline : reading.map { Deadline.boot(slot.deadline, from: $0, now: now) }
             // Slot and mark must agree: otherwise a flipped bit would delete or restore the entry.
             return Row(
-                location: slot.location, deadline: slot.deadline, tag: slot.tag,
+                location: slot.location, deadline: deadline, tag: slot.tag,
                 isDeleted: isHidden && mark.isSet && !isRestored,
                 isLive: !isHidden && (isRestored || !mark.isSet))
         }.sorted { $0.location < $1.location }
@@ -141,13 +173,14 @@ struct PriorIndexEvidence {
         // Complete also after a restart. (The repair syncs the log; if that fails, its end is lost.)
         if isComplete { index.syncedHead = index.head }
         // A copy of the file is evidence only with the mark. After a crash of the machine, an index must not get one.
-        if isComplete || mark == .right { try? index.cleanMark.set() }
+        if isComplete || mark == .right { try? index.cleanMark.set(at: isOfThisBoot ? Clock.read() : nil) }
     }
 
     /// The remaining evidence after an index was reconciled with this one and the changes were appended to the log.
     func recorded(withLoss loss: LogLoss?) -> PriorIndexEvidence {
         var rest = self
-        (rest.noted, rest.rows) = (loss, nil)
+        (rest.noted, rest.entries) = (loss, nil)
+        entries?.unread = nil
         return rest
     }
 
@@ -178,10 +211,10 @@ struct PriorIndexEvidence {
                 guard areRowsComplete else { continue }
                 if row.isDeleted {
                     found.deleted.append(number)
-                } else if isOfThisBoot,
-                    row.deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance
+                } else if let deadline = row.deadline,
+                    deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance
                 {
-                    found.deadlines.append((number, row.deadline))
+                    found.deadlines.append((number, deadline))
                 }
             } else if let tag = engine.withFrame(at: slot.location, { hash.tag($0.key) }),
                 let deletion = deleted[tag], slot.location < deletion
@@ -193,7 +226,7 @@ struct PriorIndexEvidence {
         }
         guard areRowsComplete else { return found }
         for (row, isFound) in zip(rows, isFound) where row.isLive && !isFound && row.location < end {
-            found.lacking.append((row.location, isOfThisBoot ? row.deadline : nil))
+            found.lacking.append((row.location, row.deadline))
         }
         return found
     }

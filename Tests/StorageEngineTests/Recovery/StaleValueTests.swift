@@ -373,9 +373,17 @@ import Testing
         try fill(untilSegments: 3)
         if afterRestart { try archive.synchronize() }
         archive.close()
-        if afterRestart { try folder.makeIndexOfAnotherBoot() }
         let end = try contents(of: second).count
         try overwrite(second, at: place, with: [UInt8](repeating: 0, count: end - place))
+        guard afterRestart else { return try expectRepaired(kind, change, hoursLeft: 1) }
+        try folder.makeIndexOfAnotherBoot()
+        let hand = ClockHand()
+        hand.pass(.seconds(1800))
+        hand.boot.store(5_000_000, ordering: .relaxed)
+        try Clock.$hand.withValue(hand) { try expectRepaired(kind, change, hoursLeft: 0.5) }
+    }
+
+    private func expectRepaired(_ kind: ArchiveKind, _ change: LostChange, hoursLeft: Double) throws {
         // A copy has no index that a process trusts, but the loss is known.
         let copy = try TemporaryFolder(inMemory: true)
         try FileManager.default.copyItem(atPath: folder.store, toPath: copy.store)
@@ -387,9 +395,12 @@ import Testing
             defer { repaired.close() }
             let value: [UInt8]? = if change == .put { kind == .cache ? nil : Self.old } else { Self.old }
             #expect(try repaired.peek("key") == (change == .deletion ? nil : value))
-            // The index has expiry times on the clock of the former boot.
-            let isExpiryKnown = change == .expiry && !afterRestart
-            #expect(try (repaired.metadata("key")?.expires != nil) == isExpiryKnown)
+            let expires = try repaired.metadata("key")?.expires
+            #expect((expires != nil) == (change == .expiry))
+            if let expires {
+                let left = Double(expires.microseconds - Timestamp.now().microseconds) / 3_600_000_000
+                #expect(abs(left - hoursLeft) < 0.1)
+            }
             #expect(try repaired.check().clean)
             try repaired.expectValid()
         }
