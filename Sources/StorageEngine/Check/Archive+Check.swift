@@ -33,7 +33,8 @@ extension Archive {
         if engine.isCopy {
             let descriptor = try ArchiveOpening(folder: engine.folder, options: StoreOptions()).descriptor
             guard let evidence = try PriorIndexEvidence(engine.folder, descriptor, forRepair: true),
-                !evidence.isOfDamagedLog, let found = evidence.contradictions(in: engine)
+                !evidence.isOfDamagedLog, evidence.outranks(engine.index),
+                let found = evidence.contradictions(in: engine)
             else { return nil }
             (deleted, unnamed) = (found.deleted.count, found.unnamed.count)
         } else if StatusReader(engine).damagedPlaces > 0 {

@@ -148,7 +148,7 @@ final class IndexMemory: @unchecked Sendable {
     }
 
     /// The checksum covers an index up to this size, and of a larger one only header and tables, so that opening stays fast.
-    private static let wholeBytes = 4 << 20
+    static let wholeBytes = 4 << 20
 
     /// The checksum for a clean mark; excludes some bytes of the header. 0 without a file that is long enough.
     func checksum(sparing spared: Range<Int>) throws(StorageError) -> UInt32 {

@@ -23,6 +23,7 @@ extension ArchiveOpening {
     private func buildIndexFile(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
+        var isDamaged = false
         let file = try folder.replaceIndex(bytes: IndexLayout.fileBytes(chunks: 1)) {
             (file) throws(StorageError) in
             let engine = try fill(
@@ -33,6 +34,11 @@ extension ArchiveOpening {
                 try section.fitEvenOnFullDisk(into: limit)
             }
             section.index.setState(.ready)
+            isDamaged = section.index.loss != nil || section.index.damagedPlaces > 0
+        }
+        // After a crash of the machine, the old index must not be evidence again.
+        if isDamaged || evidence?.isReplaced == true || evidence?.isDamaged == true {
+            try folder.synchronizeNames()
         }
         return try mapForWriting(file)
     }

@@ -14,7 +14,7 @@ struct PriorIndexEvidence {
     private var lastNamed: [UInt32: Int] = [:]
     private let isTrustworthy: Bool
     private let mark: MarkStanding
-    /// Whether it has all changes up to the log tail: it is of this boot, or it was closed after the log was synced.
+    /// Whether it has all changes up to the log tail: it is of this boot, or was closed last after the log was synced.
     private var isComplete = false
     private var isOfThisBoot = false
     /// The hash of its tags, which depends on the index.
@@ -96,8 +96,14 @@ struct PriorIndexEvidence {
         guard isTrustworthy, state == .ready || state == .syncFailed || state == .replaced else { return }
         sequence = min(index.sequence, Frame.latestStamp)
         isOfThisBoot = header.isOfThisBoot
-        let isSynced = mark == .right && header.syncedHead == head
-        isComplete = (isOfThisBoot || isSynced) && state != .syncFailed
+        isReplaced = state == .replaced
+        // After a crash of the machine, the index may be that of an earlier closing, or its chunks may be; without its clocks, expiry
+        // times are unknown.
+        var isLatest =
+            mark == .right && header.syncedHead == head && status.bytes <= IndexMemory.wholeBytes
+            && header.markedReading != nil
+        if isLatest, !isReplaced { isLatest = try !Self.log(in: folder, extendsBeyond: head) }
+        isComplete = (isOfThisBoot || isLatest) && state != .syncFailed
         end = isComplete ? head : header.syncedHead <= head ? header.syncedHead : .none
         if mark == .right, descriptor.configuration.kind != .log {
             for number in 1..<index.usedEntries + 1 {
@@ -114,21 +120,32 @@ struct PriorIndexEvidence {
         let oldest = index.oldestSegment
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
-            $0 == oldest || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
+            $0 == oldest && isOfThisBoot || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
         }
         if descriptor.configuration.kind == .log, index.lockOwner == 0, !absent.isEmpty {
             (gaps, messages) = (absent, index.entryCount)
         }
-        isReplaced = state == .replaced
-        let isFrozen = mark == .right && (isAlone || !isOfThisBoot)
-        guard withRows || forRepair || isReplaced || isFrozen && descriptor.configuration.kind != .log
-        else { return }
+        let areReadable = isAlone && mark == .right && descriptor.configuration.kind != .log
+        guard withRows || forRepair || isReplaced || areReadable else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
         entries = Entries(memory, header.markedReading)
         if withRows || forRepair || isReplaced { readEntries() }
     }
+
+    /// Whether the log has data or segments behind `head`. A crash of the machine may have lost the beginning of a frame.
+    private static func log(in folder: FileDescriptor, extendsBeyond head: Location) throws(StorageError)
+        -> Bool
+    {
+        let numbers = try folder.names().compactMap(SegmentHeader.number(ofFileName:))
+        guard head != .none, numbers.allSatisfy({ $0 <= head.segment }) else { return !numbers.isEmpty }
+        let name = SegmentHeader.fileName(head.segment)
+        guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
+        return try file.read(atMost: Self.readBytes, from: head.offset).contains { $0 != 0 }
+    }
+
+    private static let readBytes = 1 << 20
 
     private func readEntries() {
         guard let entries, let memory = entries.unread else { return }
@@ -186,10 +203,11 @@ struct PriorIndexEvidence {
 
     /// Whether a rebuilt index must agree with this one: after a repair that found damage or was interrupted; else, for a log with damage
     /// or a loss, in a repair, or if the log hasn't grown behind this index.
-    func outranks(_ index: ChangingIndex) -> Bool {
-        if isReplaced || isDamaged { return true }
-        guard index.loss != nil || index.damagedPlaces > 0 else { return false }
-        return isForRepair || areRowsComplete && index.head <= end
+    func outranks<Right>(_ index: MappedIndex<Right>) -> Bool {
+        if isReplaced { return true }
+        guard isDamaged || index.loss != nil || index.damagedPlaces > 0 else { return false }
+        // A crashed process may have appended a frame that is not in its index.
+        return index.head <= end ? isForRepair || areRowsComplete : isForRepair && mark == .none
     }
 
     /// Finds the entries of another index of this log that disagree with this one; `nil` if this one's entries are unknown. Reads

@@ -407,6 +407,44 @@ import Testing
     }
 
     @Test(
+        "an index of an earlier closing, which a crash of the machine left, changes nothing",
+        arguments: [ArchiveKind.cache, .collection], [false, true])
+    func indexOfEarlierClosing(kind: ArchiveKind, isDamaged: Bool) throws {
+        try filled(kind)
+        let folder = folder
+        func closeSynced(_ body: (Archive) throws -> Void) throws {
+            try folder.withArchive { archive in
+                try body(archive)
+                try archive.synchronize()
+            }
+        }
+        try closeSynced { archive in
+            try archive.put([4], forKey: "damaged")
+            _ = try archive.carryOut(.delete, on: archive.planned(["before"]))
+        }
+        let path = folder.archivePath("A", "index")
+        let earlier = try contents(of: path)
+        try closeSynced { archive in
+            #expect(try archive.undo()?.entries == 1)
+            try archive.delete("key")
+        }
+        try overwrite(path, at: 0, with: earlier)
+        try folder.makeIndexOfAnotherBoot()
+        if isDamaged { try flip(segment, at: last("damaged")) }
+        let hand = ClockHand()
+        hand.pass(.seconds(1800))
+        try Clock.$hand.withValue(hand) {
+            // Opening the archive would replace the index.
+            if !isDamaged { #expect(try folder.check().clean) }
+            let repaired = try repaired()
+            defer { repaired.close() }
+            #expect(try repaired.peek("key") == nil && repaired.peek("before") == [1])
+            #expect(try repaired.peek("behind") == [2])
+            #expect(try (repaired.peek("damaged") == nil) == isDamaged)
+        }
+    }
+
+    @Test(
         "an opening after a crash keeps the index's entries of a damaged log",
         arguments: [ArchiveKind.cache, .collection])
     func damageAfterCrash(kind: ArchiveKind) async throws {
