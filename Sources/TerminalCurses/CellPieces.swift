@@ -9,7 +9,7 @@ package enum CellPieces {
         package var scalars: [UInt32]
     }
 
-    /// `maximum`: the most scalars of a piece. `columns`: a scalar's width on this system, or -1 if it can't be shown.
+    /// `maximum`: limit of scalars in a piece. `columns`: a scalar's width on this system, or -1 if it can't be shown.
     package static func pieces(
         of text: String, width: Int, isUTF8: Bool, maximum: Int, columns: (UInt32) -> Int
     ) -> [Piece] {

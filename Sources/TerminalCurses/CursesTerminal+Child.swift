@@ -9,7 +9,7 @@ extension CursesTerminal {
         cnc_signals_yield_to_child(true)
         defer {
             cnc_signals_yield_to_child(false)
-            // Drop the signals of a stop and continue with the child; the screen is redrawn anyway.
+            // Discard signals from stopping and continuing together with the child; the screen is redrawn anyway.
             _ = cnc_take_signals()
             enter()
         }
@@ -25,7 +25,7 @@ extension CursesTerminal {
         try run(script: command + " \"$@\"", arguments: arguments)
     }
 
-    /// Like ``run(_:arguments:)`` for a script that uses its arguments itself.
+    /// Like ``run(_:arguments:)`` for a script that refers to its arguments as `$1`, `$2` and so on.
     package func run(script: String, arguments: [String]) throws(TerminalError) -> Int32 {
         try suspendForChild { () throws(TerminalError) in
             try CursesTerminal.spawn(script, arguments, terminal: descriptor)

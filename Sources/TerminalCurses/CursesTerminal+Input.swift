@@ -30,7 +30,7 @@ extension CursesTerminal {
         }
     }
 
-    /// Reads the available input. A terminal that is ready but returns nothing has closed.
+    /// Reads the available input. A read of 0 bytes means that the terminal was closed.
     private func readInput() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor, &buffer, buffer.count)
@@ -67,7 +67,7 @@ extension CursesTerminal {
         if signals & Int32(CNC_STOP_REQUESTED) != 0 {
             suspend()
         } else if signals & Int32(CNC_CONTINUED) != 0 {
-            // The process was stopped and continued from outside, and the shell has used the terminal in between.
+            // Another process stopped and continued this one; the shell may have used the terminal since the stop.
             leave()
             enter()
             queue.append(.resumed)

@@ -12,7 +12,7 @@ package final class CursesTerminal {
     package internal(set) var size: Size
     package private(set) var bytesSent = 0
 
-    /// Whether frames are drawn. Without them, output stays where it was written.
+    /// Whether frames are drawn on the alternate screen. Otherwise output is written to the normal screen, and scrolls.
     let drawsFrames: Bool
     let descriptor: Int32
     let ownsDescriptor: Bool
@@ -20,7 +20,7 @@ package final class CursesTerminal {
     private let isGNUScreen: Bool
     private var capturesMouse = true
     let hasDirectColors: Bool
-    /// 24-bit colors for a terminfo entry with 256.
+    /// Encodes 24-bit colors for a terminfo entry with 256 colors.
     var palette = DirectPalette()
     let colors: Int
     private let savedModes: termios
@@ -49,7 +49,7 @@ package final class CursesTerminal {
         waker = try Waker()
         isUTF8 = cnc_set_locale()
         size = CursesTerminal.windowSize(of: descriptor)
-        // Before ncurses, which doesn't replace handlers that exist already.
+        // Install before ncurses, which keeps existing handlers.
         cnc_signals_install(waker.writeEnd)
         let traits = TerminalTraits(environment: environment)
         let (rows, columns) = (Int32(size.rows), Int32(size.columns))
@@ -95,13 +95,13 @@ package final class CursesTerminal {
         sendOutput()
     }
 
-    /// Makes the next frame redraw everything, for when something else has written to the terminal.
+    /// Makes the next frame redraw everything. Call it after another program has written to the terminal.
     package func invalidate() {
         shown = nil
         if drawsFrames { cnc_invalidate() }
     }
 
-    /// Sends a control sequence, such as OSC 52, which the terminal executes. Never pass it stored text.
+    /// Sends a control sequence for the terminal to execute, such as OSC 52. Never pass stored text.
     package func send(_ bytes: [UInt8]) {
         guard isActive else { return }
         write(bytes)
@@ -193,11 +193,11 @@ package final class CursesTerminal {
     }
 
     private func write(_ bytes: [UInt8]) {
-        // Reading input notices a closed terminal.
+        // A failed write needs no handling: reading input detects a closed terminal.
         if cnc_write(descriptor, bytes, bytes.count) { bytesSent += bytes.count }
     }
 
-    /// The bytes that a signal handler sends: the same as ``leave()``, prepared in advance.
+    /// The output of ``leave()``, prepared for a signal handler.
     private func restoringBytes() -> [UInt8] {
         var bytes = knowsModes ? TerminalModes.leave : []
         for name in ["sgr0", "op", "rmkx", "cnorm", "rmcup"] {

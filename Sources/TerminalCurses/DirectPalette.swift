@@ -1,4 +1,4 @@
-/// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, replaced in the output of curses.
+/// Shows 24-bit colors on terminals whose terminfo entry has 256: curses writes numbers, which ``translated(_:)`` replaces.
 package struct DirectPalette {
     /// Numbers from 16 are sent as `38;5;N` and `48;5;N`, lower ones in shorter forms.
     private static let first = 16
@@ -21,7 +21,7 @@ package struct DirectPalette {
         return number
     }
 
-    /// Replaces numbers by colors in the output of curses, within SGR sequences (`ESC [ … m`); other text has no escapes.
+    /// Replaces color numbers by colors in the SGR sequences (`ESC [ … m`) of curses' output; copies other bytes unchanged.
     package func translated(_ bytes: some RandomAccessCollection<UInt8>) -> [UInt8] {
         guard !colors.isEmpty else { return Array(bytes) }
         var result: [UInt8] = []

@@ -1,7 +1,7 @@
 import CNcurses
 
 package enum SourceCommit {
-    /// `7455518d21`, with `-dirty` for a tree with changes; nil if the build named none.
+    /// The commit that was built, such as `7455518d21`, with `-dirty` if files had changed; nil if the build didn't pass it.
     package static let name: String? = {
         let name = String(cString: cnc_commit())
         return name.isEmpty ? nil : name

@@ -3,7 +3,7 @@ package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
     case notATerminal
     /// Terminfo doesn't know the type (`TERM`), or it can't address its cursor.
     case unknownType(String)
-    /// The process has one open; ncurses supports only one.
+    /// The process already has an open terminal; ncurses supports one.
     case alreadyOpen
     case system(call: String, code: Int32)
 
@@ -12,7 +12,7 @@ package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notATerminal: "there is no terminal"
         case .unknownType(let type):
             "the terminal type “\(type)” is unknown or can't show screens; set TERM, for example to xterm-256color"
-        case .alreadyOpen: "the terminal is open already"
+        case .alreadyOpen: "the terminal is already open"
         case .system(let call, let code): "\(call) failed with error \(code)"
         }
     }

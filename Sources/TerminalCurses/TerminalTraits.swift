@@ -5,12 +5,12 @@ package struct TerminalTraits: Sendable, Hashable {
     /// The depth that the environment requests.
     package var depth: ColorDepth
     package var type: String
-    /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is
-    /// requested. It has no alternate screen unless configured, whatever its terminfo entry says.
+    /// Whether it is GNU screen. Mouse reporting would delay an Escape until the next key, so it stays off. The alternate
+    /// screen is off unless the user configured it, although terminfo lists it.
     package var isGNUScreen: Bool
 
-    /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``. Such terminals
-    /// have a mouse in their terminfo entry. The Linux console has one, too (through another program), but may print the modes.
+    /// Whether the terminal obeys or ignores the private modes of ``TerminalModes``, as relatives of xterm do, which have a
+    /// mouse in terminfo. So has the Linux console (for another program), but it may print the modes.
     package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
     /// Reads the environment: non-empty `NO_COLOR` turns colors off (<https://no-color.org>); `COLORTERM` of `truecolor` or
@@ -41,7 +41,7 @@ package struct TerminalTraits: Sendable, Hashable {
     }
 }
 
-/// Terminal modes beside the screen's content, for which terminfo has no names.
+/// Terminal modes that terminfo has no names for.
 package enum TerminalModes {
     /// Mouse buttons (1000), drags (1002), coordinates in decimal (1006), bracketed paste (2004), focus (1004).
     static func enter(mouse: Bool) -> [UInt8] {
@@ -49,7 +49,7 @@ package enum TerminalModes {
     }
     static func mouse(_ isOn: Bool) -> [UInt8] { Array("\u{1b}[?1000;1002;1006\(isOn ? "h" : "l")".utf8) }
     static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
-    /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: shown at once.
+    /// Begins an atomic update: <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>.
     static let beginUpdate: [UInt8] = Array("\u{1b}[?2026h".utf8)
     static let endUpdate: [UInt8] = Array("\u{1b}[?2026l".utf8)
 

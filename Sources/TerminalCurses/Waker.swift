@@ -19,7 +19,7 @@ package final class Waker: Sendable {
         close(writeEnd)
     }
 
-    /// Ends the terminal's wait with ``TerminalKit/InputEvent/wake``. Several calls before that count as one.
+    /// Ends the terminal's wait with ``TerminalKit/InputEvent/wake``. Several calls before the event count as one.
     package func wake() {
         var byte = UInt8(ascii: "w")
         _ = write(writeEnd, &byte, 1)
