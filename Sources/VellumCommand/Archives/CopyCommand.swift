@@ -76,8 +76,8 @@ struct CopyCommand: ParsableCommand {
         return CommandFailure(nil, status: isDamaged ? .storeFailure : absence)
     }
 
-    /// Keys, with the required sequence number where a condition chose them; the number of keys to copy, including absent and
-    /// damaged entries; and whether there are damaged ones.
+    /// The keys, each with its required sequence number if a condition chose it; their number, including absent and damaged
+    /// entries; and whether an entry is damaged.
     private func chosenEntries(
         _ archive: Archive
     ) throws -> (entries: [(key: String, sequence: UInt64?)], asked: Int, isDamaged: Bool) {

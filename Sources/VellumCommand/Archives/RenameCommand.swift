@@ -53,7 +53,7 @@ enum ArchiveCopying {
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {
-            // Another process may have stored entries since, which the copy lacks.
+            // Entries that another process stored during the copy would be lost.
             guard try source.removeArchive(named: archive, ifStill: version) else {
                 Narration.say(said)
                 throw CommandFailure(

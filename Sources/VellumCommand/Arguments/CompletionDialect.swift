@@ -27,7 +27,7 @@ struct CompletionDialect: Sendable {
         }
     }
 
-    /// Extends the argument parser's bash script by `wholeWords`; returns other scripts unchanged.
+    /// Adds `wholeWords` to the argument parser's bash script; returns other scripts unchanged.
     static func completing(_ script: String) -> String {
         let end = "complete -o filenames -F _vellum vellum"
         guard script.hasSuffix(end) else { return script }

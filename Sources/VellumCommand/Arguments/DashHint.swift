@@ -1,6 +1,6 @@
 /// Advice for keys and names that begin with a dash and may have been read as options.
 enum DashHint {
-    /// After help or the version was printed: the dash may have been meant as a key.
+    /// The hint after help or the version was printed: the word may have been meant as a key.
     static func forHelp(_ arguments: [String]) -> String? {
         // A completion script would insert the hint into the typed line.
         guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
@@ -9,7 +9,7 @@ enum DashHint {
         return "\(option) asks for help; \(behind(option))"
     }
 
-    /// If an argument is missing or an option is unknown, and a word begins with a dash.
+    /// The hint if an argument is missing or an option is unknown, and a word begins with a dash.
     static func forError(_ message: String, _ arguments: [String]) -> String? {
         if let attached = attached(message, arguments) { return attached }
         let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
@@ -22,7 +22,7 @@ enum DashHint {
         return behind(option)
     }
 
-    /// If an option's value is missing, and a negative number follows.
+    /// The hint if an option's value is missing, and a negative number follows.
     private static func attached(_ message: String, _ arguments: [String]) -> String? {
         guard message.contains("Missing value for") else { return nil }
         for (option, value) in zip(arguments, arguments.dropFirst())

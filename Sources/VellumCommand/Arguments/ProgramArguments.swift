@@ -1,7 +1,7 @@
 /// The arguments of the process. `CommandLine.arguments` replaces bytes that aren't UTF-8, which would merge different keys.
 enum ProgramArguments {
-    /// Replaces the later words by one placeholder, because the parser takes quadratic time; ``WordList`` expands it.
-    /// - Throws: with the position of the first argument that isn't UTF-8.
+    /// Replaces most of a long run of words by a placeholder, as parsing takes quadratic time; ``WordList`` expands it.
+    /// - Throws: an error with the position of the first argument that isn't UTF-8.
     static func read() throws(CommandFailure) -> [String] {
         var arguments = try all()
         if let held = heldBack(of: arguments) {
@@ -10,13 +10,13 @@ enum ProgramArguments {
         return arguments
     }
 
-    /// The words that a placeholder replaces; nil for another word. No argument begins with its zero byte.
+    /// The words that a placeholder replaces; nil for another word. Only a placeholder begins with a zero byte.
     static func words(behind word: String) -> ArraySlice<String>? {
         guard word.utf8.first == 0, let all = try? all() else { return nil }
         return heldBack(of: all).map { all[$0] }
     }
 
-    /// The longest run of words without options, except its first `keeping`; nil if it has fewer than `least`.
+    /// The longest run of words that aren't options, without its first `keeping` words; nil if it has fewer than `least`.
     static func heldBack(of arguments: [String], keeping: Int = 16, from least: Int = 100) -> Range<Int>? {
         if arguments.first == "---completion" { return nil }
         var longest = 0..<0

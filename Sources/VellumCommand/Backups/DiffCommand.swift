@@ -170,7 +170,7 @@ private final class Comparison {
     }
 
     private func compareMessages(_ one: Archive?, _ two: Archive?, in name: String) throws {
-        // Counts of messages that the second log has and the first lacks, as far as that was read.
+        // Numbers of messages in the second log that no message of the first has matched yet.
         var onlySecond: [MessageIdentity: Int] = [:]
         try two.map { try eachMessage(of: $0) { onlySecond[$1, default: 0] += 1 } }
         try one.map {
@@ -222,7 +222,7 @@ private final class Comparison {
         for index in order.lazy.map(Int.init) {
             try Interruption.check()
             let key = keys.key(at: index)
-            // Skip unreadable keys, and keys that several processes hold in memory.
+            // Skip unreadable keys, and repeated ones: several processes may hold one key in memory.
             if key.isEmpty || previous.map({ keys.compare($0, index) == 0 }) == true { continue }
             previous = index
             try body(String(decoding: key, as: UTF8.self))

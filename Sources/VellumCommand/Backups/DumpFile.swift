@@ -18,7 +18,7 @@ enum DumpFile {
         try write([(versionName, .unsigned(version)), ("files", .unsigned(UInt64(files.count)))])
         for file in files {
             try Interruption.check()
-            // Mapped: a segment is as long as its longest value.
+            // Map the file: a segment can be as long as the longest value.
             let content = try Data(contentsOf: URL(filePath: path + "/" + file), options: .alwaysMapped)
             try content.withUnsafeBytes { content in
                 var head = CBORWriter()
@@ -28,7 +28,7 @@ enum DumpFile {
                 head.write("crc32c")
                 head.write(unsigned: UInt64(Checksum.crc32c(content)))
                 head.write("bytes")
-                // The head of a byte string is that of a number in another major type (RFC 8949, section 3).
+                // A byte string begins like a number, except for the major type (RFC 8949, section 3).
                 var length = CBORWriter()
                 length.write(unsigned: UInt64(content.count))
                 let bytesType: UInt8 = 0x40

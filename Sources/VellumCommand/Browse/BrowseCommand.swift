@@ -95,7 +95,7 @@ struct BrowseCommand: ParsableCommand {
         if remote.write {
             throw ValidationError("--write is for servers; a store is writable unless --read-only is passed")
         }
-        // Opening a folder that is no store explains the error.
+        // If the folder isn't a store, opening it reports the reason.
         let folder = file.flatMap { FileKind(of: $0) == .folder ? $0 : nil }
         let file = folder == nil ? file : nil
         // Probably a mistyped command. Checked after the options, so that a mistyped option is reported first.
@@ -145,7 +145,7 @@ struct BrowseCommand: ParsableCommand {
         try Self.go(on: exit, flags + (theme.map { ["--theme", $0.rawValue] } ?? []))
     }
 
-    /// Starts what the browser ended for.
+    /// Starts the command that the browser's user requested at its end.
     /// - Parameter options: those of the ended browser.
     static func go(on exit: BrowserExit, _ options: [String]) throws {
         switch exit {

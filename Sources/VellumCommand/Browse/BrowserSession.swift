@@ -104,7 +104,7 @@ struct BrowserSession: Sendable {
 struct TerminalScreen: CursesScreen {
     let terminal: CursesTerminal
 
-    /// - Parameter substitute: advice for the error without a terminal; nil: the browser's.
+    /// - Parameter substitute: the command that the error without a terminal suggests; nil: the browser's.
     static func open(substitute: String? = nil) throws(CommandFailure) -> TerminalScreen {
         do throws(TerminalError) {
             return TerminalScreen(

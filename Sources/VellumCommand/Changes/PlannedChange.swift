@@ -11,7 +11,7 @@ struct PlannedChange: Sendable {
 
     private var store: StoreArguments { selection.store }
 
-    /// The action from now on: entries that are accessed later aren't idle.
+    /// The action with its idle time counted back from now: entries that are accessed later aren't idle.
     var timedAction: PlannedAction {
         idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) } ?? action
     }
@@ -53,7 +53,7 @@ struct PlannedChange: Sendable {
 
     // MARK: Logs
 
-    /// Whether all messages of a log are meant, which can't be undone.
+    /// Whether the change deletes all messages of a log, which can't be undone.
     private func isEmptying(_ archive: Archive) throws(StorageError) -> Bool {
         guard selection.all, action == .delete else { return false }
         return try archive.configuration().kind == .log
@@ -116,7 +116,7 @@ struct PlannedChange: Sendable {
         return plan
     }
 
-    /// Exits with failure after damage, which has been reported.
+    /// Exits with a failure if damage was reported.
     private func end(_ plan: ChangePlan) throws {
         if plan.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
     }
@@ -164,7 +164,7 @@ struct PlannedChange: Sendable {
         return selection.keys.isEmpty ? "\(archive) is empty" : nil
     }
 
-    /// Reports a change with the way to undo it. Throws if it is incomplete.
+    /// Reports a change and the command that undoes it. Throws if the change is incomplete.
     func report(_ carried: Carried<PlanOutcome>, wayBack: (ReversibleAction) -> String) throws {
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: Self.listedKeys) { Narration.complain(remark) }

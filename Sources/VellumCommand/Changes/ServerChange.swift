@@ -74,7 +74,7 @@ struct ServerChange {
         return [.idle, .accessed, .hits].contains { properties.contains(.metadata($0)) }
     }
 
-    /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
+    /// Rechecks the condition for keys that it chose, once these are watched (WATCH).
     private func stillMeant() throws -> ServerChanges.Condition? {
         guard let query = try query() else { return nil }
         let source = try database.query(query, touches: selection.reading.touch)

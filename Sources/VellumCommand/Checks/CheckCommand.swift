@@ -175,7 +175,7 @@ struct CheckCommand: ParsableCommand {
         var problems: [String] = []
         var remarks: [String] = []
         var isMended = false
-        /// A warning that a repair makes values current, or leaves them current, that are older than damaged ones.
+        /// A warning that a repair makes or leaves values current that are older than damaged ones.
         var revival: String?
         /// False: nothing is known about damage.
         var isRead = true

@@ -23,7 +23,7 @@ struct Setting<Value: Sendable>: Sendable {
     var origin = SettingOrigin.standard
 }
 
-/// The user's settings with defaults. A mistake invalidates its own setting, or all if the file can't be parsed.
+/// The user's settings with defaults. An invalid setting has no effect; a file that can't be parsed has none at all.
 struct Configuration: Sendable {
     enum Times: String, Sendable, CaseIterable { case local, utc }
 

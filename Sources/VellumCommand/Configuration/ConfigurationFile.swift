@@ -68,7 +68,7 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Lines of the keys of a valid TOML document; the parser has them only for errors. A dotted key counts as its first part.
+/// Lines of the keys of a valid TOML document; the parser has them only for errors. A dotted key has that of its first part.
 private struct AssignedLines: Sendable {
     /// By table and key; nil: the table's own line.
     private var lines: [[String?]: Int] = [:]

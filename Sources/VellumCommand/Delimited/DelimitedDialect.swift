@@ -37,7 +37,7 @@ struct DelimitedDialect: Sendable {
         !ignoresQuotes && (delimiter == UInt8(ascii: ",") || delimiter == UInt8(ascii: "\t"))
     }
 
-    /// The writer's counterpart.
+    /// The form in which this dialect is written.
     var table: DelimitedText {
         var table = DelimitedText(separator: delimiter)
         if case .enclosing = quoting { table.hasQuotes = true } else { table.hasQuotes = false }

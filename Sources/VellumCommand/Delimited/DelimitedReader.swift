@@ -4,7 +4,7 @@ import CBOR
 struct DelimitedReader: RecordReader {
     let columns: [String]
     let dialect: DelimitedDialect
-    /// The dialect for a message; nil: as the format defines.
+    /// A message about the dialect; nil if it is the format's own.
     let remark: String?
     private var scanner: DelimitedScanner
     private let input: InputBuffer
@@ -193,7 +193,7 @@ struct DelimitedReader: RecordReader {
         guard scanner.fields.count == columns.count else {
             let found = Figures.count(scanner.fields.count, "field", "fields")
             let reason = "found \(found), expected \(columns.count)"
-            // The row is complete; the fault is behind it.
+            // The row is complete; the fault follows it.
             let isCut = scanner.isAtEndOfLine || scanner.fields.count > columns.count
             return isCut ? .bad(line: line, reason: reason) : .cut(line: line, reason: reason)
         }

@@ -104,7 +104,7 @@ struct DelimitedScanner {
                 }
                 isEmpty = false
                 state = step(byte, state, &fieldStart, &fault)
-                // The byte order mark of an appended file.
+                // The byte order mark at the start of a file that was appended to another.
                 if byte == 0xbf, state == .plain, fields.isEmpty, text.count == 3, text == [0xef, 0xbb, 0xbf]
                 {
                     text.removeAll(keepingCapacity: true)

@@ -12,7 +12,7 @@ struct DemoData: Sendable {
 
     private static let owners = ["search", "map", "weather", nil]
 
-    /// Options of an entry: most have one of three owners, and one in eight expires after 20 seconds to 3 minutes.
+    /// The options of an entry: most entries have one of three owners; one in eight expires after 20 seconds to 3 minutes.
     func attributes(of place: Int) -> EntryAttributes {
         EntryAttributes(
             lifetime: place % 8 == 3 ? .seconds(20 + place % 160) : nil, owner: Self.owners[place / 2 % 4])

@@ -2,7 +2,7 @@
 enum DemoPhase: Int, Sendable {
     case steady, scan, calm, burst, recovery, tight
 
-    /// Duration in seconds (nil: until the scan is complete), factor of the requested rate, and the log's message at the beginning.
+    /// Duration in seconds (nil: until the scan is complete), factor of the requested rate, and message of its beginning.
     private typealias Facts = (seconds: Double?, haste: Int, announcement: String?)
     private static let facts: [Facts] = [
         (20, 1, nil),

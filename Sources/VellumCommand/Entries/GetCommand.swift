@@ -49,7 +49,7 @@ struct GetCommand: ParsableCommand {
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }
-            // Part of a value is no success.
+            // Fail after printing only a part of a value.
             if value.isUnreadable, let origin = value.origin { Narration.complain(origin) }
             if let doubt = value.doubt { Narration.complain(doubt) }
             if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }

@@ -128,7 +128,7 @@ struct GroupsCommand: ParsableCommand {
         try complain(groups)
     }
 
-    /// For programs: the prefix itself; empty for keys without a further part and for no owner.
+    /// For programs: the prefix itself; empty for keys without a separator after it, and for entries without an owner.
     private func name(of group: EntryGroup) -> Cell {
         guard rows.json || !OutputWriter().isTerminal else { return .text(group.name) }
         switch group.membership {
@@ -141,7 +141,7 @@ struct GroupsCommand: ParsableCommand {
         case .value(_, .key(let key), _): return .text(key.text)
         case .value(_, .boolean, let shown), .value(_, .number(.integer), let shown): return .number(shown)
         case .value(_, .number(.float(let number)), let shown) where number.isFinite: return .number(shown)
-        // A string might read like this list or object.
+        // Write a list or object as such: a string could have the same text.
         case .value(_, let key, _) where rows.json && key.isCollection: return .item(key.encoded)
         case .kind, .value, .both: return .text(group.name)
         }

@@ -68,7 +68,7 @@ struct KeysCommand: ParsableCommand {
         let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
             let index = places.index(atRow: row)
-            // Memory latency is about the time of writing eight rows.
+            // Prefetch eight rows ahead: writing them takes about as long as a memory access.
             if row + 8 < places.count { entries.prefetch(at: places.index(atRow: row + 8)) }
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),

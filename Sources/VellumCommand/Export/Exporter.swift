@@ -144,7 +144,7 @@ struct Exporter {
                     }
                 }
             } catch {
-                // An entry that met the condition has been read.
+                // The entry wasn't chosen: its value could not be read for the condition.
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
                 // Entries without an intact key are only counted.

@@ -2,7 +2,7 @@ import ArchiveQuery
 import CBOR
 import ServerInspection
 
-/// Exports the keys of a server's database, each as it is at one moment. For one thread.
+/// Exports the keys of a server's database; reads each key in one step. For one thread.
 struct ServerExport {
     let database: ServerDatabase
     let output: OutputWriter

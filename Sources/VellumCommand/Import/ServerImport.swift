@@ -9,7 +9,7 @@ final class ServerImport {
     private let value: KeyProperty?
     private let lifetime: Duration?
     private let replaces: Bool
-    /// Bytes known to fit without eviction.
+    /// Bytes that still fit without eviction, as of the last check.
     private var room = 0
     /// Values whose byte strings were stored as texts, and the key of the first of them.
     private var spelled = (count: 0, first: "")

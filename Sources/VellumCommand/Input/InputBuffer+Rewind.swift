@@ -11,7 +11,7 @@ extension InputBuffer {
         }
     }
 
-    /// Returns to the mark, but not to bytes read before ``mark()`` and consumed.
+    /// Returns to the first byte that was unread at ``mark()``.
     func rewind() throws(CommandFailure) {
         if copy >= 0 {
             if descriptor != STDIN_FILENO { close(descriptor) }

@@ -40,7 +40,7 @@ extension InputBuffer {
         }
     }
 
-    /// Bytes to the line feed after `start`, or to the end of the
+    /// Bytes from `start` to the next line feed, or to the end of the input.
     func lineLength(from start: Int = 0) throws(CommandFailure) -> (length: Int, isWhole: Bool) {
         // Don't search the same bytes again in the next chunk.
         var searched = start

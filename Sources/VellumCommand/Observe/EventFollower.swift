@@ -81,7 +81,7 @@ struct EventFollower {
 }
 
 extension Store {
-    /// - Throws: if the store was removed or moved, which ends following it.
+    /// - Throws: if the store was removed or moved; its events can't be followed any longer.
     func requirePlace() throws {
         guard !isInItsPlace else { return }
         throw CommandFailure(

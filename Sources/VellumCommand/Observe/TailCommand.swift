@@ -53,7 +53,7 @@ struct TailCommand: ParsableCommand {
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
-        // A lost part of the log contains no damaged messages to count.
+        // Messages of a lost part of the log aren't reported as damaged.
         let lacksSome = try archive.complainOfLoss()
         var isDamaged = lacksSome
         while true {

@@ -185,7 +185,7 @@ struct QueryCommand: ParsableCommand {
 /// Progress of a query on a terminal; stops the query on a signal. For one thread.
 private final class QueryProgressLine {
     private var bar = ProgressBar()
-    /// Short queries and queries with visible rows show no progress.
+    /// Short queries, and queries whose rows are printed to the terminal, show no progress.
     private var isOver = false
 
     func update(_ progress: QueryProgress) -> Bool {

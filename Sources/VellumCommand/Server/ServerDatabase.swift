@@ -121,7 +121,7 @@ struct ServerDatabase {
     /// Why values aren't read without `--touch`; nil: reading them doesn't change idle times.
     func objectionToReading() throws -> String? { try connection.traits().objectionToReading }
 
-    /// The plan, or its rows with type and size where reading the values would count as accesses.
+    /// The plan; with type and size instead of values if reading values would count as accesses.
     func withoutAccesses(_ plan: QueryPlan) throws -> QueryPlan {
         let columns = [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))]
         guard let rows = try connection.traits().withoutAccesses(plan, showing: columns) else { return plan }

@@ -45,7 +45,7 @@ extension Figures {
 extension Narration {
     static func complainOfAbsence(_ key: String) { complain("no entry \(TerminalSafe.quoted(key))") }
 
-    /// Damaged entries, or places of an archive, that a command names; it counts the others.
+    /// The maximum number of damaged entries, or places of an archive, that a command names; it counts the others.
     static let mostDamaged = BackupReport.mostDamaged
 
     static func complainOfDamage(_ key: String) {
