@@ -140,7 +140,7 @@ struct ConfigurationTests {
         ("\n\nthem = \"dark\"", "3: them: unknown setting; did you mean theme?"),
         ("theme = 5", "1: theme: a text in quotes is expected"),
         ("refresh = \"5\"", "1: refresh: \"5\" has no unit; write 500ms, 90s, 5m, 1h30m, 3d or 2w"),
-        ("refresh = \"1ms\"", "1: refresh: 100ms to 1h are possible"),
+        ("refresh = \"1ms\"", "1: refresh: must be 100ms to 1h"),
         ("store = \"cache\"", "1: store: an absolute path is expected, from / or ~"),
         ("[kyes]\nopen = \"o\"", "1: kyes: unknown table; did you mean keys?"),
         ("[keys]\nopne = \"o\"", "2: keys.opne: unknown action; did you mean open?"),
@@ -159,7 +159,7 @@ struct ConfigurationTests {
         ),
         ("[columns]\nCity = 5", "2: columns.City: a text in quotes or a list of them is expected"),
         ("[queries]\na = \"count\"\nb = \"sort\"", "3: queries.b: at 5: incomplete: expected a property"),
-        ("[queries]\na = \" \"", "2: queries.a: there is no query in it"),
+        ("[queries]\na = \" \"", "2: queries.a: the query is empty"),
         // Regression: a key without a name counted as the line of its table.
         ("[queries]\na = \"count\"\n\"\" = \"count\"", "3: queries.: a query needs a name"),
         (

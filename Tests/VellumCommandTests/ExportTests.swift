@@ -104,7 +104,7 @@ struct ExportTests {
         #expect(result.errors.contains("1 entry is only in a process's memory, and left out"))
         // Regression: a query reported it as unreadable and advised a check, and get reported it as absent.
         let query = try store.done("query", "A", "sort @key")
-        #expect(query.errors.contains("1 entry is in the memory of a process only"))
+        #expect(query.errors.contains("1 entry is only in a process's memory"))
         #expect(!query.errors.contains("check"))
         try store.run("get", "A", "elsewhere").expect(1, errors: "is only in a process's memory")
         archive.close()

@@ -70,7 +70,7 @@ struct FiguresTests {
         #expect(lines.first == "A: a cache, values as CBOR")
         for line in [
             "  entries    3", "  disk       12 B of 1 kB", "  accesses   0 hits, 0 misses",
-            "  processes  none has it open for writing", "L: a log", "  messages   1",
+            "  processes  no process has it open for writing", "L: a log", "  messages   1",
             "  OWNER  ENTRIES  SIZE  HITS",
         ] {
             #expect(lines.contains(line), "\(line)")

@@ -169,7 +169,7 @@ struct FrontEndTests {
         #expect(result.text == "{oops\n" && result.errors.hasPrefix("vellum: \"k\": not valid JSON"))
         #expect(
             try store.run("query", "A", "find a is not null").errors.contains(
-                "1 value is not what the encoding says"))
+                "1 value is not in the declared encoding"))
         let picture = try screen("<enter><enter>")
         #expect(picture.contains("not valid JSON") && picture.contains("{oops"))
     }

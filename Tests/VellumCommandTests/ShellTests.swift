@@ -62,7 +62,7 @@ struct ShellTests {
         for (line, status, words) in [
             ("get City missing", 1, "missing"), ("find population >", 2, "^"), ("count", 2, "use ARCHIVE"),
             ("use Citi", 1, "did you mean"), ("cuont", 2, "did you mean count?"), ("use", 2, "Other Archive"),
-            ("use City Other", 2, "which archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 77, "line 3"),
+            ("use City Other", 2, "one archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 77, "line 3"),
             ("exit 3", 2, "takes no argument"),
             ("(ls)", 2, "begins with a command"), ("; ls", 2, "begins with"), ("> f", 2, "begins with"),
             ("| head", 2, "begins with"), ("history | head", 2, "takes no argument"),

@@ -158,7 +158,7 @@ package struct RecognizedValue: Sendable {
     private static func problem(
         _ fault: ValueFault, _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding
     ) -> String {
-        if fault == .oversized { return "a property list that is nested too deeply or expands to too much" }
+        if fault == .oversized { return "a property list that is nested too deeply or expands too much" }
         switch encoding {
         case .cbor:
             var reader = CBORReader(bytes)
@@ -169,7 +169,7 @@ package struct RecognizedValue: Sendable {
         case .json: if let error = bytes.jsonProblem { return "not valid JSON: \(error)" }
         default: return "not a property list"
         }
-        return "not as its writer said"
+        return "not in its declared encoding"
     }
 
     /// Texts become strings, bytes strings such as `h'00ff'`.

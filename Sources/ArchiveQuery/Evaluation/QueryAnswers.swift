@@ -113,7 +113,7 @@ final class QueryAnswers {
 
     private func misfit(_ question: Question) -> String? {
         guard let found = kindsOfMisfit(question) else { return nil }
-        if question.wanted == .comparable { return "\(question.text()): the two are never of one kind" }
+        if question.wanted == .comparable { return "\(question.text()): the sides are never of one kind" }
         let advice = KindAdvice.words(question.property, question.wanted, found).map { "; " + $0 } ?? ""
         return
             "\(question.text()): \(question.property) is \(found.words), not \(question.wanted.words)\(advice)"

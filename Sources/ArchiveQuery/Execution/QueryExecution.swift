@@ -240,13 +240,13 @@ final class QueryExecution {
         }
         warn(
             report.unreadable - damaged - oversized - tooLong, "value is", "values are",
-            "not what the encoding says, and matched nothing")
+            "not in the declared encoding, and matched nothing")
         warn(
             inMemoryOnly, "entry is", "entries are",
-            "in the memory of a process only: their values could not be queried")
+            "only in a process's memory: their values could not be queried")
         warn(
             oversized, "property list", "property lists",
-            "could not be queried: nested too deeply, of too many parts, or made to expand to many times its size"
+            "could not be queried: nested too deeply, with too many parts, or expanding too much"
         )
         for (sink, next) in zip(chain.sinks, chain.sinks.dropFirst()) {
             report.stages.append(

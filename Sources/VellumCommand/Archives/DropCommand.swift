@@ -36,7 +36,7 @@ struct DropCommand: ParsableCommand {
         if !force { try opened.requireUnused(advice: "pass --force") }
         guard try store.removeArchive(named: reference.archive, ifStill: force ? nil : version) else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(reference.archive)) has changed since; nothing was removed",
+                "another process changed \(TerminalSafe.quoted(reference.archive)); nothing was removed",
                 status: .nothing)
         }
         Narration.say("removed archive \(reference.archive) with \(seen)")

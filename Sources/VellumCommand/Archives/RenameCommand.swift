@@ -49,7 +49,7 @@ enum ArchiveCopying {
         let said = "copied \(report.amount) to \(name)"
         guard report.damaged.isEmpty else {
             // Keep a damaged source: a repair may need the rest.
-            Narration.say(said + (removesSource ? "; \(archive) stays, because some of it is damaged" : ""))
+            Narration.say(said + (removesSource ? "; \(archive) is damaged and was kept" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {
@@ -57,7 +57,7 @@ enum ArchiveCopying {
             guard try source.removeArchive(named: archive, ifStill: version) else {
                 Narration.say(said)
                 throw CommandFailure(
-                    "\(TerminalSafe.quoted(archive)) stays, because it was changed during the copy; drop one of them",
+                    "\(TerminalSafe.quoted(archive)) has changed and was kept; drop one of them",
                     status: .nothing)
             }
         }

@@ -26,7 +26,7 @@ struct DumpCommand: ParsableCommand {
 
     func run() throws {
         if file == "-", OutputWriter().isTerminal {
-            throw CommandFailure("a dump is binary; name a file", status: .usage)
+            throw CommandFailure("a dump is binary, which a terminal can't show; name a file", status: .usage)
         }
         let source = try store.openForLooking()
         Interruption.collect()
@@ -96,7 +96,7 @@ struct RestoreCommand: ParsableCommand {
             let report = try archive.check()
             guard report.clean else {
                 throw CommandFailure(
-                    "\(file): archive \(TerminalSafe.quoted(name)) in it is damaged: "
+                    "\(file): archive \(TerminalSafe.quoted(name)) is damaged: "
                         + (report.problems.first ?? "its frames are inconsistent"), status: .storeFailure)
             }
             archives += 1

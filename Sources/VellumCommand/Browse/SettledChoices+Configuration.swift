@@ -33,7 +33,7 @@ extension SettledChoices {
         }
         // Would be shown as empty lines.
         if setting.name.allSatisfy(\.isWhitespace) { throw SourceError("a query needs a name") }
-        if text.allSatisfy(\.isWhitespace) { throw SourceError("there is no query in it") }
+        if text.allSatisfy(\.isWhitespace) { throw SourceError("the query is empty") }
         do throws(QuerySyntaxError) { _ = try QueryPipeline(text) } catch {
             throw SourceError(error.description)
         }

@@ -68,7 +68,8 @@ struct PlannedChange: Sendable {
         guard let removed = try selection.yes ? log.deleteAllMessages() : log.deleteMessages(before: end)
         else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(log.name)) has changed since; \(action.refusal)", status: .nothing)
+                "another process changed \(TerminalSafe.quoted(log.name)); \(action.refusal)",
+                status: .nothing)
         }
         Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
     }
@@ -141,7 +142,7 @@ struct PlannedChange: Sendable {
         if case .setLifetime = action { return }
         let status = try archive.status()
         if let free = store.named.flatMap(SystemText.freeBytes), free < 1 << 20 {
-            Narration.say("the disk is full: this deletion, and earlier ones, may become final")
+            Narration.say("the disk is full: this deletion and earlier ones may not be undoable")
         }
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)

@@ -56,7 +56,7 @@ struct ServerChange {
             return
                 (hasChanged
                 ? "to undo it, for ten minutes on this machine: "
-                : "if keys were changed nevertheless, this undoes it for ten minutes: ") + command
+                : "if keys were changed nevertheless, undo it within ten minutes: ") + command
         }
         if !hasChanged { throw CommandFailure(nil, status: .nothing) }
     }

@@ -209,7 +209,7 @@ struct CheckCommand: ParsableCommand {
                     remarks.append("a repair stores \(entries) again that only the index has")
                 }
                 if removed > 0 {
-                    remarks.append("a repair removes \(values(removed)), unlisted or deleted in the index")
+                    remarks.append("a repair removes \(values(removed)), absent or deleted in the index")
                 }
                 if current > 0 {
                     revival =
@@ -217,7 +217,7 @@ struct CheckCommand: ParsableCommand {
                 }
             } else {
                 revival =
-                    "no index is from before the damage: older values may count as current, and a repair keeps them"
+                    "no index predates the damage: older values may be current, and a repair keeps them"
             }
             if let revival { remarks.append(revival) }
         }

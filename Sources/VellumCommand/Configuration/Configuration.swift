@@ -114,7 +114,7 @@ struct Configuration: Sendable {
         case "refresh":
             do throws(DurationFault) {
                 let seconds = try DurationText.interval(text) / .seconds(1)
-                guard Self.refreshes.contains(seconds) else { return object("100ms to 1h are possible") }
+                guard Self.refreshes.contains(seconds) else { return object("must be 100ms to 1h") }
                 refresh = Setting(value: seconds, origin: origin)
             } catch {
                 object(error.description)

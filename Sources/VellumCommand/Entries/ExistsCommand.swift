@@ -28,7 +28,7 @@ struct ExistsCommand: ParsableCommand {
                 Narration.complainOfAbsence(key)
                 isAnyMissing = true
             } else if hasLost {
-                Narration.complain("found \(TerminalSafe.quoted(key)), perhaps an outdated value")
+                Narration.complain("found \(TerminalSafe.quoted(key)), but its value may be outdated")
             }
         }
         if isDamaged || isAnyMissing {

@@ -73,7 +73,7 @@ struct GetCommand: ParsableCommand {
             let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
                 found?.tier == .memory
-                    ? "the value of \(place) is only in a process's memory; vellum why shows which"
+                    ? "the value of \(place) is only in a process's memory; vellum why names the process"
                     : "no entry \(place)" + Suggestion.key(for: key, in: archive),
                 status: hasLost ? .storeFailure : .nothing)
         }

@@ -109,7 +109,7 @@ struct KeysCommand: ParsableCommand {
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
         if let order, [.tier, .age, .owner].contains(order) {
-            throw ValidationError("a server has no \(order.rawValue) of its keys")
+            throw ValidationError("keys of a server have no \(order.rawValue)")
         }
         let pattern: String? =
             switch (prefix, match) {

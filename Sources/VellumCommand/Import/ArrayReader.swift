@@ -64,7 +64,7 @@ struct ArrayReader: RecordReader {
         let start = line
         repeat { input.consume(input.unread.count) } while try input.fill()
         return Interruption.isRequested
-            ? nil : .bad(line: start, reason: "something follows the end of the array")
+            ? nil : .bad(line: start, reason: "found text after the end of the array")
     }
 
     /// The offset of the comma or bracket after the item at the first unread byte; nil if the item has no end.

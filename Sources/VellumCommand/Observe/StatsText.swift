@@ -18,7 +18,7 @@ enum StatsText {
         let notation = status.latestEncoding?.label.map { ", values as \($0)" } ?? ""
         let type = (configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)") + notation
         try output.write(TerminalText.sanitized("\(status.name): a \(configuration.kind)\(type)") + "\n")
-        let processes = sample.living.isEmpty ? [("processes", "none has it open for writing")] : []
+        let processes = sample.living.isEmpty ? [("processes", "no process has it open for writing")] : []
         for line in FactLines.lines(facts(sample) + processes) { try output.write("  \(line)\n") }
         if !sample.living.isEmpty {
             var rows = RowPrinter(processColumns, layout: .table, output: output, indent: "  ")

@@ -93,7 +93,7 @@ struct Shell {
         let names = ShellWord.words(in: argument).words.filter { !$0.isEmpty }
         guard let name = names.first, names.count == 1 else {
             let names = try open().archiveNames().map(TerminalSafe.quoted).joined(separator: " ")
-            throw CommandFailure("use which archive? There are: \(names)", status: .usage)
+            throw CommandFailure("use needs one archive: \(names)", status: .usage)
         }
         try use(name)
     }
@@ -108,7 +108,7 @@ struct Shell {
 
     /// Runs a line of the system's shell and waits. Interrupts reach only its process.
     private func start(_ line: String) throws {
-        guard !line.utf8.contains(0) else { throw CommandFailure("the line has a NUL in it", status: .usage) }
+        guard !line.utf8.contains(0) else { throw CommandFailure("the line contains a NUL", status: .usage) }
         guard line.utf8.count <= Self.longestLine else {
             throw CommandFailure(
                 "the line has \(Figures.count(line.utf8.count, "byte", "bytes")), more than the system's shell accepts "

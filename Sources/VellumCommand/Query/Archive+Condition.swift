@@ -15,7 +15,7 @@ extension Archive {
                     + "run vellum check, or name keys", status: .storeFailure)
         }
         guard entries.isEmpty || !report.isDoubtful else {
-            throw CommandFailure("no entry was chosen, because the condition may be mistaken", status: .usage)
+            throw CommandFailure("nothing was done: the condition may contain a mistake", status: .usage)
         }
         entries.sort { $0.recency < $1.recency }
         return entries

@@ -79,7 +79,7 @@ struct ServerDatabase {
         let listing = try ServerListing(scan) { _ in !Interruption.isRequested }
         if listing?.isCut == true {
             throw CommandFailure(
-                "more than \(Figures.count(ServerListing.most)) keys are too many for this; use keys without --order, or query",
+                "more than \(Figures.count(ServerListing.most)) keys can't be sorted; use keys without --order, or query",
                 status: .usage)
         }
         return listing

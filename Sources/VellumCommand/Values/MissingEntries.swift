@@ -49,13 +49,13 @@ extension Narration {
     static let mostDamaged = BackupReport.mostDamaged
 
     static func complainOfDamage(_ key: String) {
-        complain("\(TerminalSafe.quoted(key)) cannot be read, for the log is damaged; run vellum check")
+        complain("\(TerminalSafe.quoted(key)) cannot be read: the log is damaged; run vellum check")
     }
 
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
         complain(
-            "\(Figures.count(count, "entry", "entries")) cannot be read, for the log is damaged; run vellum check"
+            "\(Figures.count(count, "entry", "entries")) cannot be read: the log is damaged; run vellum check"
         )
     }
 }

@@ -326,7 +326,7 @@ import Testing
         let (rows, report) = try source.answer("find p = 3")
         #expect(rows.map { $0.entry?.key } == ["json", "guessed", "list", "guessed list", "cbor"])
         #expect(report.unreadable == 2 && report.damaged == 0)
-        #expect(report.warnings == ["2 values are not what the encoding says, and matched nothing"])
+        #expect(report.warnings == ["2 values are not in the declared encoding, and matched nothing"])
         #expect(report.transcoded == 6)
         #expect(try source.keys("find t[1] = true and d = 1970-01-01") == ["list", "guessed list"])
         // Unreadable values meet no condition, not even a negated one.

@@ -78,7 +78,7 @@ import Testing
                 "opened > 2026-01-31: opened is a number, not a date; seconds since 1970 are the date 1970-01-01Z + opened"
             ]
         ),
-        ("find name > population", ["name > population: the two are never of one kind"]),
+        ("find name > population", ["name > population: the sides are never of one kind"]),
         (
             "find count(population) = 3",
             [
