@@ -41,6 +41,12 @@ struct ChangingTests {
         #expect(try store.run("put", "A", "k", "--raw", input: "{\"a\":1,\"a\":2}").status == 0)
     }
 
+    @Test("a document in place of its file is refused with the command that stores it")
+    func documentAsArgument() throws {
+        let result = try store.run("put", "A", "k", "{\"a\":1}").expect(2)
+        #expect(result.errors.contains("echo '{\"a\":1}' | vellum --store \(store.path) put A k"))
+    }
+
     @Test func refusesInvalidJSON() throws {
         for input in ["", "{", "{\"a\":1} x", "nul", "[1,]"] {
             let result = try store.run("put", "A", "k", input: input)

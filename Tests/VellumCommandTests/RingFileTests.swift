@@ -72,7 +72,7 @@ struct RingFileTests {
         let archives = try run("browse", path, "--size", "80x12")
         #expect(archives.text.contains("My.ring"))
         let absent = try run("browse", "tial", "--size", "80x12").errors
-        #expect(absent.contains("'tial' is neither a folder nor a command"), "\(absent)")
+        #expect(absent.contains("'tial' is neither a command nor a folder"), "\(absent)")
         try run("lsit", "--store", store.path).expect(2, errors: "lsit")
         try run("--sotre", "x").expect(2, errors: "--sotre")
         try run("browse", path, "--store", store.path, "--size", "80x12").expect(2)

@@ -6,7 +6,7 @@ enum DashHint {
         guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
             let option = options(arguments).first
         else { return nil }
-        return "\(option) asks for help; \(behind(option))"
+        return "\(option) was read as an option; \(behind(option))"
     }
 
     /// The hint if an argument is missing or an option is unknown, and a word begins with a dash.

@@ -101,7 +101,7 @@ struct BrowseCommand: ParsableCommand {
         // Probably a mistyped command. Checked after the options, so that a mistyped option is reported first.
         if let file, !file.contains("/") {
             throw ValidationError(
-                "'\(file)' is neither a folder nor a command. vellum help lists the commands. For a ring file, write ./\(file)"
+                "'\(file)' is neither a command nor a folder; vellum help lists the commands; for a ring file, write ./\(file)"
             )
         }
         if file ?? folder != nil, store.store != nil {

@@ -55,6 +55,12 @@ struct PutCommand: ParsableCommand {
     }
 
     private func content() throws(CommandFailure) -> (bytes: [UInt8], encoding: ValueEncoding) {
+        if file.hasPrefix("{") || file.hasPrefix("["), FileKind(of: file) == nil {
+            let put = ShellWord.vellum("put", [reference.archive, key], store: reference.store.store)
+            throw CommandFailure(
+                "there is no file \(TerminalSafe.quoted(file)); to store this document: "
+                    + "echo \(ShellWord.quoted(file)) | \(put)", status: .usage)
+        }
         let input = try InputBuffer(path: file)
         if !text, !raw { try input.skipByteOrderMark() }
         while try input.fill() {}
