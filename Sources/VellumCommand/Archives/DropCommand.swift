@@ -3,8 +3,8 @@ struct DropCommand: ParsableCommand {
         commandName: "drop", abstract: "Removes an archive and its contents.",
         discussion: """
             This can't be undone. Asks on a terminal; elsewhere --yes is required. While another process has the archive \
-            open for writing, it is refused with exit code 1, unless --force is passed: that process then gets an error with \
-            its next call, or recreates the archive.
+            open for writing, the command fails with exit code 1, unless --force is passed: that process then gets an error \
+            with its next call, or recreates the archive.
 
             Example: vellum drop City --dry-run
             """)

@@ -3,8 +3,8 @@ struct RenameCommand: ParsableCommand {
         commandName: "rename", abstract: "Renames an archive.",
         discussion: """
             Copies the archive with all metadata, then removes the old one, which temporarily takes space for both. Events \
-            and undo records are not copied. While another process has the archive open, it is refused with exit code 1. If \
-            another process changes the archive during the copy, the old one stays, with exit code 1.
+            and undo records are not copied. While another process has the archive open, the command fails with exit code \
+            1. If another process changes the archive during the copy, the old one is kept, with exit code 1.
 
             Example: vellum rename City Town
             """)

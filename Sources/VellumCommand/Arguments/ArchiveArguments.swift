@@ -1,7 +1,7 @@
 struct ArchiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "For a new archive: a cache evicts when it is full (default: cache with --disk, else collection).",
+            "Kind of a new archive: a cache evicts when it is full (default: cache with --disk, else collection).",
             valueName: "cache|collection"), completion: .list(["cache", "collection"]),
         transform: ArchiveKind.parse)
     var kind: ArchiveKind?

@@ -7,7 +7,7 @@ struct EntryArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Its TTL in the memory of a process that read it from disk (default: until evicted).",
+            "TTL of a copy that a process reads into memory (default: until evicted).",
             valueName: "duration"), transform: Interval.parse)
     var memoryExpires: Duration?
 

@@ -7,9 +7,9 @@ struct DumpCommand: ParsableCommand {
             A temporary backup is made in the temporary folder (TMPDIR), which needs enough space.
 
             The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their \
-            number), for each file of the backup a map with path, crc32c and bytes, and a map with end (their number again). \
-            It gets its name when it is complete. An existing file is replaced only after a question on a terminal, or with \
-            --force. Damaged entries are reported and left out, with exit code 3.
+            number), for each file of the backup a map with path, crc32c and bytes, and a map with end (their number \
+            again). The file is renamed to its name when it is complete. An existing file is replaced only after a question \
+            on a terminal, or with --force. Damaged entries are reported and left out, with exit code 3.
 
             Example: vellum dump - City | ssh host vellum restore - /srv/store
             """)
@@ -58,9 +58,9 @@ struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Creates a store from a file that vellum dump wrote.",
         discussion: """
-            The folder must be new or empty; it gets its name when all files are complete and every value has been verified. \
-            Nothing is replaced. Exit code 1 if the file isn't a dump, ends early or continues after its end; 3 if something \
-            in it is damaged.
+            The folder must be new or empty; it is renamed to its name after every value has been verified. Nothing is \
+            replaced. Exit code 1 if the file isn't a dump, ends early or continues after its end; 3 if something in it is \
+            damaged.
 
             Example: vellum restore store.dump /srv/store
             """)

@@ -33,10 +33,10 @@ struct BrowseCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
+            "The color theme.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
     var theme: Theme.Name?
 
-    @Option(help: ArgumentHelp("Print a screen of this size instead.", valueName: "colsxrows"))
+    @Option(help: ArgumentHelp("Print a screen of this size and exit.", valueName: "colsxrows"))
     var size: Size?
 
     @Option(
@@ -56,11 +56,11 @@ struct BrowseCommand: ParsableCommand {
     var record: String?
 
     @Option(
-        help: ArgumentHelp("Play this recording; with --print its last screen.", valueName: "file"),
+        help: ArgumentHelp("Play this recording; with --print, print its last screen.", valueName: "file"),
         completion: .file())
     var replay: String?
 
-    @Option(help: ArgumentHelp("With --replay: start or print at this time.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("With --replay: the time to start at or to print.", valueName: "seconds"))
     var at: Double?
 
     mutating func validate() throws {

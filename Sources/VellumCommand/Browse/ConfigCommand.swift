@@ -8,14 +8,14 @@ struct ConfigCommand: ParsableCommand {
         discussion: """
             Settings are in $XDG_CONFIG_HOME/vellum/config.toml, or else in ~/.config/vellum/config.toml. The output is a \
             valid settings file: vellum config > FILE creates one to start with. Options and environment variables override \
-            it. Unusable settings are reported on standard error, with exit code 1.
+            the file. Unusable settings are reported on standard error, with exit code 1.
             """)
 
     @OptionGroup var store: StoreArguments
 
     @Option(
         help: ArgumentHelp(
-            "As for browse.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
+            "Theme, as for browse.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
     var theme: Theme.Name?
 
     @Flag(help: "Print only the path of the file, whether or not it exists.")

@@ -15,15 +15,15 @@ struct UndoCommand: ParsableCommand {
             If the limit is too small for all, present entries are evicted before any restored one, least recently used first. \
             If an entry is larger than the limit, nothing is restored and nothing evicted.
 
-            The budget for values is the archive's limit (a collection's: its values), at least 4 MiB; that for disk space is \
-            an eighth of the limit, at least 64 MiB. An entry takes its value, its key and about 180 bytes.
+            The budget for values is the archive's limit (a collection's: its values), at least 4 MiB; that for disk space \
+            is an eighth of the limit, at least 64 MiB. An entry counts with its value, its key and about 180 bytes.
 
             Exit code 1 if nothing was restored; 3 if restored entries are damaged, or if the log is damaged and actions may \
             be missing: --list shows the known ones, and an undo needs the action's number.
 
-            Entries whose expiry time has passed since are counted as expired, and not found again. After a rebuild of the \
-            archive's index, a discarded action may be listed again, with its remaining entries; an undo counts the \
-            others as skipped. Numbers of actions can begin at 1 again.
+            Entries whose expiry time has passed since are counted as expired, and stay absent. After a rebuild of the \
+            archive's index, a discarded action may be listed again, with its remaining entries; an undo counts the others \
+            as skipped. Numbers of actions can begin at 1 again.
 
             --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, damaged, evicted; with \
             --list one array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. An action can be \
@@ -45,7 +45,7 @@ struct UndoCommand: ParsableCommand {
 
     @OptionGroup var remote: RemoteWriting
 
-    @Flag(help: "Also on a server that was restarted since the action, and may be a different one.")
+    @Flag(help: "Undo even on a server that was restarted since the action, and may be a different one.")
     var restarted = false
 
     private static let columns = [

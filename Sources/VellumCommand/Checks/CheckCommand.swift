@@ -9,11 +9,11 @@ struct CheckCommand: ParsableCommand {
             one object: clean, entries, damaged, salvaged, problems of the store itself, and archives, an array of the same by \
             archive with read, valueBytes, problems and remarks.
 
-            --repair repairs every damaged archive, and leaves clean and unreadable ones unchanged. Damaged bytes are kept in \
-            files of the archive's folder that end in .damaged. An archive that is open for writing is left unchanged. Clean \
-            and the exit code then describe the result. An archive without its descriptor becomes a log, a cache or a \
-            collection, depending on its entries, without loss. A damaged or missing marker file vellum-store is recreated \
-            if the folder has an archive. An archive's folder without any file is removed.
+            --repair repairs every damaged archive. It skips archives that are clean, that can't be read, or that a process \
+            has open for writing. Damaged bytes are kept in files of the archive's folder that end in .damaged. The member \
+            clean and the exit code describe the state after the repair. An archive without its descriptor becomes a log, a \
+            cache or a collection, depending on its entries, without loss. A damaged or missing marker file vellum-store is \
+            recreated if the folder has an archive. An archive's folder without any file is removed.
 
             If newer records are damaged, a repair may make older values current: in a collection the value before a damaged \
             one, or a deleted entry whose deletion is damaged; in a cache only those that the index lists already, because it \

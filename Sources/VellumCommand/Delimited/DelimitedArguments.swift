@@ -31,7 +31,7 @@ struct DelimitedArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "CSV and TSV: whether the first row names the columns (yes), or their names.",
+            "CSV and TSV: yes if the first row names the columns, no, or the names.",
             valueName: "yes|no|name,…"),
         transform: { text throws(ValidationError) in
             switch text {

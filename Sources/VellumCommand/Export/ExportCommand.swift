@@ -3,10 +3,10 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Writes the values of an archive as NDJSON, a JSON array, CSV or TSV.",
         discussion: """
-            The least recently used entry is first, so that an import restores the LRU order; an import restores equal values. If \
-            values don't contain their keys, export --with-keys and import --key key --value value keep them.
+            The least recently used entry is first, so that an import restores the LRU order and equal values. If values \
+            don't contain their keys, export --with-keys and import --key key --value value keep them.
 
-            A file gets its name when it is complete; until then, and if the export fails, an existing file stays. It is \
+            A file is renamed to its name when it is complete; if the export fails, an existing file is kept. It is \
             replaced only after a question on a terminal, or with --force.
 
             Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; other \

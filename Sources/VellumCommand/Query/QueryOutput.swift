@@ -16,7 +16,7 @@ struct QueryOutput: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write to this file, which gets its name when it is complete; the name decides the format.",
+            "Write to this file, complete or not at all; its name decides the format.",
             valueName: "file"), completion: .file())
     var output: String?
 

@@ -14,7 +14,7 @@ extension FileFormat {
 }
 
 extension WholeFile {
-    /// The file that a command writes, which gets its name when it is complete; nil for standard output.
+    /// The file that a command writes, renamed to its name when it is complete; nil for standard output.
     /// - Parameter force: replaces an existing file without asking.
     static func toWrite(_ path: String, force: Bool) throws(CommandFailure) -> WholeFile? {
         guard path != "-" else { return nil }
