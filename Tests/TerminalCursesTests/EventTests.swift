@@ -3,7 +3,7 @@ import Testing
 
 // Waits in these suites end after 20 seconds. The time limit also counts the time before a test starts.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct EventTests {
-    @Test func keysArrive() throws {
+    @Test func readsKeys() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
         for (bytes, key) in [
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func pasteMouseAndFocusArrive() throws {
+    @Test func readsPasteMouseAndFocus() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
         try probe.send("\u{1b}[200~q\u{1b}[A漢\u{1b}[201~")

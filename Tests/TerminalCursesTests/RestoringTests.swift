@@ -59,7 +59,7 @@ import Testing
         try expectRestored(probe, before)
     }
 
-    @Test func crash() throws {
+    @Test func crashRestoresTerminal() throws {
         let (probe, before) = try started()
         try probe.send("!")
         #expect(try probe.waitForEnd() == .signal(SIGSEGV))

@@ -19,7 +19,7 @@ struct BrowseTests {
     }
 
     /// Regression: changes were offered, and refused at the end.
-    @Test(.enabled(if: geteuid() == 0, "only root can give a store away"))
+    @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a store"))
     func unwritableStoreIsReadOnly() throws {
         #expect(try !screen("--size", "100x12").text.contains("READ ONLY"))
         let all = try FileManager.default.subpathsOfDirectory(atPath: store.path).map {
@@ -71,7 +71,7 @@ struct BrowseTests {
             none.status != 0 && none.errors.contains("is not a store: the folder has no file vellum-store"))
     }
 
-    @Test func showsEntriesWithoutTraces() throws {
+    @Test func browsingLeavesNoAccessRecord() throws {
         let before = try store.done("keys", "City", "--json").text
         #expect(try screen("--size", "100x30").text.contains("City"))
         let entries = try screen("--size", "100x30", "--keys", "<enter>").text
@@ -158,7 +158,7 @@ struct BrowseTests {
         #expect(!text.contains("\u{1b}[38") && !text.contains(";38;") && !text.contains(";48;"))
     }
 
-    @Test func exitStatuses() throws {
+    @Test func reportsExitStatuses() throws {
         #expect(try screen("--keys", "x").status == 2)
         #expect(try screen("--size", "0x5").status == 2)
         #expect(try screen("--size", "80x24", "--keys", "<bogus>").status == 2)

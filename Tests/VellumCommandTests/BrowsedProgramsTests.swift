@@ -90,7 +90,7 @@ struct BrowsedProgramsTests {
         #expect(leftovers.isEmpty)
     }
 
-    @Test("an entry stored during an edit stays, and so does the edited text")
+    @Test("a conflicting edit keeps both the stored entry and the edited text")
     func keepsBothOnConflict() async throws {
         let editor = try program(
             "editor",

@@ -92,7 +92,7 @@ struct ChangingTests {
         #expect(try store.keys("A") == ["b"])
     }
 
-    @Test("a deletion of all entries leaves those stored during its question")
+    @Test("a deletion of all entries keeps those stored before the answer")
     func entriesStoredDuringQuestionStay() async throws {
         for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
         let asking = try PseudoTerminal.start("rm A --all --store '\(store.path)'")

@@ -61,7 +61,7 @@ import Testing
         #expect(explained.text.contains("2025-03-31 is 2025-03-31T00:00:00Z"), "\(explained.text)")
     }
 
-    @Test("the program ends by a crash's signal without a backtrace")
+    @Test("a crash ends the program by its signal, without a backtrace")
     func crashes() async throws {
         let program = try Spawned(
             ["import", "A", "-", "--key", "k", "--store", store.path], holdsInput: true)
@@ -72,7 +72,7 @@ import Testing
         #expect(status != 0 && !program.errors.contains("Backtrace") && !program.errors.contains("rashed"))
     }
 
-    @Test("the program alone in a folder starts the demonstration")
+    @Test("the demonstration needs no other file than the program")
     func demonstration() throws {
         let program = store.folder / "alone"
         try FileManager.default.copyItem(atPath: Vellum.executable.path, toPath: program)
@@ -107,7 +107,7 @@ import Testing
 @Suite("Control characters in names") struct ControlCharacterTests {
     private static let names = ["x\u{9b}31m", "x\u{2028}y", "x\u{202e}y", "x\u{2066}y", "x\u{85}"]
 
-    @Test("are refused in a new archive", arguments: names)
+    @Test("control characters are refused in names of new archives", arguments: names)
     func refusal(name: String) throws {
         let store = TestStore()
         let refused = try store.run("put", name, "k", input: "1").expect(2)
@@ -116,7 +116,7 @@ import Testing
         #expect(try store.run("rename", "A", name).status == 2)
     }
 
-    @Test("of an existing archive reach no output, and it stays usable", arguments: names)
+    @Test("an archive with a control character in its name is usable, and no output has it", arguments: names)
     func existing(name: String) throws {
         let store = TestStore()
         let made = try Store.open(at: store.path)
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// The limit, which is checked after the name, prevents an archive.
-    @Test("are the same for the engine and for terminals")
+    @Test("the engine refuses the characters that control terminals")
     func oneTable() throws {
         let store = TestStore()
         let made = try Store.open(at: store.path)

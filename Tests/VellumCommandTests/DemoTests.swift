@@ -42,7 +42,7 @@ struct DemoTests {
         #expect(try left.isEmpty)
     }
 
-    @Test func namedStoreStays() throws {
+    @Test func namedStoreIsKept() throws {
         let path = folder / "store"
         let result = try Vellum.run(["demo", "--seconds", "1.5", "--store", path], environment: environment)
         #expect(result.status == 0)

@@ -65,7 +65,7 @@ struct DialectTests {
         #expect(try importing("a.ndjson", "{\"id\":1}\n", ["--trim"]).status == 2)
     }
 
-    @Test("refuses a quote that the file names as its delimiter, and no other")
+    @Test("refuses only the quote that the file names as its delimiter")
     func quoteIsNoDelimiter() throws {
         try importing("a.csv", "sep=;\nid;name\n1;Jakarta\n", ["--quote", ";"]).expect(2, errors: "--quote")
         #expect(try objects("b.csv", "id;name\n1;Jakarta\n2;Bogor\n", ["--quote", ","]).lines == Self.two)
@@ -80,7 +80,7 @@ struct DialectTests {
         #expect(found.errors.contains(":6: found 2 fields"), "\(found.errors)")
     }
 
-    @Test("an entry that equals the header comes back")
+    @Test("an entry that equals the header is exported and imported")
     func entryLikeHeader() throws {
         let lines = [#"{"id":"id","name":"name"}"#, #"{"id":"x","name":"y"}"#]
         try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
@@ -95,7 +95,7 @@ struct DialectTests {
         }
     }
 
-    @Test("an entry that equals the header comes back where quotes can't make it differ")
+    @Test("an entry that equals the header is imported even if quotes can't distinguish it")
     func entryLikeHeaderWithoutQuotes() throws {
         for names in [("id", "name"), ("1", "2")] {
             let lines = [
@@ -182,7 +182,7 @@ struct DialectTests {
         #expect(found.errors.contains("column 3 is \"a 2\", column 4 is \"a 2 2\", column 5 is \"id 2\""))
     }
 
-    @Test("a space before a quote belongs to no field")
+    @Test("a space before a quote is dropped")
     func spaceBeforeQuote() throws {
         let found = try objects("a.csv", "id, \"name\", age\n1, \"Ja, \"\"k\"\"\" , 5\n2, \"\", 6\n")
         #expect(found.lines == [#"{"id":1,"name":"Ja, \"k\"","age":5}"#, #"{"id":2,"name":"","age":6}"#])
@@ -191,7 +191,7 @@ struct DialectTests {
         #expect(names.lines == Self.two)
     }
 
-    @Test("spaces that stay are reported, and --trim removes them")
+    @Test("kept spaces are reported, and --trim removes them")
     func spacesThatStay() throws {
         let content = "id,v ,w\n1, 5,x\n2, 6,y\n"
         let kept = try objects("a.csv", content)
@@ -218,7 +218,7 @@ struct DialectTests {
         #expect(none.lines.last == #"{"id":1,"name":"\"true\""}"#)
     }
 
-    @Test("reads other quotes, and a file whose fields all have them like one without")
+    @Test("reads other quotes, and types the fields of a file that quotes all of them")
     func allFieldsQuoted() throws {
         let content = "'id','zip','n','v'\n'1','00123','19.99','true'\n'2','04567','5',''\n"
         let expected = [#"{"id":1,"zip":"00123","n":19.99,"v":true}"#, #"{"id":2,"zip":"04567","n":5}"#]
@@ -241,7 +241,7 @@ struct DialectTests {
         #expect(decided.lines == [#"{"id":1,"n":950,"t":5}"#, #"{"id":2,"n":1234,"t":6}"#])
     }
 
-    @Test("a decimal comma is read where it is certain; a doubtful one leaves texts and is reported")
+    @Test("a decimal comma is read where it is certain; an ambiguous one is reported, and fields stay texts")
     func decimalCommas() throws {
         let rows = [
             "id;sure;thousand;doubt;point", "1;12,5;1.234,5;1,234;1.234", "2;-0,25;1.234.567;2,500;2.500",
@@ -277,7 +277,7 @@ struct DialectTests {
     }
 
     @Test(
-        "what may be a list, an address or a phone number stays text, and is reported",
+        "a possible list, address or phone number stays text, and is reported",
         arguments: ["1,234,567", "192.168.100.101", "555 123 456", "1,234", "1.234"])
     func doubtfulNumbers(field: String) throws {
         let content = "id;v\n1;\(field)\n2;7\n"
@@ -322,7 +322,7 @@ struct DialectTests {
         #expect(try objects("c.csv", "id,v\n1,5\" pipe\n").lines.last == #"{"id":1,"v":"5\" pipe"}"#)
     }
 
-    @Test("a byte-order mark in a name comes back", arguments: ["a.csv", "a.tsv"])
+    @Test("a byte order mark in a name is exported and imported", arguments: ["a.csv", "a.tsv"])
     func markInName(name: String) throws {
         let line = "{\"\u{feff}id\":\"\u{feff}x\",\"b\":1}"
         try store.done("import", "A", "-", "--key", "\u{feff}id", input: line)
@@ -346,7 +346,7 @@ struct DialectTests {
         try store.run("import", "A", file, "--key", "id").expect(1, errors: "iconv -f \(name) ")
     }
 
-    @Test("an empty file and one with a header alone import nothing, one with a column imports it")
+    @Test("a file that is empty or has only a header imports nothing; one column is enough")
     func smallFiles() throws {
         try importing("a.csv", "").expect(0, errors: "a.csv is empty")
         #expect(try importing("b.csv", "id,v\n").status == 0)

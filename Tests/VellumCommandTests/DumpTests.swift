@@ -132,7 +132,7 @@ struct DumpTests {
     }
 
     /// Regression: the rest of a killed restore opened as a store and passed its check without some archives.
-    @Test func killedRestoreIsNoStore() async throws {
+    @Test func killedRestoreLeavesNoStore() async throws {
         try store.done("put", "A", "a", input: "[1]")
         try store.done("put", "zzz", "a", "--raw", input: String(repeating: "x", count: 300_000))
         let file = store.folder / "store.dump"

@@ -88,7 +88,7 @@ struct ExitStatusTests {
         #expect(try store.done("keys", "B").lines.count == 30_000)
     }
 
-    @Test func missingStoreIs3() throws {
+    @Test func missingStoreExitsWith3() throws {
         let file = try store.folder.file("file", "text")
         let other = store.folder / "other"
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
@@ -106,7 +106,7 @@ struct ExitStatusTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: other) == ["something"])
     }
 
-    @Test func damageIs3() throws {
+    @Test func damageExitsWith3() throws {
         try store.done("put", "A", "intact", input: "{\"b\":2}")
         let archive = store.path + "/A.archive"
         let segment = try #require(
@@ -246,7 +246,7 @@ struct ExitStatusTests {
         }
     }
 
-    @Test func cleanStoreChecksClean() throws {
+    @Test func checkFindsNothingInCleanStore() throws {
         let report = try JSON.object(try store.done("check", "--json").text)
         #expect(report["clean"] as? Bool == true)
         #expect(report["entries"] as? Int == 1)
@@ -258,7 +258,7 @@ struct ExitStatusTests {
         #expect(try store.done("check").text == "A: clean, 1 entry, 4 B\n")
     }
 
-    @Test func helpAndVersionAre0OnStandardOutput() throws {
+    @Test func helpAndVersionExitWith0() throws {
         let pages = [
             ["--help"], ["help"], ["help", "import"], ["--version"], ["ls", "--help"], ["import", "--help"],
             ["demo", "-h"],
@@ -310,7 +310,7 @@ struct ExitStatusTests {
         #expect(try Vellum.run(["ls"], environment: named).status == 0)
     }
 
-    @Test func inaccessibleFolderIs3() throws {
+    @Test func inaccessibleFolderExitsWith3() throws {
         try #require(chmod(store.path, 0) == 0)
         defer { chmod(store.path, 0o700) }
         // Root may enter every folder.
@@ -320,7 +320,7 @@ struct ExitStatusTests {
     }
 
     #if os(Linux)
-    @Test func unwritableOutputIs3() throws {
+    @Test func unwritableOutputExitsWith3() throws {
         let result = try Vellum.shell("exec \"$0\" ls --store \"$1\" >/dev/full", store.path).expect(3)
         #expect(result.errors == "vellum: standard output: No space left on device\n")
     }

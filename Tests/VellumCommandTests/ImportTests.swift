@@ -51,7 +51,7 @@ struct ImportTests {
         #expect(try store.keys("A") == ["2", "1"])
     }
 
-    @Test func onlyBadLinesIsFailure() throws {
+    @Test func onlyBadLinesFail() throws {
         #expect(try store.importing("bad.ndjson", "x\ny\n").status == 1)
         #expect(try store.importing("empty.ndjson", "").status == 0)
         #expect(try store.importing("blank.ndjson", "\n  \r\n").status == 0)
@@ -115,7 +115,7 @@ struct ImportTests {
         #expect(try store.keys("A") == ["piped", "text", "array", "lines"])
     }
 
-    @Test func repeatedNamesAreBadLine() throws {
+    @Test func repeatedNameMakesLineBad() throws {
         let result = try store.importing(
             "names.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":1,\"v\":2}\n{\"id\":3,\"v\":{\"id\":3}}\n")
         #expect(result.status == 0 && badLines(result) == [2], "\(result.errors)")
@@ -123,14 +123,14 @@ struct ImportTests {
         #expect(try store.keys("A") == ["3", "1"])
     }
 
-    @Test func lastOfEqualKeysStays() throws {
+    @Test func lastOfEqualKeysIsKept() throws {
         #expect(
             try store.importing("twice.ndjson", "{\"id\":1,\"v\":1}\n{\"id\":\"1\",\"v\":2}\n").status == 0)
         #expect(try store.keys("A") == ["1"])
         #expect(try store.done("export", "A").text == "{\"id\":\"1\",\"v\":2}\n")
     }
 
-    @Test func valueAboveLimitIsBadLine() throws {
+    @Test func valueAboveLimitMakesLineBad() throws {
         let big = String(repeating: "x", count: 2000)
         let result = try store.importing(
             "big.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(big)\"}\n{\"id\":3}\n", "--disk", "1KB")

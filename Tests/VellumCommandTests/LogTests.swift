@@ -224,7 +224,7 @@ struct LogTests {
         }
     }
 
-    @Test("a deletion of all messages leaves those appended during its question")
+    @Test("a deletion of all messages keeps those appended before the answer")
     func messagesAppendedDuringQuestionStay() async throws {
         try store.done("append", "L", "--disk", "1MB", input: "a\nb\nc\n")
         let asking = try PseudoTerminal.start("rm L --all --store '\(store.path)'")

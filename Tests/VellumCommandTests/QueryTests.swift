@@ -100,7 +100,7 @@ struct QueryTests {
         #expect(piped.status == 0 && piped.lines == delimited(","))
     }
 
-    @Test func noMatchIs1() throws {
+    @Test func noMatchExitsWith1() throws {
         let result = try store.run("query", "City", "find population > 99999999")
         #expect(result.status == 1 && result.output.isEmpty && result.errors.isEmpty)
         #expect(try store.run("query", "Village", "count").status == 1)
@@ -143,7 +143,7 @@ struct QueryTests {
         #expect(byKey["order"] as? String == "keys" && byKey["visited"] as? Int == 1)
     }
 
-    @Test func queriesLeaveNoTrace() throws {
+    @Test func queriesLeaveNoAccessRecord() throws {
         let before = try store.done("keys", "City", "--json").text
         let counters = try store.done("ls", "--json").text
         _ = try lines("find population > 0 | sort name")

@@ -145,7 +145,7 @@ struct ServerCommandTests {
         #expect(!secret.errors.contains("secret"))
     }
 
-    @Test("conditions on metadata need no values, and rows of these none before version 7.2")
+    @Test("conditions on metadata read no values; before version 7.2, rows have none either")
     func queriesOfMetadata() async throws {
         let machine = try await Machine()
         try machine.client.command("CONFIG", "RESETSTAT")
@@ -177,7 +177,7 @@ struct ServerCommandTests {
         }
     }
 
-    @Test("a lossless export comes back with types and expiry times, and replaces nothing unasked")
+    @Test("a lossless export restores types and expiry times, and replaces keys only with --overwrite")
     func exportsAndImports() async throws {
         let machine = try await Machine()
         try machine.client.command("PEXPIRE", "queue", "1000000")
@@ -198,7 +198,7 @@ struct ServerCommandTests {
         #expect(try machine.client.command("PTTL", "page").number == -1)
     }
 
-    @Test("a plain export holds the values as an archive's does, and import stores texts and JSON")
+    @Test("a plain export has the form of an archive's, and an import stores texts and JSON")
     func plainExports() async throws {
         let machine = try await Machine()
         let file = machine.folder.path + "/some.ndjson"

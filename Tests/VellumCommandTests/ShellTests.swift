@@ -26,7 +26,7 @@ struct ShellTests {
             environment: ["XDG_STATE_HOME": state])
     }
 
-    @Test("takes a line that begins with a stage of two words for a query")
+    @Test("a line that begins with a stage of two words is a query")
     func stagesOfTwoWords() throws {
         let result = try script("group by name | count\n", "City")
         #expect(result.status == 0 && result.lines.count == 3, "\(result)")

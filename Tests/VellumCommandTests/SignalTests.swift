@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Signals during long work: the exit code names the signal, and nothing incomplete is left.
-@Suite("commands that signals end")
+@Suite("commands ended by signals")
 struct SignalTests {
     let store = TestStore()
 

@@ -163,7 +163,7 @@ import Testing
         #expect(try source.keys("find v > 1") == ["0"])
     }
 
-    @Test("a stored number is found by its own text, and its neighbours aren't")
+    @Test("a stored number is found by its own text, and adjacent numbers aren't")
     func numberLiteralsAreExact() throws {
         let numbers = [
             "9007199254740992", "9007199254740993.0", "9007199254740994.0", "18446744073709551615",

@@ -117,7 +117,7 @@ import Testing
         return Written(text: text, moment: wall * 1_000_000 + micros)
     }
 
-    @Test("means the moment that Foundation's calendar and time zones give", arguments: zones)
+    @Test("a stored date is the moment that Foundation's calendar and time zones give", arguments: zones)
     func randomForms(name: String) throws {
         var generator = SeededGenerator.announced("date forms \(name)")
         let zone = try #require(TimeZone(identifier: name))
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "is no date",
+        "other texts are no dates",
         arguments: [
             "20250401", "2025091", "2025", "2025-04", "202504", "2025-W14", "T10:00", "10:00", "P1D",
             "2025-04-01/2025-04-02", "2025-02-29", "2025-366", "2025-000", "2025-W53-1", "2025-W00-1",
@@ -151,7 +151,7 @@ import Testing
         #expect(try source.keys("find p < 2500-01-01 or p >= 2500-01-01") == [])
     }
 
-    @Test("covers years before 0 and after 9999") func longYears() throws {
+    @Test("stored dates cover years before 0 and after 9999") func longYears() throws {
         let texts = ["-0001-12-31T24:00Z", "0000-01-01Z", "+012026-01-31T00:00Z", "-290000-01-01"]
         let source = try ListSource(json: texts.map { #"{"p":"\#($0)"}"# })
         let found = try source.columns("select p - 1970-01-01Z").map { $0.first ?? "-" }

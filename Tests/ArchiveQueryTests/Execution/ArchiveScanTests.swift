@@ -104,7 +104,8 @@ import Testing
 
     /// Stable keys are overwritten and moved all the time; the writer adds and deletes enough others that it compacts the log
     /// and shrinks the index.
-    @Test("queries beside a writer see each stable key once, and whole") func queriesBesideAWriter() throws {
+    @Test("queries during writes return each unchanged key once, with its complete value")
+    func queriesBesideAWriter() throws {
         let things = try TemporaryArchive()
         let stable = 2000
         @Sendable func value(_ key: String, _ generation: Int) -> String {

@@ -4,7 +4,7 @@ import StorageEngine
 import Testing
 
 /// Warnings about properties that no entry has, and about kinds that never match.
-@Suite("Mistakes that a query can't be refused for") struct MistakeTests {
+@Suite("Probable mistakes in valid queries") struct MistakeTests {
     private let cities: ListSource
 
     init() throws {
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "an entry of the right kind suffices, even if the order of a condition's parts keeps it from being tested",
+        "an entry of the right kind prevents the warning, even if that part was not tested for it",
         arguments: [
             "find n = 1 or (g = 2 and t > 3)", "find n = 1 or (t > 3 and g = 2)", "find g = 2 | find t > 3",
             "find g = 2 and t > n", "find g = 2 and not (t < 3)", "find g = 2 and t between 1 and 9",

@@ -10,7 +10,7 @@ import Testing
         try source.answer(query).report
     }
 
-    @Test("min and max aggregate numbers where there is one, whatever the order of the entries")
+    @Test("min and max aggregate numbers if there is one, in any order of the entries")
     func extremesAreOfOneKind() throws {
         let texts = [
             #"{"n":5}"#, #"{"n":"1"}"#, #"{"n":"n/a"}"#, #"{"n":true}"#, #"{"n":7}"#, #"{"n":[9]}"#, "{}",
@@ -97,7 +97,7 @@ import Testing
             report.kindRemarks.contains("t != 2020-01-01: met 1 number, 1 text that isn't a date and 1 list"))
     }
 
-    @Test("a text that is a date counts as one beside ends of two kinds")
+    @Test("a text that is a date counts as a date in a range with ends of two kinds")
     func endsOfTwoKinds() throws {
         let source = try ListSource(json: [#"{"t":"2026-01-31"}"#, #"{"t":"n/a"}"#, #"{"t":17}"#])
         let report = try report("find t between 2026-01-01 and 30000000", of: source)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("a condition on elements counts the values that are no list as such, also if they are of its kind")
+    @Test("a condition on elements counts values that aren't lists, even of the compared kind")
     func conditionsOnValuesWithoutElements() throws {
         let source = try ListSource(json: [
             #"{"k":"2026-01-01"}"#, #"{"k":["2026-01-01","n/a"]}"#, #"{"k":5}"#, "{}",
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("a key compared with a property is of its kind") func keysAndProperties() throws {
+    @Test("a key is comparable with a property that is a text") func keysAndProperties() throws {
         let source = try ListSource(json: [#"{"p":"1"}"#, #"{"p":"0"}"#])
         for condition in ["@key < p", "p > @key", "@key <= p"] {
             let report = try report("find " + condition, of: source)
@@ -143,14 +143,15 @@ import Testing
         }
     }
 
-    @Test("a value that lies between no two kinds is counted once") func betweenCountsOnce() throws {
+    @Test("a value of another kind than both ends of a range is counted once") func betweenCountsOnce() throws
+    {
         let source = try ListSource(json: [#"{"n":5}"#, #"{"n":"b"}"#])
         let report = try report(#"find n between "a" and "2026-01-31""#, of: source)
         #expect(report.kindRemarks.contains { $0.contains("met 1 number") }, "\(report.kindRemarks)")
         #expect(try source.keys("find n between 1 and 9") == ["0"])
     }
 
-    @Test("a date beyond all dates is no result") func datesBeyondDates() throws {
+    @Test("a calculated date beyond the supported range is absent") func datesBeyondDates() throws {
         let source = try ListSource(json: [#"{"u":"2026-01-31"}"#])
         for shift in ["1e400", "1e300", "9007199254740993"] {
             #expect(try source.keys("find u + \(shift) is null") == ["0"], "\(shift)")
@@ -159,7 +160,7 @@ import Testing
         #expect(try source.keys("find u + 86400 = 2026-02-01") == ["0"])
     }
 
-    @Test("operators over kinds that they aren't for are unknown, and so are their negations")
+    @Test("conditions on unsupported kinds are unknown, and so are their negations")
     func unknownOperators() throws {
         let source = try ListSource(json: [#"{"p":5}"#, #"{"p":"x"}"#, #"{"p":["x"]}"#, "{}"])
         for (condition, selected) in [

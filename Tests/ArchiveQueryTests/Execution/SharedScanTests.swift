@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("several threads give the answer and the report of one") func sameAnswer() throws {
+    @Test("several threads give the same rows and report as one") func sameAnswer() throws {
         let places = try Places()
         #expect(places.count > 2 * 8192)
         var queries = CityQueries(random: .announced("queries by several threads"))

@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(
-        "metadata that decide a condition prune the reading of values, which are then not counted",
+        "values are neither read nor counted if metadata decide the condition",
         arguments: [
             (#"v > 2 and @key starts with "3""#, ["3"], 1), (#"v > 2 and @key ends with "3""#, ["3"], 1),
             (#"v > 2 and @key contains "3""#, ["3"], 1), (#"v > 2 and @key like "3%""#, ["3"], 1),

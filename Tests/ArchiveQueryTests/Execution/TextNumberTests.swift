@@ -11,14 +11,14 @@ import Testing
         return source
     }
 
-    @Test("a list of numbers has no text(x)") func textsInLists() throws {
+    @Test("text(x) in a list of numbers equals no number") func textsInLists() throws {
         let source = try server(#"{"n":"12"}"#, #"{"n":"12.0"}"#)
         #expect(try source.keys("find n in [12]") == ["0", "1"])
         #expect(try source.keys("find text(n) in [12]") == [])
         #expect(try source.keys(#"find text(n) in ["12"]"#) == ["0"])
     }
 
-    @Test("a range between a number and a text is both comparisons") func mixedRanges() throws {
+    @Test("a range between a number and a text applies both comparisons") func mixedRanges() throws {
         let source = try server(
             #"{"a":"5","l":["0","7"]}"#, #"{"a":"0","l":["0","x"]}"#, #"{"a":"x","l":[]}"#, #"{"a":"100"}"#)
         #expect(try source.keys(#"find a >= 1 and a <= "99""#) == ["0", "3"])
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "the text of a date is ISO 8601 without noise",
+        "the text of a date is ISO 8601 without a rounding error",
         arguments: [
             (0.1, "1970-01-01T00:00:00.1Z"), (-0.000_001, "1969-12-31T23:59:59.999999Z"),
             (253_402_300_800, "+010000-01-01T00:00:00Z"), (-62_198_755_200, "-000001-01-01T00:00:00Z"),
@@ -95,7 +95,7 @@ import Testing
         #expect(try source.keys("find date(text(d)) = d") == ["k"])
     }
 
-    @Test("a column of a date has no noise") func columnsOfDates() throws {
+    @Test("a column of a date has no rounding error") func columnsOfDates() throws {
         let source = try ListSource(json: [#"{"d":"1970-01-01T00:00:00.1Z"}"#])
         #expect(try source.columns("select date(d)") == [["0.1"]])
     }

@@ -204,7 +204,7 @@ import Testing
         #expect(hits > 300 && hits < 2_900)
     }
 
-    @Test("letters that are folded without making strings match as in Swift") func shortLetters() {
+    @Test("letters folded without strings match as in Swift") func shortLetters() {
         for value in UInt32(0)..<0x800 {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = "a\(String(scalar))É"

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "is the moment in the query's zone at the query's time",
+        "a date is the moment in the query's zone at the query's time",
         arguments: [
             ("now", "1772487000.25"), ("now - 2h", "1772479800.25"), ("now - 2d", "1772314200.25"),
             ("today", "1772485200"), ("yesterday", "1772398800"), ("tomorrow", "1772571600"),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "may lie beyond years of four digits, wherever a date may stand",
+        "a date may have a year of more than four digits in every place",
         arguments: [
             ("0000-01-01T00:00+14:00", "-000001-12-31T10:00Z"),
             ("9999-12-31T23:59-14:00", "+010000-01-01T13:59Z"),
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "is refused beyond 270,000 years, wherever a date may stand",
+        "a date beyond 270,000 years is refused in every place",
         arguments: ["2026-01-31Z", "2026-01-31", "now"])
     func tooFarDates(date: String) {
         for condition in ["t < D", "t in [D]", "t between D and D", "t - (D) > 0"] {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("stands in comparisons, lists, ranges and calculations") func places() throws {
+    @Test("dates are allowed in comparisons, lists, ranges and calculations") func places() throws {
         let entries = [0, 30, 3600, 90_000].map { age in
             ListSource.Entry(
                 key: "\(age)", value: [0xa0],
@@ -98,7 +98,9 @@ import Testing
         #expect(try keys("@created - (now - 1h) >= 0s") == ["0", "30", "3600"])
     }
 
-    @Test("reads stored texts without a zone in the same zone, on every thread") func storedTexts() throws {
+    @Test("stored texts without a zone are read in the query's zone, on every thread") func storedTexts()
+        throws
+    {
         let source = try ListSource(json: (0..<40_000).map { _ in #"{"p":"2026-02-28 12:00"}"# })
         #expect(try source.keys("find p = 2026-02-28T10:00Z", zone: Self.zone).count == 40_000)
         #expect(try source.keys("find p = 2026-02-28 12:00", zone: Self.zone).count == 40_000)
@@ -111,7 +113,7 @@ import Testing
         try ListSource([]).answer(query, zone: Self.zone, now: Self.now).report.dates
     }
 
-    @Test("reports each moment with its offset") func report() throws {
+    @Test("a report has each moment with its offset") func report() throws {
         let dates = try dates(
             "find @created > today - 3d and (a = 2026-03-02 or b in [now, 5]) | select today - a")
         #expect(
@@ -121,7 +123,9 @@ import Testing
             ])
     }
 
-    @Test("reports the moments of quoted dates that are compared with dates") func reportOfQuoted() throws {
+    @Test("a report has the moments of quoted dates that are compared with dates") func reportOfQuoted()
+        throws
+    {
         let dates = try dates(
             #"find @created < "2026-01-31" and date(t) between "2026-02-01" and "2026-02-02""#
                 + #" and @accessed in ["2026-02-03"] and name = "2026-02-04""#)
@@ -132,7 +136,7 @@ import Testing
             ])
     }
 
-    @Test("reports the moments of calculated bounds") func reportOfBounds() throws {
+    @Test("a report has the moments of calculated bounds") func reportOfBounds() throws {
         let dates = try dates(
             "find a > 2026-01-31 + 86400 and b < (2026-01-31Z - 60) + 1 | select a + 5")
         #expect(dates.contains("2026-01-31 + 86400 is 2026-02-01T00:00:00+02:00"), "\(dates)")
@@ -140,7 +144,7 @@ import Testing
         #expect(dates.count == 4, "\(dates)")
     }
 
-    @Test("needs quotes for a property of such a name") func properties() throws {
+    @Test("a property with the name of a date needs quotes") func properties() throws {
         let source = try ListSource(json: [#"{"today":5,"now":{"x":1},"a":5}"#])
         #expect(try source.keys(#"find "today" = 5 and now.x = 1 and a = ["today"]"#) == ["0"])
         for query in ["find today = 5", "find now is null", "sort today", "select now"] {
@@ -148,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("is the same moment in Swift") func swift() throws {
+    @Test("a date is the same moment in Swift source") func swift() throws {
         func source(_ date: String) throws -> String {
             let text = try QueryPipeline("find d > \(date)").swiftSource()
             return text.split(separator: "\n").first { $0.contains("archive.d") }.map(String.init) ?? ""
@@ -163,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "prints its moment in UTC",
+        "a date prints its moment in UTC",
         arguments: [
             (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
             (4_102_444_799, "2099-12-31T23:59:59Z"), (-2_208_988_800, "1900-01-01T00:00:00Z"),
@@ -172,7 +176,7 @@ import Testing
         #expect(QueryLiteral.date(microseconds: seconds * 1_000_000).description == text)
     }
 
-    @Test("is offered where a date fits") func completions() {
+    @Test("completions offer date words where a date fits") func completions() {
         func words(_ text: String) -> [String] {
             QueryPipeline.completions(in: text, at: text.utf8.count).filter { $0.kind == .word }.map(\.text)
         }
@@ -181,7 +185,7 @@ import Testing
         #expect(words("find @size > to") == [])
     }
 
-    @Test("never makes an age negative") func ages() throws {
+    @Test("a clock in the past makes no age negative") func ages() throws {
         let future = Timestamp(microseconds: Self.now.microseconds + 3_600_000_000)
         let source = ListSource([ListSource.Entry(key: "k", value: [0xa0], created: future, accessed: future)]
         )

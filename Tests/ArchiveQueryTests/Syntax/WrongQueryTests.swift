@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a quote, space or control character beyond ASCII is in no name without quotes",
+        "a name with a quote, space or control character beyond ASCII needs quotes",
         arguments: [
             ("find a\u{a0}= 1", 6..<8), ("select a\u{2003}b", 8..<11), ("@key\u{3000}= 1", 4..<7),
             ("n\u{a0}> 5", 1..<3), ("select l’a", 8..<11), ("sort a, ü\u{9b}", 10..<12),
