@@ -40,7 +40,7 @@ struct CopyCommand: ParsableCommand {
 
     func run() throws {
         Interruption.collect()
-        let source = try to == nil ? store.openForWriting(creating: false) : store.openForLooking()
+        let source = try to == nil ? store.openForWriting(creating: false) : store.openReadOnly()
         defer { source.close() }
         let archive = try source.archive(named: archive)
         let isWhole = keys.isEmpty && condition == nil

@@ -44,7 +44,7 @@ struct DropCommand: ParsableCommand {
 
     /// Prints the plan with --dry-run, and refuses an archive in use.
     private func look() throws {
-        let archive = try reference.store.openForLooking().archive(named: reference.archive)
+        let archive = try reference.store.openReadOnly().archive(named: reference.archive)
         if dryRun {
             let amount = try archive.amount()
             try OutputWriter.print(

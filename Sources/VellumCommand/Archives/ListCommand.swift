@@ -27,7 +27,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         if let server = try store.server() { return try list(server) }
-        let store = try store.openForLooking()
+        let store = try store.openReadOnly()
         var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         var failed = false
         try store.visitArchives { archive in

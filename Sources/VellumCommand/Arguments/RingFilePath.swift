@@ -10,7 +10,7 @@ struct RingFilePath: Sendable {
         path = name
     }
 
-    func openForLooking() throws -> RingFile {
+    func openReadOnly() throws -> RingFile {
         try translating { () throws(RingFileError) in
             // Refuse other files before any output.
             _ = try RingFile.settings(ofFileAt: path)

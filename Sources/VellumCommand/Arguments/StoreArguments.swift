@@ -7,7 +7,7 @@ struct ArchiveReference: ParsableArguments {
     /// Opens the archive read-only, without access records.
     /// - Throws: also if it is a log.
     func openEntries() throws -> Archive {
-        let archive = try store.openForLooking().archive(named: archive)
+        let archive = try store.openReadOnly().archive(named: archive)
         try archive.requireEntries()
         return archive
     }
@@ -34,7 +34,7 @@ struct StoreArguments: ParsableArguments {
     }
 
     /// Opens the named store read-only, without access records.
-    func openForLooking() throws -> Store {
+    func openReadOnly() throws -> Store {
         try Store.open(
             at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)
     }

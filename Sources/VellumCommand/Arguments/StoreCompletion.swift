@@ -68,7 +68,6 @@ struct StoreCompletion: Sendable {
         Self.offered(((try? opened?.owners()) ?? []).compactMap(\.owner), prefix)
     }
 
-    /// Properties of the archive's latest values.
     var sample: PropertySample? { opened.flatMap { try? PropertySample(of: $0) } }
 
     /// Leaves out words with control characters: a shell would split them at line ends.

@@ -19,7 +19,7 @@ struct BackupCommand: ParsableCommand {
     var archives: [WordList] = []
 
     func run() throws {
-        let source = try store.openForLooking()
+        let source = try store.openReadOnly()
         Interruption.collect()
         var progress = ProgressBar()
         let report: BackupReport?

@@ -38,7 +38,7 @@ struct DiffCommand: ParsableCommand {
     }
 
     func run() throws {
-        let store = try store.openForLooking()
+        let store = try store.openReadOnly()
         let comparison = Comparison()
         comparison.isJSON = rows.json
         if let other {

@@ -28,7 +28,7 @@ struct DumpCommand: ParsableCommand {
         if file == "-", OutputWriter().isTerminal {
             throw CommandFailure("a dump is binary, which a terminal can't show; name a file", status: .usage)
         }
-        let source = try store.openForLooking()
+        let source = try store.openReadOnly()
         Interruption.collect()
         let whole = try WholeFile.toWrite(file, force: replacement.force)
         defer { whole?.discard() }

@@ -111,7 +111,7 @@ struct BrowseCommand: ParsableCommand {
         // Fail with one line on the command line, not within the browser.
         var source: any StoreSource = EngineSource()
         if let file, let ring = RingFilePath(file, store: store) {
-            _ = try ring.openForLooking()
+            _ = try ring.openReadOnly()
             source = try RingFileSource(path: file)
         } else if let path {
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()

@@ -44,7 +44,7 @@ struct BrowserSession: Sendable {
     }
 
     private func run<Terminal: BrowserTerminal>(on screen: inout Terminal, look: Look) -> BrowserExit {
-        ProcessMemory.givesBackWhatIsFreed()
+        ProcessMemory.limitAllocatorCaches()
         let environment = ProcessInfo.processInfo.environment
         let state = StateFolder.standard(environment: environment)
         var surroundings = Surroundings(environment: environment)

@@ -123,7 +123,7 @@ struct PlannedChange: Sendable {
     }
 
     private func printPlan() throws {
-        let archive = try store.openForLooking().archive(named: selection.archive)
+        let archive = try store.openReadOnly().archive(named: selection.archive)
         if try isEmptying(archive) {
             try OutputWriter.print("would delete \(archive.amount())\n")
             return try archive.failIfDamaged(withSegments: true)

@@ -38,7 +38,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let marker = repair && !dryRun ? try store.repairMarker() : nil
-        let looked = try store.openForLooking()
+        let looked = try store.openReadOnly()
         var (findings, isUnreadable) = try look(into: looked)
         if repair, !dryRun {
             try confirm(findings)

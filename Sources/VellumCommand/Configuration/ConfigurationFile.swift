@@ -98,7 +98,7 @@ private struct AssignedLines: Sendable {
         return String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" })
     }
 
-    /// Also the line of a table: `key` is its name and `table` is empty.
+    /// The line of a key; also of a table, with its name as `key` and an empty `table`.
     func line(_ key: String, in table: String) -> Int {
         lines[[table, key]] ?? lines[[key, nil]] ?? lines[["", table]] ?? lines[[table, nil]] ?? 1
     }

@@ -1,6 +1,6 @@
 /// The demonstration's log: a few messages a second about recent operations, and periodic figures. For one thread.
 struct DemoJournal {
-    enum Deed: Int, CaseIterable {
+    enum Operation: Int, CaseIterable {
         case found, missed, renewed, deleted
     }
 
@@ -11,8 +11,8 @@ struct DemoJournal {
     private let data: DemoData
     private var generator: SeededGenerator
     /// The last city of each operation since the last message about it.
-    private var latest = [Int?](repeating: nil, count: Deed.allCases.count)
-    private var counts = [Int](repeating: 0, count: Deed.allCases.count)
+    private var latest = [Int?](repeating: nil, count: Operation.allCases.count)
+    private var counts = [Int](repeating: 0, count: Operation.allCases.count)
     private var next = 0.0
     private var nextFigures: Double?
 
@@ -23,37 +23,38 @@ struct DemoJournal {
         generator = SeededGenerator(seed: ~seed)
     }
 
-    mutating func note(_ deed: Deed, _ place: Int) {
-        latest[deed.rawValue] = place
-        counts[deed.rawValue] += 1
+    mutating func note(_ operation: Operation, _ place: Int) {
+        latest[operation.rawValue] = place
+        counts[operation.rawValue] += 1
     }
 
     /// Writes the messages due at `now`, in seconds of the monotonic clock.
-    mutating func tell(now: Double) throws(StorageError) {
+    mutating func report(now: Double) throws(StorageError) {
         if let due = nextFigures, now >= due {
             try append(figures)
             counts = counts.map { _ in 0 }
         }
         if nextFigures.map({ now >= $0 }) ?? true { nextFigures = now + Self.figuresInterval }
-        let told = Deed.allCases.filter { latest[$0.rawValue] != nil }
-        guard now >= next, let deed = told.randomElement(using: &generator), let place = latest[deed.rawValue]
+        let unreported = Operation.allCases.filter { latest[$0.rawValue] != nil }
+        guard now >= next, let operation = unreported.randomElement(using: &generator),
+            let place = latest[operation.rawValue]
         else { return }
-        latest[deed.rawValue] = nil
+        latest[operation.rawValue] = nil
         next = now + Double.random(in: Self.pause, using: &generator)
-        try append(sentence(deed, place))
+        try append(sentence(operation, place))
     }
 
     private var figures: String {
-        let lookUps = counts[Deed.found.rawValue] + counts[Deed.missed.rawValue]
-        let share = lookUps == 0 ? 0 : 100 * Double(counts[Deed.found.rawValue]) / Double(lookUps)
+        let lookUps = counts[Operation.found.rawValue] + counts[Operation.missed.rawValue]
+        let share = lookUps == 0 ? 0 : 100 * Double(counts[Operation.found.rawValue]) / Double(lookUps)
         return "health   \(Figures.count(lookUps, "look-up", "look-ups")) in \(Int(Self.figuresInterval)) s, "
             + "\(Figures.fixed(share, digits: 1)) % of them answered by the cache"
     }
 
-    private mutating func sentence(_ deed: Deed, _ place: Int) -> String {
+    private mutating func sentence(_ operation: Operation, _ place: Int) -> String {
         let name = data.text("name", of: place) ?? data.keys[place]
         let country = data.text("countrycode", of: place) ?? "?"
-        switch deed {
+        switch operation {
         case .found:
             let letters = name.prefix(Int.random(in: 3...5, using: &generator)).lowercased()
             let people = data.text("population", of: place) ?? "0"

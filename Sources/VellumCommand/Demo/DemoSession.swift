@@ -59,7 +59,6 @@ final class DemoSession {
         temporary?.remove()
     }
 
-    /// Creates the archives and their initial entries.
     private static func fill(_ path: String, with data: DemoData) throws {
         let store = try Store.open(at: path, options: StoreOptions(processName: "vellum demo"))
         defer { store.close() }

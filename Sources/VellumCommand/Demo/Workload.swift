@@ -54,7 +54,7 @@ struct Workload {
                 done = 0
             }
             while Double(done) < Double(rate) * (now - start) { done += try step() }
-            try journal.tell(now: now)
+            try journal.report(now: now)
         }
         try widen()
     }

@@ -6,7 +6,6 @@ import ServerInspection
 struct ServerExport {
     let database: ServerDatabase
     let output: OutputWriter
-    /// Whether each value is wrapped in an object with its key.
     let wrapsKeys: Bool
     /// Whether type, expiry time and the server's serialized form are written.
     let isLossless: Bool

@@ -35,7 +35,7 @@ struct EventFollower {
     mutating func look() throws(StorageError) -> [Finding] {
         let names = if let name { [name] } else { try store.archiveNames() }
         for name in names where positions[ExactText(name)] == nil {
-            // All events of a new archive are new.
+            // Report all events of a new archive.
             open(name, from: .first)
         }
         var findings: [Finding] = []

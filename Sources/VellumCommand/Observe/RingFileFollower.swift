@@ -23,7 +23,7 @@ struct RingFileFollower {
 
 extension TailCommand {
     func run(on file: RingFilePath) throws {
-        var follower = try RingFileFollower(file.openForLooking(), beforeLast: lines)
+        var follower = try RingFileFollower(file.openReadOnly(), beforeLast: lines)
         let output = OutputWriter()
         let printer = printer(to: output)
         while true {
@@ -44,7 +44,7 @@ extension TailCommand {
 extension WatchCommand {
     /// Prints appended messages of a ring file with the time of reading; it has no other events.
     func run(on file: RingFilePath) throws {
-        var follower = try RingFileFollower(file.openForLooking(), beforeLast: fromStart ? .max : 0)
+        var follower = try RingFileFollower(file.openReadOnly(), beforeLast: fromStart ? .max : 0)
         let output = OutputWriter()
         var rows = RowPrinter(
             live: Self.columns, layout: .fitting(output, json: self.rows.layout), output: output)

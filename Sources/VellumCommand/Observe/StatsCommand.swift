@@ -45,7 +45,7 @@ struct StatsCommand: ParsableCommand {
 
     func run() throws {
         if let server = try store.server() { return try show(server) }
-        let store = try store.openForLooking()
+        let store = try store.openReadOnly()
         let output = OutputWriter()
         if watch { return try follow(store, output) }
         let (samples, failed) = try take(store)

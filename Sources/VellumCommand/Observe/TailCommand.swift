@@ -44,7 +44,7 @@ struct TailCommand: ParsableCommand {
 
     func run() throws {
         if let file = RingFilePath(log, store: store) { return try run(on: file) }
-        let store = try store.openForLooking()
+        let store = try store.openReadOnly()
         let archive = try store.archive(named: log)
         try archive.requireMessages()
         let output = OutputWriter()

@@ -48,7 +48,7 @@ struct WatchCommand: ParsableCommand {
     func run() throws {
         if let archive, let file = RingFilePath(archive, store: store) { return try run(on: file) }
         let end = seconds.map { MonotonicClock.seconds() + $0 }
-        let store = try store.openForLooking()
+        let store = try store.openReadOnly()
         var follower = try EventFollower(store, archive: archive, fromStart: fromStart)
         let output = OutputWriter()
         var printer = EventPrinter(

@@ -28,7 +28,7 @@ struct WhyCommand: ParsableCommand {
 
     func run() throws {
         let archive = try reference.openEntries()
-        let story = try KeyStory(archive, key: key)
+        let story = try KeyExplanation(archive, key: key)
         let output = OutputWriter()
         if json {
             try story.json.writeLine(to: output)

@@ -40,10 +40,10 @@ struct VellumCommand: ParsableCommand {
 
     static func main() {
         StandardDescriptors.occupy()
-        ProcessMemory.endsWhenExhausted()
-        Interruption.leaveCrashesToTheSystem()
+        ProcessMemory.endOnExhaustedMemory()
+        Interruption.disableBacktraces()
         Interruption.endAtOnce()
-        Interruption.takeLongFilesAsErrors()
+        Interruption.ignoreFileSizeSignal()
         ProcessLimits.raiseOpenFiles()
         #if ValkeyTLS
         SecureConnections.open(by: SecureTransport.connect)

@@ -13,7 +13,6 @@ enum Interruption {
 
     static var isRequested: Bool { received != nil }
 
-    /// - Throws: after a signal that asked to end.
     static func check() throws(CommandFailure) { if isRequested { throw .interrupted } }
 
     static var status: ExitStatus {
@@ -26,10 +25,10 @@ enum Interruption {
     }
 
     /// Ignores SIGXFSZ, so that a write beyond the file size limit returns an error.
-    static func takeLongFilesAsErrors() { signal(SIGXFSZ, SIG_IGN) }
+    static func ignoreFileSizeSignal() { signal(SIGXFSZ, SIG_IGN) }
 
     /// Disables the runtime's backtrace, which asks for commands on a terminal. `SWIFT_BACKTRACE` in the environment keeps it.
-    static func leaveCrashesToTheSystem() {
+    static func disableBacktraces() {
         guard SystemText.environment("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] where !isIgnored(number) {
             signal(number, SIG_DFL)

@@ -32,7 +32,6 @@ struct JSONForms: Sendable {
     /// Byte strings, except large integers and UUIDs, which have a spelling.
     private(set) var byteStrings = 0
 
-    /// Reads the item's heads once.
     init(of item: UnsafeRawBufferPointer) {
         var reader = CBORReader(item)
         var mayBeBytes = false

@@ -22,7 +22,6 @@ extension Archive {
         }
     }
 
-    /// The number of entries or messages, and their bytes.
     func amount() throws(StorageError) -> String {
         let status = try status()
         return status.configuration.kind == .log

@@ -1,6 +1,6 @@
 import TerminalKit
 
-struct KeyStory: Sendable {
+struct KeyExplanation: Sendable {
     let archive: String
     let key: String
     let metadata: EntryMetadata?
@@ -11,8 +11,8 @@ struct KeyStory: Sendable {
     /// Names of the events' processes, if they are still attached.
     private let names: [Int32: String]
 
-    /// Leaves no access record. Costs a list of all entries if the key has an entry, and otherwise may read the log, with a
-    /// progress bar.
+    /// Leaves no access record. Costs a list of all entries for a key with an entry; else may read the log, with a progress
+    /// bar.
     init(_ archive: Archive, key: String) throws(StorageError) {
         self.archive = archive.name
         self.key = key
