@@ -5,12 +5,11 @@ import StorageEngine
 final class DocumentReader {
     private let converted = CopiedBytes()
     private(set) var transcoded = 0
-    /// Bytes of memory that a conversion may take.
     private let mostBytes: Int
 
     init(mostBytes: Int) { self.mostBytes = mostBytes }
 
-    /// Throws if the value doesn't match its encoding, which isn't checked for CBOR, or is too long to convert.
+    /// Throws if the value is too long to convert, or doesn't match its encoding; CBOR isn't checked.
     func document(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
     ) throws(ValueFault) -> UnsafeRawBufferPointer {

@@ -23,7 +23,7 @@ enum PropertyListText {
             case UInt8(ascii: "/"): depth = max(0, depth - 1)
             case UInt8(ascii: "?"): break
             case UInt8(ascii: "!"):
-                // Comments and CDATA sections may contain text like tags. A document type declaration closes nothing.
+                // Comments and CDATA sections may contain text like tags. A document type declaration has no end tag.
                 place =
                     end(ofPart: "!--", "-->", in: text, at: place)
                     ?? end(ofPart: "![CDATA[", "]]>", in: text, at: place) ?? place
@@ -89,7 +89,7 @@ enum PropertyListText {
         return false
     }
 
-    /// Invalid scalars count as marks, because they may be halves of one.
+    /// Invalid scalars count as marks, because they may be surrogates of one.
     private static func isMark(_ value: UInt32) -> Bool {
         guard value >= 0x300 else { return false }
         return Unicode.Scalar(value).map { $0.properties.canonicalCombiningClass != .notReordered } ?? true

@@ -22,14 +22,14 @@ enum ValueFault: Error, Equatable {
     case malformed
     /// A property list that is nested too deeply or expands too much.
     case oversized
-    /// Longer than the most that is to be converted or copied.
+    /// Longer than the limit of conversions or copies.
     case long
 }
 
 /// Recognises the form of a value, by its declared encoding or else its content, for queries, command line and browser.
 enum ValueRecognizer {
-    /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for CBOR.
-    /// `most`: the limit of a converted property list in bytes. Without a writer only property lists are written.
+    /// Writes the value as one CBOR item: nothing for CBOR, bytes for an unrecognised value. `most`: the limit of a
+    /// converted property list in bytes. Without a writer only property lists are written.
     static func recognize(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
         into writer: inout CBORWriter?
@@ -49,7 +49,7 @@ enum ValueRecognizer {
         }
     }
 
-    /// Recognises documents by their beginning, but no single number or word.
+    /// Recognises documents by their beginning, but not a single number or word.
     private static func lookAt(
         _ value: UnsafeRawBufferPointer, _ most: Int, into writer: inout CBORWriter?
     ) throws(ValueFault) -> ValueForm {
@@ -120,7 +120,7 @@ package struct RecognizedValue: Sendable {
     package let form: ValueForm
     /// The value as one CBOR item: a document, a text or a byte string.
     package let item: [UInt8]
-    /// The fault of the declared encoding, in one line; the form then follows the content. Nil if it is right.
+    /// The mismatch with the declared encoding, in one line; the form then follows the content. Nil if there is none.
     package let problem: String?
 
     /// O(bytes).

@@ -6,15 +6,15 @@ protocol RowFunction: AnyObject {
 }
 
 struct FailureCount {
-    let sight: Sight?
+    let counter: KindCounts?
     private var serial = -1
 
-    init(_ sight: Sight?) { self.sight = sight }
+    init(_ counter: KindCounts?) { self.counter = counter }
 
     /// Counts a row once, however often it is evaluated.
     mutating func note(_ kind: KindSet, _ row: RowReader) -> StoredItem {
         if row.countsFailures, serial != row.serial {
-            sight?.count(kind)
+            counter?.count(kind)
             serial = row.serial
         }
         return .failed
@@ -38,11 +38,11 @@ final class Computation: RowFunction {
     private let right: Side
     private var failures: FailureCount
 
-    init(_ left: Side, _ sign: QueryOperator, _ right: Side, _ sight: Sight?) {
+    init(_ left: Side, _ sign: QueryOperator, _ right: Side, _ counter: KindCounts?) {
         self.left = left
         self.sign = sign
         self.right = right
-        failures = FailureCount(sight)
+        failures = FailureCount(counter)
     }
 
     var cost: Condition.Cost {
@@ -175,7 +175,7 @@ enum Microseconds {
     /// The date's microseconds since 1970; nil if it isn't a whole number of them.
     private static func moment(_ date: Double) -> Int64? {
         guard date.magnitude < longest, let moment = since1970(date) else { return nil }
-        // The nearest date counted from 1970, as most are stored, or from 2001, as Swift counts.
+        // The date must be the `Double` nearest to whole microseconds since 1970 (as most are stored) or 2001 (as in Swift).
         return DateText.date(microseconds: moment) == date || count(date) != nil ? moment : nil
     }
 

@@ -21,7 +21,7 @@ class Condition {
     func test(_ row: RowReader) throws(RowFault) -> Truth { .no }
 }
 
-/// The conjunction or disjunction of two conditions: iterating over an array of objects would take longer than testing.
+/// The conjunction or disjunction of two conditions: iterating over an array of many would be slower than their tests.
 final class Pair: Condition {
     private let first: Condition
     private let second: Condition
@@ -86,20 +86,20 @@ private class Comparison: Condition {
     private let access: RowShape.Access
     final let relation: QueryRelation
     private let value: LiteralValue
-    final let sight: Sight
+    final let counter: KindCounts
 
-    init(_ access: RowShape.Access, _ relation: QueryRelation, _ value: LiteralValue, _ sight: Sight) {
+    init(_ access: RowShape.Access, _ relation: QueryRelation, _ value: LiteralValue, _ counter: KindCounts) {
         self.access = access
         self.relation = relation
         self.value = value
-        self.sight = sight
+        self.counter = counter
         super.init(cost: access.cost)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
         let item = try row.item(access)
-        sight.note(item.kind)
-        return value.test(relation, item, sight)
+        counter.note(item.kind)
+        return value.test(relation, item, counter)
     }
 }
 
@@ -107,15 +107,15 @@ private final class IntegerComparison: Comparison {
     private let name: Int
     private let number: Int64
 
-    init(_ name: Int, _ relation: QueryRelation, _ number: Int64, _ sight: Sight) {
+    init(_ name: Int, _ relation: QueryRelation, _ number: Int64, _ counter: KindCounts) {
         self.name = name
         self.number = number
-        super.init(.property(name, [], way: 0), relation, .number(.integer(Int128(number))), sight)
+        super.init(.property(name, [], way: 0), relation, .number(.integer(Int128(number))), counter)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
         if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.smallInteger(at: place) {
-            sight.note(.number)
+            counter.note(.number)
             return Truth(relation.holds(stored, number))
         }
         return try super.test(row)
@@ -127,16 +127,16 @@ private final class TextEquality: Comparison {
     /// The text, if it is short and ASCII.
     private let word: ShortText?
 
-    init(_ name: Int, _ text: TextValue, _ sight: Sight) {
+    init(_ name: Int, _ text: TextValue, _ counter: KindCounts) {
         self.name = name
         word = ShortText(ascii: text.string)
-        super.init(.property(name, [], way: 0), .equal, .text(text), sight)
+        super.init(.property(name, [], way: 0), .equal, .text(text), counter)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
         guard let (bytes, place) = try row.place(ofProperty: name) else { return .no }
         if let word, let stored = ShortText(ofItemIn: bytes, at: place) {
-            sight.note(.text)
+            counter.note(.text)
             if stored == word { return .yes }
             // ASCII texts with different bytes are different.
             if stored.isASCII { return .no }
@@ -148,27 +148,27 @@ private final class TextEquality: Comparison {
 extension Condition {
     /// The comparison, specialised where that is faster.
     static func comparison(
-        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral, _ sight: Sight
+        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral, _ counter: KindCounts
     ) -> Condition {
         let value = LiteralValue(literal)
         switch (access, literal) {
         case (_, .date), (_, .localDate):
             // Parses a text only once to see whether it is a date.
             guard case .date(let date) = value else { preconditionFailure("no date") }
-            return PropertyCondition(access, sight, notesKinds: false) { item in
+            return PropertyCondition(access, counter, notesKinds: false) { item in
                 if case .text(let text) = item, let stored = DateText.date(text) {
-                    sight.note(.date)
+                    counter.note(.date)
                     return Truth(relation.holds(stored, date))
                 }
-                sight.note(item.kind)
-                return value.test(relation, item, sight)
+                counter.note(item.kind)
+                return value.test(relation, item, counter)
             }
-        case (.elements, _): return PropertyCondition(access, sight) { value.test(relation, $0, sight) }
+        case (.elements, _): return PropertyCondition(access, counter) { value.test(relation, $0, counter) }
         case (.property(let name, [], _), .integer(let number)):
-            return IntegerComparison(name, relation, number, sight)
+            return IntegerComparison(name, relation, number, counter)
         case (.property(let name, [], _), .text(let text)) where relation == .equal:
-            return TextEquality(name, TextValue(text), sight)
-        default: return Comparison(access, relation, value, sight)
+            return TextEquality(name, TextValue(text), counter)
+        default: return Comparison(access, relation, value, counter)
         }
     }
 }
@@ -177,19 +177,19 @@ final class Relation: Condition {
     private let left: RowShape.Access
     private let relation: QueryRelation
     private let right: RowShape.Access
-    private let sight: Sight
+    private let counter: KindCounts
     /// Counts values that can't be compared.
-    private let pairs: Sight
-    private let ignored: Sight
+    private let pairs: KindCounts
+    private let ignored: KindCounts
 
     init(
-        _ left: RowShape.Access, _ relation: QueryRelation, _ right: RowShape.Access, _ sight: Sight,
-        counting pairs: Sight, ignored: Sight
+        _ left: RowShape.Access, _ relation: QueryRelation, _ right: RowShape.Access, _ counter: KindCounts,
+        counting pairs: KindCounts, ignored: KindCounts
     ) {
         self.left = left
         self.relation = relation
         self.right = right
-        self.sight = sight
+        self.counter = counter
         self.pairs = pairs
         self.ignored = ignored
         super.init(cost: max(left.cost, right.cost))
@@ -218,20 +218,20 @@ final class Relation: Condition {
     private func test(_ item: StoredItem, _ other: StoredItem, _ row: RowReader) throws(RowFault) -> Truth {
         switch (item, other) {
         case (.number(let left), .number(let right)):
-            sight.note(.comparable)
+            counter.note(.comparable)
             return Truth(NumberValue.compare(left, right).map(relation.holds) ?? (relation == .notEqual))
         case (.text(let left), .text(let right)) where UTF8Text.isASCII(left) && UTF8Text.isASCII(right):
-            sight.note(.comparable)
+            counter.note(.comparable)
             return Truth(relation.holds(UTF8Text.compareBytes(left, right)))
         case (.failed, _), (_, .failed): return .unknown
         case (.absent, .absent): return Truth(relation == .equal)
         case (.absent, _), (_, .absent): return Truth(relation == .notEqual)
         default: break
         }
-        // A date and a text that is one have an order.
+        // A date and a text that is a date have an order.
         let areAlike = item.kind == other.kind
         let areComparable = areAlike || (item.isDate || other.isDate) && item.date != nil && other.date != nil
-        sight.note(areComparable ? .comparable : .other)
+        counter.note(areComparable ? .comparable : .other)
         if let value = LiteralValue(other) {
             let result = value.test(relation, item, ignored)
             if !areComparable || result == .unknown { pairs.count(.comparable) }
@@ -253,17 +253,17 @@ final class Relation: Condition {
 /// Any other test of one property, or of any element of a list. The closure's errors are encoding faults.
 final class PropertyCondition: Condition {
     private let access: RowShape.Access
-    private let sight: Sight
+    private let counter: KindCounts
     private let notesKinds: Bool
     private let evaluate: (StoredItem) throws(CBORError) -> Truth
 
-    /// - Parameter notesKinds: false if the closure does.
+    /// - Parameter notesKinds: whether to record the kinds of items; false if the closure does.
     init(
-        _ access: RowShape.Access, _ sight: Sight, isSearch: Bool = false, notesKinds: Bool = true,
+        _ access: RowShape.Access, _ counter: KindCounts, isSearch: Bool = false, notesKinds: Bool = true,
         _ test: @escaping (StoredItem) throws(CBORError) -> Truth
     ) {
         self.access = access
-        self.sight = sight
+        self.counter = counter
         self.notesKinds = notesKinds
         evaluate = test
         super.init(cost: isSearch ? (access.cost < .value ? .metadataSearch : .search) : access.cost)
@@ -279,13 +279,13 @@ final class PropertyCondition: Condition {
             return result != .yes
         }
         guard result == .no, !row.kindsWithoutElements.isEmpty else { return result }
-        sight.note(row.kindsWithoutElements)
-        sight.count(.unlisted)
+        counter.note(row.kindsWithoutElements)
+        counter.count(.unlisted)
         return .unknown
     }
 
     private func test(_ item: StoredItem, _ row: RowReader) throws(RowFault) -> Truth {
-        if notesKinds { sight.note(item.kind) }
+        if notesKinds { counter.note(item.kind) }
         do throws(CBORError) { return try evaluate(item) } catch { throw row.spoiled() }
     }
 }

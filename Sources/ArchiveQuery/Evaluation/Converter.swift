@@ -6,10 +6,10 @@ final class Converter: RowFunction {
     private let conversion: QueryConversion
     private var failures: FailureCount
 
-    init(_ source: RowShape.Access, _ conversion: QueryConversion, _ sight: Sight?) {
+    init(_ source: RowShape.Access, _ conversion: QueryConversion, _ counter: KindCounts?) {
         self.source = source
         self.conversion = conversion
-        failures = FailureCount(sight)
+        failures = FailureCount(counter)
     }
 
     var cost: Condition.Cost { source.cost }
@@ -72,7 +72,7 @@ extension StoredItem {
         }
     }
 
-    /// In a conversion, digits alone are a date.
+    /// Conversions also accept a date without separators: 20260131.
     fileprivate var asDate: Double? { withText { DateText.date($0, takesDigits: true) } ?? date }
 
     fileprivate var asText: String? {

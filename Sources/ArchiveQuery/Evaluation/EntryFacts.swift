@@ -90,7 +90,7 @@ extension QueryMetadata {
         case .size: .number(.integer(Int128(entry.valueBytes)))
         case .created: Self.date(entry.created)
         case .accessed: Self.date(entry.accessed)
-        // A future time, by another machine's clock, gives no negative age.
+        // A future time, from another machine's clock, is an age of 0.
         case .idle: Self.seconds(min(entry.accessed, now), now)
         case .age: Self.seconds(min(entry.created, now), now)
         case .expires: entry.expires.map(Self.date) ?? .absent

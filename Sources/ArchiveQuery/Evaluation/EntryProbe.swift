@@ -10,16 +10,16 @@ package final class EntryProbe {
     }
 
     private let reader: RowReader
-    private let condition: (test: Condition, undecided: Sight)?
-    private let sorted: [Sight]
+    private let condition: (test: Condition, undecided: KindCounts)?
+    private let sorted: [KindCounts]
     private let accesses: [RowShape.Access]
-    /// Observations of the condition, which points into this.
-    private let answers: QueryAnswers
+    /// Owns the counters that the condition updates.
+    private let diagnostics: QueryDiagnostics
     private let names: PropertyNames
 
     package convenience init(_ cursor: any QueryCursor, properties: [QueryProperty], now: Timestamp) {
-        let (names, answers) = (PropertyNames(), QueryAnswers())
-        self.init(cursor, names, answers, nil, properties, now)
+        let (names, diagnostics) = (PropertyNames(), QueryDiagnostics())
+        self.init(cursor, names, diagnostics, nil, properties, now)
     }
 
     /// - Throws: for an invalid pattern.
@@ -27,32 +27,32 @@ package final class EntryProbe {
         _ cursor: any QueryCursor, condition: QueryPredicate, properties: [QueryProperty] = [],
         now: Timestamp
     ) throws(QueryError) {
-        let (names, answers) = (PropertyNames(), QueryAnswers())
+        let (names, diagnostics) = (PropertyNames(), QueryDiagnostics())
         var shape = RowShape(names: names)
-        shape.answers = answers
+        shape.diagnostics = diagnostics
         shape.storesNumbersAsText = cursor.storesNumbersAsText
         let text = condition.description
         let compiled = try QueryClock.$running.withValue(QueryClock(now: now, zone: .local)) { [shape] in
-            Result { () throws(QueryError) in try condition.condition(shape, answers) }
+            Result { () throws(QueryError) in try condition.condition(shape, diagnostics) }
         }.get()
         self.init(
-            cursor, names, answers, (compiled, answers.undecided(text)),
+            cursor, names, diagnostics, (compiled, diagnostics.undecided(text)),
             properties, now)
     }
 
     private init(
-        _ cursor: any QueryCursor, _ names: PropertyNames, _ answers: QueryAnswers,
-        _ condition: (Condition, Sight)?,
+        _ cursor: any QueryCursor, _ names: PropertyNames, _ diagnostics: QueryDiagnostics,
+        _ condition: (Condition, KindCounts)?,
         _ properties: [QueryProperty], _ now: Timestamp
     ) {
         var shape = RowShape(names: names)
-        shape.answers = answers
+        shape.diagnostics = diagnostics
         accesses = properties.map { shape.access(to: $0) }
         self.condition = condition
-        sorted = properties.map { answers.sight($0, wanting: [], "\($0)", .sorted) }
-        self.answers = answers
+        sorted = properties.map { diagnostics.counter($0, wanting: [], "\($0)", .sorted) }
+        self.diagnostics = diagnostics
         self.names = names
-        // It needs all names from the beginning.
+        // Create the reader last: it allocates space for all names.
         reader = RowReader(cursor, names: names, now: now)
     }
 
@@ -107,22 +107,22 @@ package final class EntryProbe {
     }
 
     /// Remarks on values of other kinds in the condition, a sort or a calculation, one line each.
-    package var kindRemarks: [String] { answers.remarks }
+    package var kindRemarks: [String] { diagnostics.remarks }
 
-    package var undecided: Int { answers.undecidedRows }
+    package var undecided: Int { diagnostics.undecidedRows }
 
     /// Warnings about the tested condition: comparisons that never fit, and properties without any value.
     package var warnings: [String] {
-        guard reader.valuesRead > 0 else { return answers.warnings }
+        guard reader.valuesRead > 0 else { return diagnostics.warnings }
         return names.properties(seenByNoneOf: [reader]).map {
             "no value that was read has the property \($0)"
-        } + answers.warnings
+        } + diagnostics.warnings
     }
 }
 
 extension QueryPredicate {
     /// - Throws: for an invalid pattern.
     package func check() throws(QueryError) {
-        _ = try condition(RowShape(names: PropertyNames()), QueryAnswers())
+        _ = try condition(RowShape(names: PropertyNames()), QueryDiagnostics())
     }
 }

@@ -34,12 +34,11 @@ struct LiteralSet {
         texts.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// Whether one of the values equals the item.
-    func test(_ item: StoredItem, _ sight: Sight) -> Truth {
+    func test(_ item: StoredItem, _ counter: KindCounts) -> Truth {
         let isDatedText = hasDates && item.isText && item.date != nil
-        if isDatedText { sight.note(.date) }
+        if isDatedText { counter.note(.date) }
         let number = number(of: item)
-        sight.note(number.kind)
+        counter.note(number.kind)
         if place(of: item, number) != nil { return .yes }
         switch number {
         case .absent: return .no
@@ -48,7 +47,7 @@ struct LiteralSet {
         }
         let isUndated = hasDates && number.isText && !isDatedText || hasUndatedTexts && number.isDate
         if isUndated || !isDatedText && !kinds.isEmpty && number.kind.isDisjoint(with: kinds) {
-            sight.count(number.kind)
+            counter.count(number.kind)
         }
         return isUndated ? .unknown : .no
     }

@@ -42,20 +42,20 @@ enum LiteralValue {
         }
     }
 
-    /// Whether the item has this relation to the value. Counts an item of another kind, which only differs from it.
+    /// Whether the item has this relation to the value. Counts an item of another kind, for which only `!=` is true.
     @inline(__always)
-    func test(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
+    func test(_ relation: QueryRelation, _ item: StoredItem, _ counter: KindCounts) -> Truth {
         switch (self, item) {
         case (.text(let value), .text(let text)) where relation == .equal: Truth(value.isEqual(to: text))
         case (.text(let value), .text(let text)): Truth(relation.holds(value.order(of: text)))
         case (.number(let value), .number(let number)):
             // NaN differs from every number.
             Truth(NumberValue.compare(number, value).map(relation.holds) ?? (relation == .notEqual))
-        default: testRarely(relation, item, sight)
+        default: testRarely(relation, item, counter)
         }
     }
 
-    private func testRarely(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
+    private func testRarely(_ relation: QueryRelation, _ item: StoredItem, _ counter: KindCounts) -> Truth {
         switch (self, item) {
         case (.absent, .absent), (.absent, .failed): return Truth(relation == .equal)
         case (_, .failed): return .unknown
@@ -68,7 +68,7 @@ enum LiteralValue {
         case (.boolean(let value), .boolean(let flag)) where !relation.isOrder:
             return Truth((flag == value) == (relation == .equal))
         default:
-            return testDates(relation, item) ?? miss(relation, item, sight)
+            return testDates(relation, item) ?? miss(relation, item, counter)
         }
     }
 
@@ -84,8 +84,8 @@ enum LiteralValue {
         return Truth(relation.holds(date, value))
     }
 
-    private func miss(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
-        sight.count(item.kind)
+    private func miss(_ relation: QueryRelation, _ item: StoredItem, _ counter: KindCounts) -> Truth {
+        counter.count(item.kind)
         // A text that is no date may be meant as one, so it is neither equal to a date nor different.
         let isUndated = isDate && item.isText || isText && item.isDate
         return isUndated || relation.isOrder ? .unknown : Truth(relation == .notEqual)

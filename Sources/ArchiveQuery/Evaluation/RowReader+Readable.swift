@@ -12,7 +12,7 @@ extension RowReader {
         }
     }
 
-    /// Like ``ifReadable(_:)``, with `unreadable` where only the value can't be read; nil if the entry was removed or is damaged.
+    /// Like ``ifReadable(_:)``; `unreadable` if only the value can't be read, nil if the entry was removed or is damaged.
     @inline(__always)
     func ifThere<Result>(unreadable: Result, _ body: () throws(RowFault) -> Result) throws -> Result? {
         try ifReadable { () throws(RowFault) in
@@ -42,7 +42,7 @@ extension RowReader {
         try ifReadable { () throws(RowFault) in try encoded(access) } ?? nil
     }
 
-    /// The value, nil if unreadable; nothing if its entry was removed or is damaged.
+    /// The value, with an inner nil if it is unreadable; nil if its entry was removed or is damaged.
     func documentIfThere() throws -> UnsafeRawBufferPointer?? {
         try ifReadable { () throws(RowFault) in try isPresent() ? .some(try document()) : nil } ?? nil
     }
@@ -57,7 +57,7 @@ extension RowReader {
             case .columns:
                 document = try self.document().map { (bytes) throws(RowFault) in try copy(bytes) }
                 hasColumns = true
-            // Without the value where it is too long, like a row whose value can't be read.
+            // A value that is too long is left out, like an unreadable one.
             case .value: document = try self.document().flatMap { try? copy($0) }
             case .properties(let names): document = try properties(names)
             }

@@ -181,7 +181,7 @@ final class RowReader {
         return .unreadable
     }
 
-    /// Reads the entry, and returns whether it still exists and isn't damaged: of one that is, not even the key is known.
+    /// Reads the entry, and returns whether it still exists undamaged; even the key of a damaged one is unknown.
     func isPresent() throws(RowFault) -> Bool { try reading() == .present }
 
     private func reading() throws(RowFault) -> QueryCursorReading {
@@ -379,7 +379,7 @@ final class RowReader {
         var places: [Int?] = []
         kindsWithoutElements = []
         if case .property = elements.start { try loadIfUnread() }
-        defer { if countsFailures { elements.sight?.countEach(kindsWithoutElements) } }
+        defer { if countsFailures { elements.counter?.countEach(kindsWithoutElements) } }
         do throws(CBORError) {
             switch elements.start {
             case .property(let name, let way):
@@ -387,7 +387,7 @@ final class RowReader {
                 try Self.collect(
                     elements.steps[...], content, from: start, into: &places, &kindsWithoutElements)
                 guard !seenWays[way] else { return places }
-                // The elements of an empty list might have the property.
+                // Count the property as seen: elements of an empty list could have it.
                 seenWays[way] =
                     try places.isEmpty
                     ? Self.isEmptyList(elements.steps, content, from: start) : places.contains { $0 != nil }

@@ -36,7 +36,7 @@ struct RowShape {
         var steps: [QueryProperty.Step]
         var readsNumbers = false
         /// Counts values that are no list.
-        var sight: Sight?
+        var counter: KindCounts?
     }
 
     /// The columns as later stages write them; one with a repeated name has its numbered name. Nil if rows are whole entries.
@@ -47,7 +47,7 @@ struct RowShape {
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
     var storesNumbersAsText = false
     /// Counts failed calculations; nil while a query is only planned.
-    var answers: QueryAnswers?
+    var diagnostics: QueryDiagnostics?
     /// Indices of columns by name and by property; the first of equal ones.
     private var places: [QueryProperty: Int] = [:]
     /// Indices of columns such as `l[]` that have the list of all elements, as after `select`, instead of one element in each row.
@@ -72,7 +72,7 @@ struct RowShape {
             Set(sources.indices.filter { sources[$0].map(isIncluded) ?? false })
         }
         shape.keyColumns = indices { access(to: $0).isKey }
-        // A method as an argument would allocate.
+        // Passing the method itself would allocate.
         shape.textColumns = indices { isText($0) }
         shape.places = Dictionary(
             Array(zip(names.map { .named($0) }, names.indices)) + zip(columns, columns.indices),
@@ -98,13 +98,13 @@ struct RowShape {
             guard property.isMany else { return .property(number, rest, way: way) }
             return .elements(Elements(start: .property(number, way: way), steps: rest))
         case .computed(let left, let sign, let right):
-            let computation = Computation(side(left), sign, side(right), sight(property))
+            let computation = Computation(side(left), sign, side(right), counter(property))
             if case .date(let date)? = computation.constant, let moment = Microseconds.since1970(date) {
                 QueryClock.note("\(property)", moment)
             }
             return .computed(computation)
         case .converted(let conversion, let source):
-            return .computed(Converter(access(to: source), conversion, sight(property)))
+            return .computed(Converter(access(to: source), conversion, counter(property)))
         }
     }
 
@@ -130,7 +130,7 @@ struct RowShape {
     /// Whether texts that are numbers as a whole count as numbers in the property.
     func readsNumbers(in property: QueryProperty) -> Bool { storesNumbersAsText && !isText(property) }
 
-    /// Like ``access(to:)``, for a question about numbers, which texts count as if the source stores numbers as texts.
+    /// Like ``access(to:)``, but numeric texts are numbers if the source stores numbers as texts.
     func numericAccess(to property: QueryProperty) -> Access {
         let access = access(to: property)
         guard readsNumbers(in: property) else { return access }
@@ -146,12 +146,12 @@ struct RowShape {
     /// `access`, with a warning that counts the values without elements that the stage leaves out.
     func counting(_ access: Access, _ property: QueryProperty, stage: String) -> Access {
         guard case .elements(var elements) = access else { return access }
-        elements.sight = answers?.sight(property, wanting: [], "\(stage) \(property)", .excluded)
+        elements.counter = diagnostics?.counter(property, wanting: [], "\(stage) \(property)", .excluded)
         return .elements(elements)
     }
 
-    private func sight(_ property: QueryProperty) -> Sight? {
-        answers?.sight(property, wanting: [], property.description, .failed)
+    private func counter(_ property: QueryProperty) -> KindCounts? {
+        diagnostics?.counter(property, wanting: [], property.description, .failed)
     }
 
     private func side(_ operand: QueryOperand) -> Computation.Side {

@@ -10,13 +10,13 @@ enum StoredItem {
     case string(String)
     /// A key or an owner, compared by bytes.
     case key(KeyText)
-    /// With a reader at its head.
+    /// A byte string, with a reader at its head.
     case bytes(CBORReader, count: Int)
     /// Seconds since 2001, like Swift's dates.
     case date(Double)
-    /// With a reader at its first element, and the count; nil for an indefinite length.
+    /// An array, with a reader at its first element and the number of elements; nil for an indefinite length.
     case array(CBORReader, count: Int?)
-    /// Likewise, with the count of entries.
+    /// A map, with a reader at its first key and the number of entries; nil for an indefinite length.
     case map(CBORReader, count: Int?)
     /// A kind without order and literals; with a reader at its start.
     case other(CBORReader)

@@ -4,11 +4,11 @@ struct FigureQuestion {
     let figure: QueryAggregate
     let access: RowShape.Access
     /// Counts the kinds of the values, and those that an aggregate of numbers ignores.
-    let sight: Sight
+    let counter: KindCounts
     /// Counts the kinds of the results of least and greatest values.
-    private let results: Sight?
+    private let results: KindCounts?
 
-    init(_ figure: QueryAggregate, _ shape: RowShape, _ answers: QueryAnswers) {
+    init(_ figure: QueryAggregate, _ shape: RowShape, _ diagnostics: QueryDiagnostics) {
         self.figure = figure
         // Distinct values are counted as they are stored.
         access =
@@ -22,16 +22,16 @@ struct FigureQuestion {
             case .count, .minimum, .maximum, .countDistinct: false
             }
         let property = figure.property ?? .named("")
-        sight = answers.sight(
+        counter = diagnostics.counter(
             property, wanting: wantsNumbers ? .number : [], figure.description, .excluded)
-        results = figure.extreme.map { answers.sight($0, wanting: [], figure.description, .resulting) }
+        results = figure.extreme.map { diagnostics.counter($0, wanting: [], figure.description, .resulting) }
     }
 
     /// Counts the kind of a result, and the ignored values of other kinds.
     func note(_ extremes: KindExtremes) {
         let kind = extremes.chosen?.kind ?? []
         results?.count(kind)
-        for other in extremes.all where other.kind != kind { sight.count(other.kind, times: other.count) }
+        for other in extremes.all where other.kind != kind { counter.count(other.kind, times: other.count) }
     }
 }
 
@@ -57,13 +57,13 @@ struct Accumulator {
         case .count: count += 1
         case .sum, .average, .median, .percentile:
             try row.forEachReadable(question.access) { item in
-                question.sight.note(item.kind)
-                guard case .number(let number) = item else { return question.sight.count(item.kind) }
+                question.counter.note(item.kind)
+                guard case .number(let number) = item else { return question.counter.count(item.kind) }
                 guard kept != nil else {
                     count += 1
                     return sum.add(number)
                 }
-                guard !number.isNaN else { return question.sight.count(.nan) }
+                guard !number.isNaN else { return question.counter.count(.nan) }
                 try take(MemoryLayout<NumberValue>.stride, of: budget)
                 kept?.numbers.append(number)
             }
@@ -75,7 +75,7 @@ struct Accumulator {
         case .minimum: try keep(question, row, isGreatest: false)
         case .maximum: try keep(question, row, isGreatest: true)
         }
-        if question.access.isMany { question.sight.countEach(row.kindsWithoutElements) }
+        if question.access.isMany { question.counter.countEach(row.kindsWithoutElements) }
     }
 
     /// Adds the state of rows that follow all of these, and takes over its memory.
@@ -145,7 +145,7 @@ struct KindExtremes {
 
     private(set) var all: [Extreme] = []
 
-    /// The extreme of the first of these kinds with values.
+    /// The extreme of the first kind in `aggregated` that has values.
     var chosen: Extreme? { Self.aggregated.lazy.compactMap { kind in all.first { $0.kind == kind } }.first }
 
     private static let aggregated: [KindSet] = [.number, .date, .text, .boolean]

@@ -45,11 +45,11 @@ final class GroupStage: RowStage {
     private let accesses: [RowShape.Access]
     private let figures: [FigureQuestion]
     private let form: KeptForm
-    private let room: QueryRoom
+    private let room: QueryResources
     private var places: [GroupKey: Int] = [:]
     private var groups: [Group] = []
     /// Values of some grouped rows, with the index of each row's group.
-    private var met = MetValues()
+    private var recent = RecentValues()
     private var placesOfMet: [Int] = []
     private let isMany: Bool
     private var depth = 0
@@ -57,7 +57,7 @@ final class GroupStage: RowStage {
     private let done: RowSorter
 
     init(
-        by accesses: [RowShape.Access], _ figures: [FigureQuestion], form: KeptForm, room: QueryRoom,
+        by accesses: [RowShape.Access], _ figures: [FigureQuestion], form: KeptForm, room: QueryResources,
         next: RowSink
     ) {
         self.accesses = accesses
@@ -79,8 +79,8 @@ final class GroupStage: RowStage {
             }
             return true
         }
-        guard try row.look(for: accesses, in: &met) else { return true }
-        if let number = met.number() {
+        guard try row.look(for: accesses, in: &recent) else { return true }
+        if let number = recent.number() {
             try add(row, to: placesOfMet[number])
             return true
         }
@@ -90,8 +90,8 @@ final class GroupStage: RowStage {
         } else if let combination = try row.groupKeys(accesses).first {
             try add(row, 0, to: combination)
         }
-        if let place = places[key], let number = met.note() {
-            if placesOfMet.isEmpty { placesOfMet = [Int](repeating: 0, count: MetValues.places) }
+        if let place = places[key], let number = recent.note() {
+            if placesOfMet.isEmpty { placesOfMet = [Int](repeating: 0, count: RecentValues.places) }
             placesOfMet[number] = place
         }
         return true
@@ -127,7 +127,7 @@ final class GroupStage: RowStage {
 
     override var hasFiles: Bool { rest != nil }
 
-    /// Not with files, which may contain rows of the same groups.
+    /// The stage must have no files: they could contain rows of the same groups.
     override func absorb(_ part: RowSink) {
         guard let part = part as? GroupStage else { return }
         for (key, number) in part.places {
@@ -156,7 +156,7 @@ final class GroupStage: RowStage {
         let rest = self.rest
         self.rest = nil
         places = [:]
-        met.forget()
+        recent.forget()
         while let group = groups.popLast() {
             let figures = zip(group.accumulators, figures).map { $0.encoded($1) }
             room.memory.release(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
@@ -184,19 +184,19 @@ final class GroupStage: RowStage {
 /// The first row of each combination of values, reduced to these columns. Rows beyond the memory limit follow, from files.
 final class DistinctStage: RowStage {
     private let accesses: [RowShape.Access]
-    private let room: QueryRoom
+    private let room: QueryResources
     /// Combinations that are kept even if other stages have used up the memory.
     private static let leastRows = 64
     private var seen: Set<GroupKey> = []
     private var seenBytes = 0
     /// Some of the seen combinations, or of those in files.
-    private var met = MetValues()
+    private var recent = RecentValues()
     private let isMany: Bool
     private var depth = 0
     private var rest: RowPartitions?
     private var arrived: UInt64 = 0
 
-    init(_ accesses: [RowShape.Access], room: QueryRoom, next: RowSink) {
+    init(_ accesses: [RowShape.Access], room: QueryResources, next: RowSink) {
         self.accesses = accesses
         isMany = accesses.contains(where: \.isMany)
         self.room = room
@@ -206,8 +206,8 @@ final class DistinctStage: RowStage {
     override func take(_ row: RowReader) throws -> Bool {
         guard try row.isThere() else { return true }
         if !isMany {
-            guard try row.look(for: accesses, in: &met), met.number() == nil else { return true }
-            met.note()
+            guard try row.look(for: accesses, in: &recent), recent.number() == nil else { return true }
+            recent.note()
             guard let key = try row.groupKey(accesses), !seen.contains(key) else { return true }
         }
         for (key, _, encoded) in try row.groupKeys(accesses) where !seen.contains(key) {
@@ -223,7 +223,7 @@ final class DistinctStage: RowStage {
         }
     }
 
-    /// Whether the row is the first of its combination, and kept in memory; otherwise writes it to a file if it may be.
+    /// Whether the row is the first of its combination. False for a row that is written to a file, to be decided later.
     private func note(_ key: GroupKey, _ tie: UInt64, _ row: () throws -> KeptRow?) throws -> Bool {
         let bytes = key.bytes + 96
         let isFull = !room.memory.hasRoom(for: bytes) && seen.count >= Self.leastRows
@@ -297,15 +297,15 @@ extension RowReader {
         try ifThere(unreadable: .absent) { () throws(RowFault) in try groupKey(try item(access)) }
     }
 
-    /// Looks up the row's values in `met`. False if the entry was removed or is damaged.
-    func look(for accesses: [RowShape.Access], in met: inout MetValues) throws -> Bool {
-        met.begin()
+    /// Looks up the row's values in `recent`. False if the entry was removed or is damaged.
+    func look(for accesses: [RowShape.Access], in recent: inout RecentValues) throws -> Bool {
+        recent.begin()
         for access in accesses {
             guard
                 let item = try ifThere(
                     unreadable: .absent, { () throws(RowFault) in try item(access) })
             else { return false }
-            met.add(item)
+            recent.add(item)
         }
         return true
     }

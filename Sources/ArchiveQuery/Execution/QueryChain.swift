@@ -3,16 +3,16 @@ final class QueryChain {
     let plan: QueryPlan
     let cursor: any QueryCursor
     let reader: RowReader
-    let answers: QueryAnswers
+    let diagnostics: QueryDiagnostics
     let names: PropertyNames
-    let room: QueryRoom
+    let room: QueryResources
     /// The stages in order, followed by the receiver of their rows.
     private(set) var sinks: [RowSink]
 
     /// Stages up to `end`, or all; `last` receives their rows. `testsAll`: see ``RowReader/testsAll``.
     init(
         _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, room memory: MemoryBudget,
-        answers: QueryAnswers = QueryAnswers(), through end: Int? = nil, testsAll: Bool = false,
+        diagnostics: QueryDiagnostics = QueryDiagnostics(), through end: Int? = nil, testsAll: Bool = false,
         into last: RowSink
     ) throws {
         self.plan = plan
@@ -21,21 +21,21 @@ final class QueryChain {
             of: plan.pipeline.stages, storingNumbersAsText: cursor.storesNumbersAsText)
         self.names = names
         if let output = last as? OutputSink, let shape = shapes.last { output.setKeys(shape, cursor) }
-        self.answers = answers
+        self.diagnostics = diagnostics
         reader = RowReader(
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue, testsAll: testsAll)
         let secondReader = RowReader(
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
         // Rows that are read again were counted before.
         secondReader.countsFailures = false
-        room = QueryRoom(
+        room = QueryResources(
             reader: reader, secondReader: secondReader, memory: memory,
             temporary: TemporaryBudget(limit: options.temporaryLimit),
             check: Self.check(cursor, reader, options))
         sinks = []
         let end = end ?? plan.pipeline.stages.count
         if options.looksForMistakes, end == plan.pipeline.stages.count {
-            Self.noteMissingColumns(plan.pipeline.stages, shapes, answers)
+            Self.noteMissingColumns(plan.pipeline.stages, shapes, diagnostics)
         }
         let forms = Self.keptForms(of: plan, shapes, names)
         var next = last
@@ -81,18 +81,17 @@ final class QueryChain {
         return (shapes, names)
     }
 
-    /// Columns named in a warning.
     private static let mostNamed = 50
 
     /// Warns about properties that an earlier stage has dropped.
     private static func noteMissingColumns(
-        _ stages: [PipelineStage], _ shapes: [RowShape], _ answers: QueryAnswers
+        _ stages: [PipelineStage], _ shapes: [RowShape], _ diagnostics: QueryDiagnostics
     ) {
         for (stage, shape) in zip(stages, shapes) {
             guard let columns = shape.columns else { continue }
             let names = columns.map(\.columnName)
             let all = columns.prefix(mostNamed).map(\.description) + (columns.count > mostNamed ? ["…"] : [])
-            // A calculated column may be requested as a whole.
+            // A calculated column has no missing parts if it is requested as a whole.
             let asked = stage.askedProperties.filter { property in
                 switch shape.access(to: property) {
                 case .column, .keyColumn: false
@@ -103,7 +102,7 @@ final class QueryChain {
                 guard case .nothing = shape.access(to: property) else { continue }
                 let near = NameGuess.nearest(to: property.columnName, among: names)
                 let advice = near.flatMap(names.firstIndex).map { "; did you mean \(columns[$0])?" } ?? ""
-                answers.warn(
+                diagnostics.warn(
                     "\(stage): there is no \(property) after the previous stage, only \(all.joined(separator: ", "))\(advice)"
                 )
             }
@@ -114,17 +113,17 @@ final class QueryChain {
         at place: Int, _ shape: RowShape, _ form: KeptForm, next: RowSink
     ) throws -> RowSink {
         var shape = shape
-        shape.answers = answers
+        shape.diagnostics = diagnostics
         func accesses(_ columns: [QueryColumn], _ stage: String) -> [RowShape.Access] {
             columns.map { shape.counting(shape.access(to: $0.property), $0.property, stage: stage) }
         }
         func figures(_ figures: [QueryFigure]) -> [FigureQuestion] {
-            figures.map { FigureQuestion($0.aggregate, shape, answers) }
+            figures.map { FigureQuestion($0.aggregate, shape, diagnostics) }
         }
         switch plan.pipeline.stages[place] {
         case .find(let predicate):
-            let condition = try predicate.condition(shape, answers)
-            return FindStage(condition, answers.undecided(predicate.description), next: next)
+            let condition = try predicate.condition(shape, diagnostics)
+            return FindStage(condition, diagnostics.undecided(predicate.description), next: next)
         case .limit(let count): return RangeStage(limit: count, next: next)
         case .skip(let count): return RangeStage(skipping: count, next: next)
         case .sort(let keys):
@@ -135,7 +134,7 @@ final class QueryChain {
                         access: shape.counting(access, $0.property, stage: "sort"),
                         isDescending: $0.isDescending)
                 },
-                keys.map { answers.sight($0.property, wanting: [], "sort \($0)", .sorted) },
+                keys.map { diagnostics.counter($0.property, wanting: [], "sort \($0)", .sorted) },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place), form: form,
                 room: room, next: next)
         case .select(let columns): return SelectStage(accesses(columns, "select"), next: next)

@@ -9,7 +9,7 @@ final class QueryExecution {
     private var visitedAlone = 0
 
     private static let mostThreads = 64
-    /// Smaller shares are useless.
+    /// The least memory of a thread, in bytes.
     private static let leastMemory = 1 << 20
     /// Entries read by the caller's thread before others start.
     private static let first = 8192
@@ -30,24 +30,24 @@ final class QueryExecution {
     func run(over source: some QuerySource) throws -> QueryReport {
         try goThroughEntries()
         try chain.sinks[0].end()
-        for member in members { chain.answers.absorb(member.chain.answers) }
+        for member in members { chain.diagnostics.absorb(member.chain.diagnostics) }
         if options.looksForMistakes { try findOtherKinds(in: source) }
         return report()
     }
 
-    /// If the first conditions met only values of kinds that they aren't for, reads entries until they have met others, too. A
-    /// part of a condition that didn't matter for an entry was not tested.
+    /// If a leading condition found only values of unsupported kinds, reads entries until it finds others: the run didn't
+    /// test parts of conditions that couldn't change the result for an entry.
     private func findOtherKinds(in source: some QuerySource) throws {
         let conditions = chain.plan.pipeline.stages.prefix { if case .find = $0 { true } else { false } }
         guard !conditions.isEmpty else { return }
-        chain.answers.isPartial = false
-        guard !chain.answers.misfits.isEmpty else { return }
+        chain.diagnostics.isPartial = false
+        guard !chain.diagnostics.misfits.isEmpty else { return }
         let keys = options.looksBeyondKeys ? nil : chain.plan.keys
         let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: .storage)
         let whole = try QueryChain(
             chain.plan, cursor, options: options, room: MemoryBudget(limit: options.memoryLimit),
             through: conditions.count, testsAll: true, into: RowSink())
-        while chain.answers.absorbKinds(of: whole.answers), try cursor.advance() {
+        while chain.diagnostics.absorbKinds(of: whole.diagnostics), try cursor.advance() {
             whole.reader.next()
             _ = try whole.sinks[0].push(whole.reader)
             if cursor.visited % 1000 == 0 { try tell() }
@@ -90,7 +90,8 @@ final class QueryExecution {
         }
         members = try (0..<threads).map { _ in
             try QueryMember(
-                chain.plan, scan.duplicate(), division, options: options, patience: chain.answers.patience)
+                chain.plan, scan.duplicate(), division, options: options, patience: chain.diagnostics.patience
+            )
         }
         switch division {
         case .collecting(let place): try goTogether(through: rest, to: place)
@@ -103,7 +104,7 @@ final class QueryExecution {
         }
     }
 
-    /// Reads to the cursor's end. Returns whether the stages can use other rows.
+    /// Reads to the cursor's end. Returns whether the stages can use more rows.
     private func goAlone() throws -> Bool {
         // Out of the loop: accessing them takes as long as using them.
         let (first, cursor, reader) = (chain.sinks[0], chain.cursor, chain.reader)
@@ -207,7 +208,7 @@ final class QueryExecution {
     }
 
     private func report() -> QueryReport {
-        let (answers, room) = (chain.answers, chain.room)
+        let (diagnostics, room) = (chain.diagnostics, chain.room)
         let (damaged, oversized, tooLong) = (sum { $0.damaged }, sum { $0.oversized }, sum { $0.tooLong })
         let inMemoryOnly = sum { $0.inMemoryOnly }
         var report = QueryReport()
@@ -221,10 +222,10 @@ final class QueryExecution {
         report.transcoded = sum { $0.transcoded }
         report.memory = room.memory.peak
         report.temporary = room.temporary.peak
-        report.givenUp = answers.patience.givenUp
-        report.warnings = answers.warnings
-        report.kindRemarks = answers.remarks
-        report.unevaluated = answers.undecidedRows
+        report.givenUp = diagnostics.patience.givenUp
+        report.warnings = diagnostics.warnings
+        report.kindRemarks = diagnostics.remarks
+        report.unevaluated = diagnostics.undecidedRows
         if damaged > 0 { report.warnings.append(chain.cursor.damageWarning(damaged)) }
         if tooLong > 0 {
             let first = readers.lazy.compactMap(\.firstTooLong).first.map {

@@ -7,7 +7,7 @@ enum QueryDivision {
     /// Each thread runs the stages before this one, whose rows are passed on to it in the entries' order.
     case collecting(Int)
 
-    /// Nil: not worth several threads.
+    /// Nil if several threads wouldn't be faster.
     init?(_ plan: QueryPlan) {
         let stages = plan.pipeline.stages
         let front = stages.prefix(while: \.isOfSingleRows)
@@ -60,11 +60,11 @@ final class QueryMember {
         let isMerging = if case .merging = division { true } else { false }
         let found = isMerging ? nil : FoundRows(QueryChain.form(of: plan, at: place))
         self.found = found
-        let answers = QueryAnswers(patience: patience)
-        unseen = found.flatMap { UnseenRows(plan, at: place, answers, next: $0) }
+        let diagnostics = QueryDiagnostics(patience: patience)
+        unseen = found.flatMap { UnseenRows(plan, at: place, diagnostics, next: $0) }
         chain = try QueryChain(
             plan, scan, options: options, room: memory,
-            answers: answers, through: isMerging ? place + 1 : place,
+            diagnostics: diagnostics, through: isMerging ? place + 1 : place,
             into: unseen ?? found ?? RowSink())
     }
 
@@ -94,7 +94,7 @@ final class QueryMember {
         }
     }
 
-    /// Passes on its rows. Returns whether the stage can use others.
+    /// Passes on its rows. Returns whether the stage can use more.
     func passOn(to stage: RowSink, _ reader: RowReader) throws -> Bool {
         for row in found?.take() ?? [] {
             guard try reader.show(row, { try stage.push(reader) }) else { return false }
@@ -136,15 +136,15 @@ private final class UnseenRows: RowStage {
     private var seen: Set<GroupKey> = []
     private var bytes = 0
     /// Some of the rows that were seen or passed on.
-    private var met = MetValues()
+    private var recent = RecentValues()
     private let isMany: Bool
 
-    /// Nil for another stage. `answers` counts failed calculations and values without elements of dropped rows.
-    init?(_ plan: QueryPlan, at place: Int, _ answers: QueryAnswers, next: RowSink) {
+    /// Nil for another stage. `diagnostics` counts failed calculations and values without elements of dropped rows.
+    init?(_ plan: QueryPlan, at place: Int, _ diagnostics: QueryDiagnostics, next: RowSink) {
         guard place < plan.pipeline.stages.count, case .distinct(let columns) = plan.pipeline.stages[place]
         else { return nil }
         var shape = QueryChain.shapes(of: plan.pipeline.stages).shapes[place]
-        shape.answers = answers
+        shape.diagnostics = diagnostics
         accesses = columns.map {
             shape.counting(shape.access(to: $0.property), $0.property, stage: "distinct")
         }
@@ -164,10 +164,10 @@ private final class UnseenRows: RowStage {
 
     private func isNew(_ row: RowReader) throws -> Bool {
         if isMany { return try row.groupKeys(accesses).reduce(false) { note($1.key) || $0 } }
-        guard try row.look(for: accesses, in: &met), met.number() == nil, try row.isThere(),
+        guard try row.look(for: accesses, in: &recent), recent.number() == nil, try row.isThere(),
             let key = try row.groupKey(accesses)
         else { return false }
-        met.note()
+        recent.note()
         return note(key)
     }
 

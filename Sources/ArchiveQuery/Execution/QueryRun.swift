@@ -20,7 +20,7 @@ public struct QueryOptions {
     /// only the caller's thread. Fewer in a limited address space (`ulimit -v`). The order of rows doesn't
     /// depend on it. The last digit of a sum of decimals may depend on the number of threads.
     public var mostThreads: Int?
-    /// The time that ages, remaining lifetimes, and dates such as `now` and `today` are computed from.
+    /// The time for ages, remaining TTLs, and dates such as `now` and `today`.
     public var now = Timestamp.now()
     /// The time zone of `today` and of all dates without one, in the query and in stored texts.
     public var timeZone = QueryTimeZone.local

@@ -5,7 +5,6 @@ import StorageEngine
 class RowSink {
     /// The stage as text; empty for the receiver of the last stage's rows.
     final var name = ""
-    /// Whether the stage measures its time.
     @exclusivity(unchecked) final var isTimed = false
     private(set) var rowsIn = 0
     /// Nanoseconds in this stage and those after it, if measured.
@@ -46,7 +45,7 @@ class RowSink {
     /// Merges the state of the same stage for a later part of the entries.
     func absorb(_ part: RowSink) {}
 
-    /// The next row is the entry with this number in the cursor's order, or a later one.
+    /// Called before a row that is the entry with this number in the cursor's order, or a later one.
     func begin(at number: Int) {}
 }
 
@@ -60,9 +59,9 @@ class RowStage: RowSink {
 
 final class FindStage: RowStage {
     private let condition: Condition
-    private let undecided: Sight
+    private let undecided: KindCounts
 
-    init(_ condition: Condition, _ undecided: Sight, next: RowSink) {
+    init(_ condition: Condition, _ undecided: KindCounts, next: RowSink) {
         self.condition = condition
         self.undecided = undecided
         super.init(next: next)

@@ -7,15 +7,15 @@ final class SortStage: RowStage {
     private let form: KeptForm
     private let reader: RowReader
     private let sorter: RowSorter
-    private let sights: [Sight]
+    private let counters: [KindCounts]
     private var arrived: UInt64 = 0
 
     init(
-        _ keys: [RowSorter.Key], _ sights: [Sight], most: Int, isByRecency: Bool, form: KeptForm,
-        room: QueryRoom, next: RowSink
+        _ keys: [RowSorter.Key], _ counters: [KindCounts], most: Int, isByRecency: Bool, form: KeptForm,
+        room: QueryResources, next: RowSink
     ) {
         self.keys = keys
-        self.sights = sights
+        self.counters = counters
         self.isByRecency = isByRecency
         self.most = most
         self.form = form
@@ -29,14 +29,14 @@ final class SortStage: RowStage {
         arrived += 1
         var values: [SortValue] = []
         if let first = keys.first {
-            // Usually the end: a string takes as long again, and so does an array.
+            // Usually decides: creating a string or an array for the row would double the time.
             let isBehind =
-                try first.access.isMany ? false : count(row.itemIfReadable(first.access), sights[0])
+                try first.access.isMany ? false : count(row.itemIfReadable(first.access), counters[0])
             if isBehind, keys.count == 1 { return true }
             values.reserveCapacity(keys.count)
             for (place, key) in keys.enumerated() {
                 values.append(try row.sortValue(key))
-                if place > 0 || key.access.isMany { sights[place].count(values[place].sortedKind) }
+                if place > 0 || key.access.isMany { counters[place].count(values[place].sortedKind) }
             }
             if isBehind { return true }
         }
@@ -48,8 +48,8 @@ final class SortStage: RowStage {
     }
 
     /// Counts the first key's item, and returns whether the row follows all kept ones.
-    private func count(_ item: StoredItem, _ sight: Sight) -> Bool {
-        sight.count(item.kind)
+    private func count(_ item: StoredItem, _ counter: KindCounts) -> Bool {
+        counter.count(item.kind)
         return sorter.isBehindAll(item)
     }
 

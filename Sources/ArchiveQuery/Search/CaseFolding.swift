@@ -26,7 +26,7 @@ enum CaseFolding {
         }
     }
 
-    /// For ASCII texts, else nil: folded word by word, and compared by the first two bytes, because texts are short.
+    /// Nil for other texts than ASCII. Folds eight bytes at a time, and compares the first two bytes first: texts are short.
     private static func isFound(_ bytes: [UInt8], inFoldedASCII text: UnsafeRawBufferPointer) -> Bool? {
         guard let first = bytes.first else { return nil }
         let firsts = UInt64(first) &* ones

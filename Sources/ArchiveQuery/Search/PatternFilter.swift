@@ -2,7 +2,7 @@ import Foundation
 
 /// Excludes most texts of a regular expression by searching for bytes that every match contains.
 struct PatternFilter: Sendable {
-    /// ASCII characters of every match; nil if unknown.
+    /// ASCII characters that every match contains; nil if unknown.
     private let literal: ByteSearch?
     /// Whether every match begins with them, at the start of the text.
     private let isPrefix: Bool

@@ -10,8 +10,8 @@ enum ThreadTime {
     }
 }
 
-/// The time limit for all regular expressions of a query or a filter: one second of processor time and a microsecond a byte, then another second
-/// for texts that match or fail at once. ``TextPattern/patience`` limits a single text.
+/// The time limit for all regular expressions of a query or a filter: one second of processor time and a microsecond a byte,
+/// then another second for texts that are decided quickly. ``TextPattern/patience`` limits a single text.
 package final class SearchPatience: Sendable {
     /// The basic time, and the further time for quick searches.
     package static let whole = Duration.seconds(1)
@@ -53,7 +53,6 @@ package final class SearchPatience: Sendable {
         }
     }
 
-    /// `nil` if no text was given up.
     var warning: String? {
         let givenUp = givenUp
         guard givenUp > 0 else { return nil }

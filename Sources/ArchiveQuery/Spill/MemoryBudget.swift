@@ -24,7 +24,7 @@ final class MemoryBudget {
         (isShort, promise, noted) = (false, nil, .max)
     }
 
-    /// The part of `wanted` that fits into the address space of this process, if limited; no segment is mapped in its place.
+    /// Limits the budget to the part of `wanted` that fits into this process's address space, beside a mapped segment.
     init(bearable wanted: Int) {
         limit = AddressPressure.bearable(
             wanted, least: min(wanted, Self.step), bytesEach: Self.growth,
@@ -34,7 +34,7 @@ final class MemoryBudget {
         noted = promise == nil ? .max : Self.step
     }
 
-    /// - Throws: beyond the limit; `StorageError.limitReached` if address space is the reason of the limit.
+    /// - Throws: beyond the limit; `StorageError.limitReached` if the address space caused the limit.
     func take(_ bytes: Int) throws {
         use(bytes)
         guard used > limit else { return }

@@ -6,9 +6,9 @@ final class RowPartitions {
 
     private var files: [TemporaryFile] = []
     private let depth: Int
-    private let room: QueryRoom
+    private let room: QueryResources
 
-    init(depth: Int, room: QueryRoom) throws(QueryError) {
+    init(depth: Int, room: QueryResources) throws(QueryError) {
         self.depth = depth
         self.room = room
         for _ in 0..<Self.count { files.append(try TemporaryFile(room.temporary)) }

@@ -27,13 +27,13 @@ final class RowSorter {
 
     private let keys: [Key]
     private let most: Int
-    private let room: QueryRoom
+    private let room: QueryResources
     private var entries: [Entry] = []
     private var entryBytes = 0
     private var runs: [TemporaryFile] = []
     /// Whether the first `most` entries are sorted and the others dropped.
     private var isTrimmed = false
-    /// Then the first value of the last entry; also as a literal for comparisons, because a copy would cost as much.
+    /// If trimmed, the first value of the last entry; also as a literal, because copying it for each comparison is slow.
     private var last = SortValue.absent {
         didSet {
             lastInteger = if case .number(.integer(let number)) = last { number } else { nil }
@@ -46,7 +46,7 @@ final class RowSorter {
     private var lastKey: TextValue?
 
     /// - Parameter most: the number of rows that will be used.
-    init(_ keys: [Key], most: Int, room: QueryRoom) {
+    init(_ keys: [Key], most: Int, room: QueryResources) {
         self.keys = keys
         self.most = most
         self.room = room
@@ -70,7 +70,6 @@ final class RowSorter {
         return keys[0].isDescending ? order < 0 : order > 0
     }
 
-    /// Whether the row follows all kept ones.
     func isBehindAll(_ values: [SortValue], _ tie: UInt64) -> Bool {
         isTrimmed && !precedes(values, tie, entries[most - 1])
     }

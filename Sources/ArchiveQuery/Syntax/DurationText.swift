@@ -5,7 +5,7 @@ package enum DurationText {
         ("w", 604_800_000_000), ("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000),
         ("s", 1_000_000), ("ms", 1000),
     ]
-    /// The longest lifetime of an entry.
+    /// The longest TTL of an entry.
     private static let longest: Int64 = 36_500 * 86_400_000_000
 
     enum Reading: Equatable {

@@ -6,11 +6,11 @@ public indirect enum QueryProperty: Sendable, Hashable {
     case path([Step])
     /// Metadata of the entry, such as `@size`.
     case metadata(QueryMetadata)
-    /// A calculation, such as `price * amount` or `@accessed - @created`. Impossible unless both sides are numbers, or
-    /// dates as allowed by ``QueryOperator``: then absent in columns, and unknown in conditions.
+    /// A calculation, such as `price * amount` or `@accessed - @created`. Both sides must be numbers, or dates as allowed by
+    /// ``QueryOperator``; otherwise absent in columns, and unknown in conditions.
     case computed(QueryOperand, QueryOperator, QueryOperand)
-    /// A property as another kind, such as `number(size)`. An impossible conversion is absent in columns, and
-    /// unknown in conditions.
+    /// A property as another kind, such as `number(size)`. A failed conversion is absent in columns, and unknown in
+    /// conditions.
     case converted(QueryConversion, QueryProperty)
 
     /// One step of a path. Names are compared by bytes.

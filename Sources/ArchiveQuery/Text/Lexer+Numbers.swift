@@ -65,7 +65,7 @@ extension Lexer {
             switch DurationText.read(number + unit) {
             case .microseconds(let length): return .literal(.duration(microseconds: length))
             case .noDuration where first != unit && !number.hasPrefix("-"):
-                return .invalid("each number of a duration has its unit, ms, s, m, h, d or w: 1h30m")
+                return .invalid("each number of a duration needs a unit, ms, s, m, h, d or w: 1h30m")
             case .noDuration, .tooLong:
                 return .invalid("a duration is 0 or more, and less than 292,000 years")
             }

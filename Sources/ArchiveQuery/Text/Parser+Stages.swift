@@ -110,7 +110,7 @@ extension Parser {
 
     private mutating func column() throws(QuerySyntaxError) -> QueryColumn {
         if case .symbol(.times) = token.kind {
-            throw failure(advice: "without a select rows are whole entries")
+            throw failure(advice: "without select, rows are whole entries")
         }
         let property = try expression()
         return QueryColumn(property, as: try columnName())
@@ -147,7 +147,7 @@ extension Parser {
     private mutating func aggregate() throws(QuerySyntaxError) -> QueryAggregate {
         if accept("count") {
             if case .symbol(.openParenthesis) = token.kind {
-                throw failure(advice: "count alone counts the rows, count distinct a the values of a")
+                throw failure(advice: "count alone counts rows; count distinct a counts the values of a")
             }
             return accept("distinct") ? .countDistinct(try expression()) : .count
         }

@@ -90,7 +90,7 @@ struct Parser {
     }
 
     func failure(advice: String? = nil) -> QuerySyntaxError {
-        // A property could always continue, but that is rarely meant.
+        // Leave out what could continue a property: it is rarely intended.
         let likely = expected.filter { !Self.continuations.contains($0) }
         let advice = advice ?? bareWordAdvice ?? nameAdvice
         var error = token.failure(advice, expected: likely.isEmpty ? expected : likely)
@@ -145,7 +145,7 @@ struct Parser {
                 errors.append(error)
                 while !isAtEnd, token.kind != .symbol(.pipe) { advance() }
             }
-            // Try nothing more at the end, so that `expected` stays.
+            // Don't try to accept a `|` at the end: that would change `expected`.
         } while !isAtEnd && accept(.pipe)
         return (Self.joined(stages), errors)
     }
@@ -157,7 +157,7 @@ struct Parser {
         guard isAtEnd else { throw failure(advice: token.misplacedStageAdvice) }
     }
 
-    /// A grouping takes the aggregates of the next or the previous stage, unless it is by their names. Without any it counts.
+    /// A grouping takes the aggregates of an adjacent stage, unless it groups by their names; without any it counts.
     private static func joined(_ stages: [PipelineStage]) -> [PipelineStage] {
         var joined: [PipelineStage] = []
         for stage in stages {

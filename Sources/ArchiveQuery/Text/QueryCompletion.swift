@@ -104,7 +104,7 @@ extension QueryPipeline {
     private struct Candidate {
         var text: String
         var kind: QueryCompletion.Kind
-        /// At the start of a stage, behind the stages' names.
+        /// Whether it is at the start of a stage, and follows the stages' names.
         var isBare = false
 
         var rank: Int {

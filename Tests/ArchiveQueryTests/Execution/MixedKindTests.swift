@@ -94,7 +94,8 @@ import Testing
         let report = try report("find t != 2020-01-01", of: source)
         #expect(report.unevaluated == 1)
         #expect(
-            report.kindRemarks.contains("t != 2020-01-01: met 1 number, 1 text that isn't a date and 1 list"))
+            report.kindRemarks.contains(
+                "t != 2020-01-01: found 1 number, 1 text that isn't a date and 1 list"))
     }
 
     @Test("a text that is a date counts as a date in a range with ends of two kinds")
@@ -102,7 +103,9 @@ import Testing
         let source = try ListSource(json: [#"{"t":"2026-01-31"}"#, #"{"t":"n/a"}"#, #"{"t":17}"#])
         let report = try report("find t between 2026-01-01 and 30000000", of: source)
         #expect(
-            report.kindRemarks.contains { $0.hasSuffix("met 1 number, 1 date and 1 text that isn't a date") },
+            report.kindRemarks.contains {
+                $0.hasSuffix("found 1 number, 1 date and 1 text that isn't a date")
+            },
             "\(report.kindRemarks)")
     }
 
@@ -147,7 +150,7 @@ import Testing
     {
         let source = try ListSource(json: [#"{"n":5}"#, #"{"n":"b"}"#])
         let report = try report(#"find n between "a" and "2026-01-31""#, of: source)
-        #expect(report.kindRemarks.contains { $0.contains("met 1 number") }, "\(report.kindRemarks)")
+        #expect(report.kindRemarks.contains { $0.contains("found 1 number") }, "\(report.kindRemarks)")
         #expect(try source.keys("find n between 1 and 9") == ["0"])
     }
 

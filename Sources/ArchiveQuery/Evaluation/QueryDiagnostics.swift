@@ -1,13 +1,13 @@
 /// Collects the kinds of values that one query found, and the warnings about them. Not thread-safe.
-final class QueryAnswers {
+final class QueryDiagnostics {
     /// A part of the query that depends on the kinds of values.
-    private struct Question {
+    private struct Subject {
         var property: QueryProperty
         var wanted: KindSet
         /// The condition, figure, sort or calculation as text, for warnings.
         var text: () -> String
         var role: Role
-        var sight: Sight
+        var counter: KindCounts
 
         /// The kinds of all values, if they don't depend on the entries.
         var fixedKinds: KindSet? {
@@ -16,15 +16,15 @@ final class QueryAnswers {
     }
 
     enum Role {
-        /// They are of another kind than the compared value.
+        /// Values of another kind than the compared value.
         case compared
-        /// They are excluded from an aggregate.
+        /// Values that an aggregate ignores.
         case excluded
         /// All values of a sort, which orders kinds.
         case sorted
         /// The results of an aggregate for all kinds.
         case resulting
-        /// A calculation or conversion failed for them.
+        /// Operands of failed calculations and conversions.
         case failed
         /// Rows for which a condition is unknown, counted as one kind.
         case undecided
@@ -35,16 +35,16 @@ final class QueryAnswers {
     let patience: SearchPatience
     /// Whether a part of a condition may have been tested for some entries only; then values of other kinds are only counted.
     var isPartial = false
-    private var questions: [Question] = []
+    private var subjects: [Subject] = []
     private var lines: [String] = []
 
     init(patience: SearchPatience = SearchPatience()) { self.patience = patience }
 
-    deinit { questions.forEach { $0.sight.counts.deallocate() } }
+    deinit { subjects.forEach { $0.counter.counts.deallocate() } }
 
     func warn(_ line: String) { lines.append(line) }
 
-    /// Those that suggest a mistake in the query, and then the remarks.
+    /// Warnings that suggest a mistake in the query, and then the remarks.
     var warnings: [String] { lines + misfits + (patience.warning.map { [$0] } ?? []) + remarks }
 
     var misfits: [String] { unique(misfit) }
@@ -55,98 +55,100 @@ final class QueryAnswers {
             + unique { $0.role == .undecided || kindsOfMisfit($0) != nil ? nil : Self.remark($0) }
     }
 
-    /// A counter of kinds for a question. Valid as long as this object.
-    func sight(
+    /// A counter of kinds for a subject. Valid as long as this object.
+    func counter(
         _ property: QueryProperty, wanting kinds: KindSet, _ text: @autoclosure @escaping () -> String,
         _ role: Role = .compared
-    ) -> Sight {
+    ) -> KindCounts {
         note(property, kinds, text, role)
     }
 
-    func undecided(_ text: @autoclosure @escaping () -> String) -> Sight { note(.none, [], text, .undecided) }
+    func undecided(_ text: @autoclosure @escaping () -> String) -> KindCounts {
+        note(.none, [], text, .undecided)
+    }
 
     // Passing on an autoclosure as another one would allocate.
     private func note(
         _ property: QueryProperty, _ kinds: KindSet, _ text: @escaping () -> String, _ role: Role
-    ) -> Sight {
-        let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
-        counts.initialize(repeating: 0, count: Sight.slots + 1)
-        let sight = Sight(counts: counts)
-        questions.append(
-            Question(property: property, wanted: kinds, text: text, role: role, sight: sight))
-        return sight
+    ) -> KindCounts {
+        let counts = UnsafeMutablePointer<Int>.allocate(capacity: KindCounts.slots + 1)
+        counts.initialize(repeating: 0, count: KindCounts.slots + 1)
+        let counter = KindCounts(counts: counts)
+        subjects.append(
+            Subject(property: property, wanted: kinds, text: text, role: role, counter: counter))
+        return counter
     }
 
-    var undecidedRows: Int { questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) } }
+    var undecidedRows: Int { subjects.reduce(0) { $0 + ($1.role == .undecided ? $1.counter[.other] : 0) } }
 
-    /// Adds the observations of a part of the entries for the same questions, which are the last of these.
-    func absorb(_ part: QueryAnswers) {
-        for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
-            mine.sight.absorb(other.sight)
+    /// Adds the counts of `part`, from other entries. Its subjects are the last ones of this object.
+    func absorb(_ part: QueryDiagnostics) {
+        for (mine, other) in zip(subjects.suffix(part.subjects.count), part.subjects) {
+            mine.counter.absorb(other.counter)
         }
     }
 
-    /// Adds the kinds that `part` found for the same questions, which are the last of these. Returns whether one of these still
+    /// Adds the kinds that `part` found; its subjects are the last ones of this object. Returns whether one of them still
     /// found only values of other kinds.
-    func absorbKinds(of part: QueryAnswers) -> Bool {
+    func absorbKinds(of part: QueryDiagnostics) -> Bool {
         var isMisfit = false
-        for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
-            mine.sight.note(other.sight.kinds)
+        for (mine, other) in zip(subjects.suffix(part.subjects.count), part.subjects) {
+            mine.counter.note(other.counter.kinds)
             isMisfit = isMisfit || mine.fixedKinds == nil && kindsOfMisfit(mine) != nil
         }
         return isMisfit
     }
 
-    private func unique(_ line: (Question) -> String?) -> [String] {
+    private func unique(_ line: (Subject) -> String?) -> [String] {
         var seen: Set<String> = []
-        return questions.compactMap(line).filter { seen.insert($0).inserted }
+        return subjects.compactMap(line).filter { seen.insert($0).inserted }
     }
 
-    /// The kinds that a question found, if it found only values of other kinds.
-    private func kindsOfMisfit(_ question: Question) -> KindSet? {
-        let found = question.fixedKinds ?? question.sight.kinds
-        guard !question.wanted.isEmpty, !found.isEmpty, !isPartial || question.fixedKinds != nil else {
+    /// The kinds of the subject's values, if all are others than its wanted kinds.
+    private func kindsOfMisfit(_ subject: Subject) -> KindSet? {
+        let found = subject.fixedKinds ?? subject.counter.kinds
+        guard !subject.wanted.isEmpty, !found.isEmpty, !isPartial || subject.fixedKinds != nil else {
             return nil
         }
-        return found.isDisjoint(with: question.wanted) ? found : nil
+        return found.isDisjoint(with: subject.wanted) ? found : nil
     }
 
-    private func misfit(_ question: Question) -> String? {
-        guard let found = kindsOfMisfit(question) else { return nil }
-        if question.wanted == .comparable { return "\(question.text()): the sides are never of one kind" }
-        let advice = KindAdvice.words(question.property, question.wanted, found).map { "; " + $0 } ?? ""
+    private func misfit(_ subject: Subject) -> String? {
+        guard let found = kindsOfMisfit(subject) else { return nil }
+        if subject.wanted == .comparable { return "\(subject.text()): the sides are never of one kind" }
+        let advice = KindAdvice.words(subject.property, subject.wanted, found).map { "; " + $0 } ?? ""
         return
-            "\(question.text()): \(question.property) is \(found.words), not \(question.wanted.words)\(advice)"
+            "\(subject.text()): \(subject.property) is \(found.words), not \(subject.wanted.words)\(advice)"
     }
 
-    private static func remark(_ question: Question) -> String? {
-        let sight = question.sight
-        guard !sight.kinds.isEmpty else { return nil }
-        let amounts = KindSet.amounts({ sight[$0] }, wanted: question.wanted)
+    private static func remark(_ subject: Subject) -> String? {
+        let counter = subject.counter
+        guard !counter.kinds.isEmpty else { return nil }
+        let amounts = KindSet.amounts({ counter[$0] }, wanted: subject.wanted)
         guard !amounts.isEmpty else { return nil }
-        let kinds = KindSet.each.count { sight[$0] > 0 }
-        switch question.role {
-        case .compared: return "\(question.text()): met \(amounts)"
-        case .excluded: return "\(question.text()): left out \(amounts)"
-        case .sorted: return kinds > 1 ? "\(question.text()): \(amounts) are sorted by kind first" : nil
-        case .resulting: return kinds > 1 ? "\(question.text()): the results are \(amounts)" : nil
-        case .failed: return "\(question.text()): no result for \(amounts)"
+        let kinds = KindSet.each.count { counter[$0] > 0 }
+        switch subject.role {
+        case .compared: return "\(subject.text()): found \(amounts)"
+        case .excluded: return "\(subject.text()): left out \(amounts)"
+        case .sorted: return kinds > 1 ? "\(subject.text()): \(amounts) are sorted by kind first" : nil
+        case .resulting: return kinds > 1 ? "\(subject.text()): the results are \(amounts)" : nil
+        case .failed: return "\(subject.text()): no result for \(amounts)"
         case .undecided:
-            let count = sight[.other]
+            let count = counter[.other]
             return
-                "\(question.text()): could not be evaluated for \(count) \(count == 1 ? "entry" : "entries"), left out"
+                "\(subject.text()): could not be evaluated for \(count) \(count == 1 ? "entry" : "entries"), left out"
         case .silent: return nil
         }
     }
 }
 
 extension QueryProperty {
-    /// The property of a question about whole rows.
+    /// The property of a subject about whole rows.
     fileprivate static let none = QueryProperty.named("")
 }
 
-/// Counts the kinds of values that a question finds. Not thread-safe.
-struct Sight {
+/// Counts the kinds of a subject's values. Not thread-safe.
+struct KindCounts {
     /// One for each kind, and then the kinds that were found.
     fileprivate let counts: UnsafeMutablePointer<Int>
     fileprivate static let slots = 16
@@ -170,7 +172,7 @@ struct Sight {
     fileprivate var kinds: KindSet { KindSet(rawValue: UInt16(truncatingIfNeeded: counts[Self.slots])) }
     fileprivate subscript(kind: KindSet) -> Int { counts[kind.rawValue.trailingZeroBitCount] }
 
-    fileprivate func absorb(_ other: Sight) {
+    fileprivate func absorb(_ other: KindCounts) {
         note(other.kinds)
         for slot in 0..<Self.slots { counts[slot] += other.counts[slot] }
     }

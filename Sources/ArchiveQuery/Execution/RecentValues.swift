@@ -1,5 +1,5 @@
 /// A hash table of short values by their bytes, to recognise rows fast; the latest value of each slot. 128 KiB. For one thread.
-struct MetValues {
+struct RecentValues {
     static let places = 2048
     /// Bytes of a slot: the value's length, and the value.
     private static let room = 64
@@ -42,10 +42,10 @@ struct MetValues {
         let place = self.place
         return table.withUnsafeBytes { table in
             wanted.withUnsafeBytes { wanted in
-                let met = UnsafeRawBufferPointer(rebasing: table[(place * Self.room)...].prefix(Self.room))
-                return met[0] == length
+                let stored = UnsafeRawBufferPointer(rebasing: table[(place * Self.room)...].prefix(Self.room))
+                return stored[0] == length
                     && UTF8Text.isSame(
-                        UnsafeRawBufferPointer(rebasing: met[1...].prefix(length)),
+                        UnsafeRawBufferPointer(rebasing: stored[1...].prefix(length)),
                         UnsafeRawBufferPointer(rebasing: wanted.prefix(length)))
                     ? place : nil
             }

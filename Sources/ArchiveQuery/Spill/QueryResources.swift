@@ -1,5 +1,5 @@
 /// The memory and temporary files of a query's stages. Not thread-safe.
-final class QueryRoom {
+final class QueryResources {
     let reader: RowReader
     /// For kept rows, while the first reader stays at its row.
     let secondReader: RowReader
