@@ -11,7 +11,7 @@ extension Parser {
     ]
     static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
     static let advice = [
-        "from": "the archive is named beside the query", "desc": "desc follows a property: sort a desc",
+        "from": "a query does not name its archive", "desc": "desc follows a property: sort a desc",
         "asc": "asc follows a property: sort a asc",
     ]
 

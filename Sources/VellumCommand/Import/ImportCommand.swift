@@ -159,11 +159,11 @@ struct ImportCommand: ParsableCommand {
         defer {
             if let field = (reader as? DelimitedReader)?.keptQuote {
                 Narration.say(
-                    "the quote that \(field.said) begins with is kept; --quote '\"' removes quotes around fields"
+                    "\(field.said) begins with a quote, which was kept; --quote '\"' removes quotes around fields"
                 )
             }
             if let count = (reader as? DelimitedReader)?.repeatedHeaders, count > 0 {
-                Narration.say("\(Figures.count(count, "line", "lines")) equal to the header skipped")
+                Narration.say("\(Figures.count(count, "line", "lines")) skipped: equal to the header")
             }
         }
         do {
