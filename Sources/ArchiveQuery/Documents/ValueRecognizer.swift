@@ -120,7 +120,7 @@ package struct RecognizedValue: Sendable {
     package let form: ValueForm
     /// The value as one CBOR item: a document, a text or a byte string.
     package let item: [UInt8]
-    /// The mismatch with the declared encoding, in one line; the form then follows the content. Nil if there is none.
+    /// The mismatch with the declared encoding, in one line; the form then follows the content. Nil if they match.
     package let problem: String?
 
     /// O(bytes).

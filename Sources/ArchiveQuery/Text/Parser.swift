@@ -90,7 +90,7 @@ struct Parser {
     }
 
     func failure(advice: String? = nil) -> QuerySyntaxError {
-        // Leave out what could continue a property: it is rarely intended.
+        // Leave out operators and paths after a property: they are rarely intended.
         let likely = expected.filter { !Self.continuations.contains($0) }
         let advice = advice ?? bareWordAdvice ?? nameAdvice
         var error = token.failure(advice, expected: likely.isEmpty ? expected : likely)
