@@ -5,7 +5,7 @@ package struct RESPDecoder {
         package var stringBytes = 512 << 20
         /// Maximum length of any other value in bytes.
         package var lineBytes = 64 << 10
-        /// Of arrays in arrays.
+        /// Maximum nesting of arrays.
         package var depth = 32
         /// Maximum number of all elements of one value.
         package var elements = 16 << 20
@@ -118,7 +118,7 @@ package struct RESPDecoder {
             throw RESPError(violation: "a value of more than \(limits.elements) elements")
         }
         guard open.count < limits.depth else {
-            throw RESPError(violation: "arrays in arrays, more than \(limits.depth)")
+            throw RESPError(violation: "arrays nested more than \(limits.depth) deep")
         }
         open.append(Container(kind: kind, missing: missing))
     }

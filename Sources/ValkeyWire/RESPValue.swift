@@ -18,7 +18,7 @@ package enum RESPValue: Sendable, Hashable {
     case bigNumber(String)
     /// `*` and `~`.
     case array([RESPValue])
-    /// `%`: keys and values in turn.
+    /// `%`: keys and values alternate.
     case map([RESPValue])
     /// `>`: a message without a request. The first element is its kind.
     case push([RESPValue])
@@ -44,14 +44,14 @@ package enum RESPValue: Sendable, Hashable {
         }
     }
 
-    /// The elements of an array, a map (keys and values in turn) or a push.
+    /// The elements of an array, a map (keys and values alternate) or a push.
     package var elements: [RESPValue]? {
         switch self {
         case .array(let elements), .map(let elements), .push(let elements): elements
         default: nil
         }
     }
-    /// The value behind this name in a map.
+    /// The value of this name in a map.
     package subscript(_ name: String) -> RESPValue? {
         guard let elements, let place = elements.firstIndex(where: { $0.text == name }),
             place + 1 < elements.count
@@ -62,7 +62,7 @@ package enum RESPValue: Sendable, Hashable {
     /// The text, with invalid UTF-8 repaired; empty for other values.
     package var shownText: String { blob.map { String(decoding: $0, as: UTF8.self) } ?? text ?? "" }
 
-    /// The next cursor and the elements in the answer to `SCAN` and its relatives.
+    /// The next cursor and the elements in the answer to `SCAN` and similar commands.
     package var scanned: (cursor: [UInt8], elements: [RESPValue])? {
         guard let parts = elements, parts.count == 2, let cursor = parts[0].blob,
             let elements = parts[1].elements

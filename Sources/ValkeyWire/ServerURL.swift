@@ -16,7 +16,7 @@ package struct ServerURL: Sendable, Hashable {
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
 
-    /// Whether the text is a URL rather than a path. Any scheme counts, because the rest may hold a password.
+    /// Whether the text is a URL rather than a path. Any scheme counts, because the rest may contain a password.
     package static func isURL(_ text: String) -> Bool { text.prefixMatch(of: /[A-Za-z]+:\/\//) != nil }
 
     /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, or with `valkeys://` for TLS also
@@ -72,7 +72,7 @@ package struct ServerURL: Sendable, Hashable {
         } else if !rest.isEmpty {
             throw ServerURLError("the host must be followed by :PORT or /DATABASE")
         }
-        guard !host.isEmpty else { throw ServerURLError("it names no host") }
+        guard !host.isEmpty else { throw ServerURLError("it has no host") }
     }
 
     private static func number(_ text: Substring) -> Int? {
@@ -175,7 +175,7 @@ package struct ServerEncryption: Sendable, Hashable {
 
 /// An invalid server URL.
 package struct ServerURLError: Error, Hashable, CustomStringConvertible {
-    /// None of the address's parts is repeated, because any may be a password.
+    /// The reason contains no part of the address, because any may be a password.
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }

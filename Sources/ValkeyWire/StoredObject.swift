@@ -9,14 +9,14 @@ import StorageEngine
 /// | 4 | 4 | CRC32C of all that follows |
 /// | 8 | 1 | encoding (``StorageEngine/ValueEncoding``) |
 /// | 9 | 1 | length of the owner |
-/// | 10 | 8 | longest time in a process's memory in microseconds; 0: no limit |
+/// | 10 | 8 | maximum time in a process's memory in microseconds; 0: no limit |
 /// | 18 | | the owner, then the object |
 ///
 /// The time until it expires is that of the key.
 package struct StoredObject: Sendable, Hashable {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
-    /// How long each process may keep it in memory; nil: as long as there is room.
+    /// Maximum time in each process's memory; nil: no limit.
     package var memoryLifetime: Duration?
     /// Nil: it has none. At most 255 bytes.
     package var owner: String?
@@ -27,7 +27,7 @@ package struct StoredObject: Sendable, Hashable {
     }
 
     private static let magic = Array("VLM1".utf8)
-    /// Where the length of the owner stands, and where the owner does.
+    /// Offsets of the owner's length and of the owner.
     package static let (lengthOffset, ownerOffset) = (9, 18)
 
     package var encoded: [UInt8] {

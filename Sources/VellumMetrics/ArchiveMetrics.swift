@@ -15,7 +15,7 @@ import Vellum
 /// Each of these metrics has the dimension `archive`. Metrics of all processes come from the store, so only one process should
 /// report them; those named `memory` are of this process.
 ///
-/// | metric | kind | what |
+/// | metric | kind | meaning |
 /// |---|---|---|
 /// | `vellum.hits`, `vellum.misses` | counter | look-ups, of all processes |
 /// | `vellum.memory.hits` | counter | look-ups that this process's memory answered |
@@ -54,7 +54,7 @@ public final class ArchiveMetrics: Sendable {
         _ dimensions: [(String, String)], _ read: @escaping @Sendable () -> ArchiveStatistics?
     ) { add(dimensions, counting: counted, measuring: measured, read) }
 
-    /// Reports statistics of another kind, by names that get the prefix `vellum.`: counts, which grow, and measures.
+    /// Reports statistics of another source: counters and measured values. The names get the prefix `vellum.`.
     package func add<Statistics>(
         _ dimensions: [(String, String)], counting counted: [(String, @Sendable (Statistics) -> Int)],
         measuring measured: [(String, @Sendable (Statistics) -> Int)],
@@ -93,7 +93,7 @@ private let measured: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
     ("memory.bytes", { $0.memoryBytes }), ("footprint.bytes", { $0.footprint }),
 ]
 
-/// The metrics of one archive, or of something else, with the counts that were reported last.
+/// The metrics of an archive or another source, with the counts that were reported last.
 private struct Source: Sendable {
     private let counters: [Counter]
     private let meters: [Meter]

@@ -31,7 +31,7 @@ final class NearCopies<Object: Archivable>: RemoteListener {
     func changedAll() {
         coverage.changeAll()
         leaveMemory()
-        // One pass for all reports before it begins.
+        // One deletion serves all reports that arrive before it starts.
         guard !isToBeEmptied.exchange(true, ordering: .relaxed) else { return }
         queue.async { [self] in
             isToBeEmptied.store(false, ordering: .relaxed)

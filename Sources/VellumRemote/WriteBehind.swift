@@ -120,7 +120,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
     /// Sends a write after its near copy is stored, so that the copy can be trusted when the tier has the object.
     func release(_ key: String, _ number: UInt64, keptAs sequence: UInt64?) {
         state.withLock { state in
-            // A newer write has a release, too.
+            // A newer write is released separately.
             guard state.writes[ExactText(key)]?.number == number else { return }
             state.writes[ExactText(key)]?.sequence = sequence
             state.writes[ExactText(key)]?.isReleased = true
@@ -157,7 +157,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
                     state.next = 0
                 }
                 state.queued.remove(key)
-                // Its release, or the answer to the former write, queues it again.
+                // The release of the write, or the answer to the previous one, queues it again.
                 guard let write = state.writes[key], write.isReleased, !state.sending.contains(key) else {
                     continue
                 }
@@ -190,8 +190,8 @@ final class WriteBehind<Object: Archivable>: Sendable {
         send()
     }
 
-    /// Removes a write and returns its near copy's sequence, and the keeper if the queue is empty now, to be released without the lock.
-    /// Nil: there is a newer write.
+    /// Removes a write, unless there is a newer one (nil). Returns its near copy's sequence and, if the queue is empty now, the
+    /// keeper, which must be released without the lock.
     private func remove(
         _ key: String, _ write: Write, isLost: Bool
     ) -> (sequence: UInt64?, keeper: (any AnyObject & Sendable)?)? {

@@ -12,7 +12,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
     private struct Kept {
         var object: Object
         var used: Date
-        /// Its place among all uses.
+        /// Number of its last access.
         var use: Int
     }
 
@@ -81,7 +81,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
     /// Deletes all objects.
     public func deleteAll() { lock.withLock { objects = [:] } }
 
-    /// Deletes the objects that were last used more than this many seconds ago.
+    /// Deletes the objects that were last accessed more than this many seconds ago.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
         let end = Date().addingTimeInterval(-invalidateTimeInterval)
         lock.withLock { objects = objects.filter { $0.value.used >= end } }

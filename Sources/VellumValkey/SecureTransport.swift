@@ -46,7 +46,7 @@ package final class SecureTransport: RESPTransport {
     deinit { channel.close(promise: nil) }
 
     package func send(_ bytes: [UInt8]) throws(RESPError) {
-        // Each piece has the whole time.
+        // The timeout applies to each piece.
         for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
             let piece = channel.allocator.buffer(bytes: bytes[start..<min(start + 64 << 10, bytes.count)])
             let isSent = channel.eventLoop.makePromise(of: Void.self)

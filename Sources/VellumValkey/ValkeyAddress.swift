@@ -20,10 +20,10 @@ public struct ValkeyAddress: Sendable, Hashable {
         do throws(ServerURLError) {
             let parts = try ServerURL(url)
             guard parts.user == nil || parts.password != nil else {
-                throw ServerURLError("a user needs a password, behind a colon")
+                throw ServerURLError("a user needs a password, after a colon")
             }
             guard parts.encryption == ServerEncryption() else {
-                throw ServerURLError("TLS parameters behind ? are set in options.tls here")
+                throw ServerURLError("set TLS parameters in options.tls, not after ?")
             }
             self.init(parts)
         } catch {

@@ -8,10 +8,10 @@ import VellumRemote
 /// Sends each command to the server that has its key: the only one, or one of a cluster's. For one event loop, which is also that of
 /// its sessions, unless noted.
 ///
-/// An archive is tracked while each server with slots reports changes, and none knows a newer epoch than the layout's. A moved key is
-/// deleted at its former server, which reports that. A redirection to an unknown server ends the tracking until this server reports
-/// changes, too. A replaced server doesn't know of its replacement; others do, with a newer epoch in each heartbeat. The layout is
-/// requested then, at the start, after redirections, lost connections and a cluster that is down, and with each heartbeat of one
+/// An archive is tracked while each server with slots reports changes, and no server has a newer epoch than the layout. A moved key is
+/// deleted at its former server, which reports that. A redirection to an unknown server ends the tracking until that server reports
+/// changes, too. A replaced server reports its old epoch; the other servers report a newer one with each heartbeat. The layout is
+/// requested after that, at the start, after redirections, lost connections and a cluster that is down, and with each heartbeat of one
 /// server, because slots may be moved manually. Only a layout of the newest epoch is adopted.
 final class ValkeyRouter: @unchecked Sendable {
     typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
@@ -329,7 +329,7 @@ final class ValkeyRouter: @unchecked Sendable {
         unknown = []
         var used: Set<ObjectIdentifier> = []
         members = found.compactMap { $0 }.filter { used.insert(ObjectIdentifier($0)).inserted }
-        // Keeps servers that can be reached: they may know a newer layout.
+        // Keeps servers that can be reached: they may have a newer layout.
         for (place, session) in sessions
         where !used.contains(ObjectIdentifier(session)) && session !== first && session.isUnreachable {
             sessions[place] = nil

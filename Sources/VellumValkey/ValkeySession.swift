@@ -81,7 +81,7 @@ final class ValkeySession: @unchecked Sendable {
     private var role = ""
     /// Whether it reports all changes: it is no replica, and its view of the cluster is `ok`.
     private(set) var isSound = false
-    /// The cluster epoch that it knows. A replaced server has an older one than the others.
+    /// The cluster epoch that it reported. A replaced server has an older one than the others.
     private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
@@ -159,7 +159,7 @@ final class ValkeySession: @unchecked Sendable {
         connection.expectReplies(to: request, count: request.count)
         guard !isFlushDue else { return }
         isFlushDue = true
-        // One flush for all requests of this turn of the loop.
+        // One flush for all requests of this iteration of the event loop.
         loop.execute { [self] in
             isFlushDue = false
             channel.flush()
@@ -205,7 +205,7 @@ final class ValkeySession: @unchecked Sendable {
         // Redirected requests began earlier, so the times aren't in order.
         for request in connection.requests where now - request.began > timeout {
             guard let then = request.then else { continue }
-            // Internal requests have the connection's timeout, except in a cluster, where only other servers know of a replacement.
+            // Internal requests have the connection's timeout, except in a cluster, where only other servers report a replacement.
             guard !request.isOwn else {
                 isLate = isLate || isClustered
                 continue
@@ -343,7 +343,7 @@ final class ValkeySession: @unchecked Sendable {
     static func reason(_ error: any Error) -> String {
         if let error = error as? NIOConnectionError {
             let failures = error.connectionErrors.map { reason($0.error) }
-            return failures.first ?? "the name of the host isn't known"
+            return failures.first ?? "the host's name can't be resolved"
         }
         if case .connectTimeout(let time)? = error as? ChannelError {
             return "no connection within \(time.nanoseconds / 1_000_000) ms"
@@ -420,7 +420,7 @@ final class ValkeySession: @unchecked Sendable {
             _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             channel.close(promise: nil)
         }
-        // Listeners must know of the loss before the requests fail.
+        // Listeners are notified of the loss before the requests fail.
         report(self, .lost)
         for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
         for request in unsent { refuse(request) }

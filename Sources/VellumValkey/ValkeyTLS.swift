@@ -49,7 +49,7 @@ extension ValkeyTier.TLS {
         if let serverName, ValkeyTier.TLS.isNumeric(serverName) {
             throw ValkeyTLSError(
                 reason:
-                    "serverName \"\(serverName)\" is an address; for those, leave it out and connect to it")
+                    "serverName \"\(serverName)\" is an IP address; omit it and connect to that address")
         }
     }
 
@@ -63,7 +63,7 @@ extension ValkeyTier.TLS {
         } catch let error as ValkeyTLSError {
             throw error
         } catch {
-            throw ValkeyTLSError(reason: "\"\(name ?? host)\" is no name of a server (\(error))")
+            throw ValkeyTLSError(reason: "\"\(name ?? host)\" is not a valid server name (\(error))")
         }
         try channel.pipeline.syncOperations.addHandler(handler)
         if verifiesName, let name {
@@ -88,16 +88,16 @@ extension ValkeyTier.TLS {
             } catch {
                 throw ValkeyTLSError(
                     reason:
-                        "there is no key in \"\(file)\"; it takes a PEM file with one that isn't encrypted")
+                        "there is no key in \"\(file)\"; name a PEM file with an unencrypted key")
             }
         } else if key != nil {
-            throw ValkeyTLSError(reason: "there is a key, but no certificate; name the file that has it")
+            throw ValkeyTLSError(reason: "there is a key, but no certificate; name the certificate's file")
         }
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw ValkeyTLSError(
-                reason: "the certificates don't fit together; is the key another's? (\(error))")
+                reason: "certificate and key don't match (\(error))")
         }
     }
 
@@ -105,11 +105,11 @@ extension ValkeyTier.TLS {
         // Reading a pipe could block.
         var status = stat()
         guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
-            throw ValkeyTLSError(reason: "\"\(file)\" (\(what)) is no file; it takes a PEM file")
+            throw ValkeyTLSError(reason: "\"\(file)\" (\(what)) is not a file; name a PEM file")
         }
         if let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty { return found }
         throw ValkeyTLSError(
-            reason: "no certificates can be read from \"\(file)\" (\(what)); it takes a PEM file")
+            reason: "no certificates can be read from \"\(file)\" (\(what)); name a PEM file")
     }
 
     func reason(of error: any Error, _ context: ChannelHandlerContext, _ address: ValkeyAddress) -> String? {
@@ -117,7 +117,7 @@ extension ValkeyTier.TLS {
         if let error = error as? NIOSSLError, error == .uncleanShutdown { return "the connection was closed" }
         if error is OtherName || (error as? NIOSSLExtraError) == .failedToValidateHostname {
             return "the certificate of \(server) is for another name than \"\(serverName ?? address.host)\"; "
-                + "connect to a name that it has, or give that name as serverName"
+                + "connect to a name in it, or set serverName to that name"
         }
         guard error is NIOSSLError || error is BoringSSLError else { return nil }
         let words = "\(error)".matches(of: /OPENSSL_internal:(\w+)/).map { String($0.output.1) }
@@ -135,9 +135,11 @@ extension ValkeyTier.TLS {
 
     /// Describes a server that closed the connection after the handshake.
     func refusal(by address: ValkeyAddress) -> String {
-        let shown = certificate.map { "the one in \"\($0)\"" } ?? "none, so give one as certificate"
+        let advice =
+            certificate.map { "may have refused the client certificate in \"\($0)\"" }
+            ?? "may require a client certificate: set certificate"
         return
-            "\(address.host):\(address.port) ended the handshake; where it asks for a certificate, it was shown \(shown)"
+            "\(address.host):\(address.port) ended the handshake; it \(advice)"
     }
 
     private func distrust(of server: String, _ certificate: NIOSSLCertificate?) -> String {
@@ -149,10 +151,10 @@ extension ValkeyTier.TLS {
         if let certificate, certificate.notValidBefore > now {
             let hours = (Int64(certificate.notValidBefore) - now) / 3600
             return
-                "the certificate of \(server) is valid in \(hours) hours only; is this machine's clock right?"
+                "the certificate of \(server) is not valid for another \(hours) hours; check this machine's clock"
         }
         return "the certificate of \(server) is not trusted by \(roots.map { "\"\($0)\"" } ?? "the system"); "
-            + "give a file with the certificate that signed it as roots"
+            + "set roots to a file with the certificate that signed it"
     }
 }
 

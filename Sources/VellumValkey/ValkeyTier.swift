@@ -96,7 +96,7 @@ public final class ValkeyTier: RemoteTier {
 
     /// A heartbeat and 1.1 timeouts, the maximum time without an answer before the connection counts as lost.
     ///
-    /// After a failover in a cluster, it starts when one of the connected servers knows of it, which is at once. If all connected servers
+    /// After a failover in a cluster, it starts when one of the connected servers detects it, usually at once. If all connected servers
     /// are cut off from the majority, it starts when they stop, after their `cluster-node-timeout`.
     public var staleness: Duration { options.heartbeat + options.timeout + options.timeout / 10 }
 

@@ -128,7 +128,7 @@ struct RemoteCallersTests {
     }
 
     /// Time-outs, shared requests, and changes that are queued and repeated.
-    @Test("time-outs, shared requests and repeated changes are counted") func statistics() async throws {
+    @Test("timeouts, shared requests and repeated changes are counted") func statistics() async throws {
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let machine = try Machine(proxy.url) {

@@ -17,7 +17,7 @@ struct RemoteHistoryTests {
         try await run(operations: Int(Soak.seconds * 16_000), seed: Soak.seed)
     }
 
-    /// The worker's heartbeat, 1.1 time-outs, and a second more, since a busy machine may delay the thread that detects the
+    /// The worker's heartbeat, 1.1 timeouts, and a second more, since a busy machine may delay the thread that detects the
     /// silence.
     private static let staleness: UInt64 = 1_430_000_000
 

@@ -62,7 +62,7 @@ import VellumValkey
         #expect(try zero.parcels.statistics().fetches == 1)
     }
 
-    @Test("the staleness follows from heartbeat and time-out") func staleness() throws {
+    @Test("the staleness follows from heartbeat and timeout") func staleness() throws {
         #expect(try ValkeyTier("valkey://127.0.0.1:1").staleness == .milliseconds(3200))
         var quick = ValkeyTier.Options()
         quick.heartbeat = .milliseconds(200)

@@ -230,7 +230,7 @@ struct ValkeyClusterTests {
         for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
     }
 
-    @Test("a cluster that is down is reported after the time-out at the latest")
+    @Test("a cluster that is down is reported after the timeout at the latest")
     func failedCluster() async throws {
         let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "500"])
         defer { withExtendedLifetime(servers) {} }

@@ -104,7 +104,7 @@ struct ValkeyTierTests {
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)
-        // Long time-outs, so that a busy machine doesn't lose the connection.
+        // Long timeouts, so that a busy machine doesn't lose the connection.
         let b = try await Machine.covered(proxy.url) {
             $0.heartbeat = .seconds(60)
             $0.timeout = .seconds(60)
@@ -144,7 +144,7 @@ struct ValkeyTierTests {
         #expect(try b.parcels.statistics().health.connections == 6)
     }
 
-    @Test("a silent connection counts as lost after the time-out") func silentConnection() async throws {
+    @Test("a silent connection counts as lost after the timeout") func silentConnection() async throws {
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)

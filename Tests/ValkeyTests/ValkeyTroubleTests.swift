@@ -51,7 +51,7 @@ struct ValkeyTroubleTests {
         #expect(try other.parcels.access("k")?.weight == 2)
     }
 
-    /// Each call to a server that accepts connections and doesn't respond would wait for the time-out.
+    /// Each call to a server that accepts connections and doesn't respond would wait for the timeout.
     @Test("calls fail at once after several failed attempts to connect") func failFast() async throws {
         let machine = try await Machine.covered(server.url) {
             $0.heartbeat = .milliseconds(100)

@@ -8,13 +8,13 @@ public enum ArchiveError: Error {
     case unencodable(type: String, key: String, underlying: any Error)
     /// The value stored under the key can't be decoded as this type. It stays on disk.
     case undecodable(type: String, key: String, underlying: any Error)
-    /// `deArchive(fromData:)` or its neighbours returned an object of another type.
+    /// `deArchive(fromData:)` or another decoding function returned an object of another type.
     case otherType(wanted: String, found: String)
     /// The type isn't `Codable` and implements neither `archive()` nor `archiveData()`, or no counterpart for decoding.
     case noCoding(type: String)
     /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
     case nameInUse(archive: String, by: String, wanted: String)
-    /// The stored value has a newer version than this program knows. Only `record` replaces it, no other change.
+    /// The stored value has a newer version than this program supports. Only `record` replaces it, no other change.
     case newerVersion(type: String, key: String, found: Int, known: Int)
     /// The value, or the part of it that is to change, isn't encoded as properties, so it can't have a version.
     case noProperties
@@ -62,7 +62,7 @@ extension ArchiveError: CustomStringConvertible {
             "the value of \"\(key)\" has version \(found) of \(type), this program supports versions up to \(known); update the "
                 + "program (nothing was changed)"
         case .noProperties:
-            "only values that the library encodes as properties have versions; leave archive() and encode(to:) to it"
+            "only values that the library encodes as properties have versions; don't implement archive() or encode(to:)"
         case .noText: "the bytes are not UTF-8"
         case .otherKey(let wanted, let computed):
             "the object for the key \"\(wanted)\" has the primaryKey \"\(computed)\", so a look-up of the first would "
@@ -76,7 +76,7 @@ extension ArchiveError: CustomStringConvertible {
             "computing the object of the key \"\(key)\" requests that of \"\(other)\", whose computation waits for the first; "
                 + "both would wait forever"
         case .otherKind(let archive, let kind, let wanted):
-            "the archive \"\(archive)\" is a \(kind) and stays one, so it can't be used as a \(wanted); ask for a \(kind), "
+            "the archive \"\(archive)\" is a \(kind), so it can't be used as a \(wanted); request a \(kind), "
                 + "or use another archiveName"
         case .storeInUse(let path, let wanted):
             "archives of the store at \(path) are in use, so it is too late to use \(wanted); set the store before the first archive "

@@ -115,10 +115,10 @@ private final class OpenTransaction: Sendable {
     private let archive: ObjectIdentifier
     private let outer: OpenTransaction?
     private let changes = Guarded<[ExactText: Int]>([:])
-    /// A single retry may make a change that the next doesn't repeat. After this many the retries would never end.
+    /// Number of retries that changed the same key, after which further ones would do so, too.
     private static let manyTries = 16
 
-    /// The keys that it keeps changing itself, so that it can never complete.
+    /// The keys that it changes in every retry, so that it can never complete.
     var changedEachTime: Set<ExactText> {
         changes.withLock { Set($0.filter { $0.value >= Self.manyTries }.keys) }
     }

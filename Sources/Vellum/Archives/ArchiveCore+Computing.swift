@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// Computes missing objects, each key once at a time in this process for all callers. Failures reach all, and aren't kept.
+/// Computes missing objects. Concurrent callers of a key in this process share one computation, and its error if it fails.
 extension ArchiveCore {
     struct Request: Sendable {
         var key: String
@@ -124,7 +124,7 @@ extension ArchiveCore {
         return prepared.kept
     }
 
-    /// Whether no process has changed or deleted the entry since, as far as the events that are kept reach.
+    /// Whether no process has changed or deleted the entry since. False if events since then were overwritten.
     private func isUnchanged(_ name: String, since basis: Basis) throws -> Bool {
         let batch = try archive.events(from: basis.event)
         return batch.lost == 0 && !batch.events.contains { $0.isChange(of: name) }

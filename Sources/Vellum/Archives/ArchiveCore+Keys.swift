@@ -20,7 +20,7 @@ extension ArchiveCore {
                 try archive.countMiss()
                 return false
             }
-            // Its next use renews it, and is noticed only when it is read from disk.
+            // Only an access that reads it from disk renews it.
             if let sliding = shared.sliding, lifetime < sliding.least {
                 try withHashed(name) { try memory.leave($0, named: name) }
             }
@@ -37,7 +37,7 @@ extension ArchiveCore {
         try archive.setLifetime(sliding.granted, forKey: name)
     }
 
-    /// Like ``slide(_:)`` for an object found in memory: only those on disk too leave memory in time for a renewal.
+    /// Like ``slide(_:)``, for objects in memory only. Objects that are also on disk leave memory in time for a renewal.
     func slideOnlyHere(_ name: String) throws {
         guard memory.hasObjectsOnlyHere,
             try withHashed(name, { try memory.peekOnlyHere($0, named: name) }) != nil
@@ -46,12 +46,12 @@ extension ArchiveCore {
     }
 }
 
-/// A sliding lifetime: a use grants at least `least`, with an eighth more, so that uses within that eighth are not stored.
+/// A sliding lifetime: an access grants `least` and an eighth more, so accesses within that eighth need no write.
 struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 
     var granted: Duration { least + least / 8 }
-    /// Microseconds for which uses of an object in memory need no check, if it lives that long from now; `nil`: as
+    /// Microseconds for which accesses to an object in memory need no check, if this is its remaining lifetime; `nil`:
     /// ``granted``.
     func pause(of lifetime: Duration?) -> Int64 {
         if let lifetime, lifetime < granted { return 0 }

@@ -6,7 +6,7 @@ public struct ArchiveMigration: Sendable, Hashable {
     public package(set) var migrated = 0
     /// Values that had the present version already.
     public package(set) var present = 0
-    /// Values of a newer version than this program knows. They stay unchanged.
+    /// Values of a newer version than this program supports. They stay unchanged.
     public package(set) var newer = 0
     /// Values that can't be decoded, or are damaged. They stay unchanged.
     public package(set) var unreadable = 0

@@ -37,7 +37,7 @@ extension ArchiveCore {
         shared.failures.withLock { $0.logged += 1 }
         let advice =
             isNewer
-            ? "further ones are only counted; all stay as they are"
+            ? "further ones are only counted; all stay unchanged"
             : "further ones are only counted; staleKeys lists them and deleteStale deletes them"
         factory.logger.warning(
             "vellum: cannot read a value; \(advice)",

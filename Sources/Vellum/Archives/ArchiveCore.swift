@@ -116,7 +116,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         } catch {
             if counts { try archive.countMiss() }
             reportUnreadable(name, error)
-            // The value exists, and must not be replaced unasked.
+            // With `nil`, callers would replace the value.
             if let error = error as? ArchiveError, error.isNewerVersion { throw error }
             return nil
         }
@@ -253,7 +253,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     func resize(memory memorySize: Int?, disk diskSize: Int?) throws {
         guard diskSize ?? 1 > 0, memorySize ?? 0 >= 0 else {
             throw StorageError.invalidConfiguration(
-                reason: "a size is at least 1 byte on disk and 0 in memory; leave it out to keep it as it is")
+                reason: "a size is at least 1 byte on disk and 0 in memory; omit it to leave it unchanged")
         }
         let now = try archive.configuration()
         try archive.setLimits(

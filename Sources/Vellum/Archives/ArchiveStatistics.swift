@@ -33,7 +33,7 @@ public struct ArchiveStatistics: Sendable, Hashable, Codable {
     public var unencodable: Int
     /// Keys whose values this process couldn't decode.
     public var undecodable: Int
-    /// Keys whose values have a newer version than this process knows.
+    /// Keys whose values have a newer version than this process supports.
     public var newer: Int
     /// Calls of this process that failed and could only log the error.
     public var failedCalls: Int

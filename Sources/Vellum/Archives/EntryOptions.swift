@@ -59,7 +59,7 @@ struct Terms: Sendable {
         return terms
     }
 
-    /// These terms, with the archive's standard lifetime if they have none.
+    /// These options, with the archive's default lifetime if they have none.
     func completed(_ standard: Duration?) -> Terms {
         guard let standard, attributes.lifetime == nil, !isUpdate || keepsLifetime else { return self }
         var terms = self

@@ -85,7 +85,7 @@ package final class OpenArchives: Sendable {
             // A stopped process may block this call, so no lock is held here that others need.
             let archive = try store.archive(named: name, orCreate: configuration)
             if opened.withLock({ $0.store === store }) {
-                // Entries that the index has lost can't be reported as missing by any call.
+                // No call can report entries that the index has lost.
                 if let problem = try archive.problem() {
                     logger.warning(
                         "vellum: an archive is damaged",
@@ -93,7 +93,7 @@ package final class OpenArchives: Sendable {
                 }
                 return archive
             }
-            // The factory was closed in the meantime and doesn't know this store.
+            // The factory was closed during this call, and doesn't have this store.
             store.close()
         }
     }

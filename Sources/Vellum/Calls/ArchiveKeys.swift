@@ -7,7 +7,7 @@ extension ArchiveManager {
     ///   - prefix: only keys that begin with these bytes.
     ///   - owner: only keys of this owner's objects; `nil`: all keys.
     ///   - after: only keys after this one.
-    ///   - limit: the most keys to return; none if it isn't positive.
+    ///   - limit: the maximum number of keys; none if it isn't positive.
     public func keys(
         withPrefix prefix: String = "", ofOwner owner: String? = nil, after: String? = nil,
         limitedBy limit: Int = .max

@@ -3,7 +3,7 @@ import Foundation
 /// The most common calls on an archive. Code that needs only these can be tested with another implementation, which
 /// has to provide three methods.
 ///
-/// None of these calls throws, because a cache may always forget. Failures are logged and counted.
+/// None of these calls throws, because a cache may drop any object. Failures are logged and counted.
 public protocol ArchiveAccess<Object> {
     /// The type of the objects.
     associatedtype Object: Archivable
@@ -71,10 +71,10 @@ extension Archivist {
     /// When the object of the same key was last recorded or accessed; `nil` if absent.
     public func latestAccessedTime(for object: Object) -> Date? { latestAccessedTime(for: object.primaryKey) }
 
-    /// Records the objects one after the other; the last one is the most recent then.
+    /// Records the objects one after the other; the last one is then the most recent.
     public func insert(_ objects: Object...) { insert(all: objects) }
 
-    /// Records the objects one after the other; the last one is the most recent then.
+    /// Records the objects one after the other; the last one is then the most recent.
     public func insert(all objects: [Object]) {
         for object in objects { record(object) }
     }

@@ -1,6 +1,6 @@
 extension ArchiveManager {
-    /// Stores all values of former versions (``ArchiveVersions``) again in the present one. This doesn't count as a
-    /// use: recency, times, lifetimes and owners stay. Values of former versions can always be read without this.
+    /// Stores all values of former versions (``ArchiveVersions``) again in the present one. This doesn't count as an
+    /// access: recency, times, lifetimes and owners stay. Values of former versions can always be read without this.
     /// Afterwards, reads need no migration, and queries need not decode such values.
     ///
     /// Each value is a separate change, and other changes may happen in between. If the process is killed, some values

@@ -96,7 +96,7 @@ final class CodecProbe: Sendable {
 
     private var sawAll: Bool { steps.withLock { Self.ways.contains($0) } }
 
-    /// Whether the library encodes an object. If not, the type's code has run once in vain.
+    /// Whether the library encodes an object. If not, the type's code has run once without effect.
     static func isEncodedByLibrary<Object: Archivable>(_ object: Object) -> Bool {
         let probe = CodecProbe(Object.self)
         _ = $current.withValue(probe) { try? object.archive() }

@@ -22,8 +22,8 @@ package final class Flights: Sendable {
     package func waiting(for key: String) -> Int { all.withLock { $0[ExactText(key)]?.last?.waiting ?? 0 } }
 
     /// Ends these keys' computations, whose callers still get the results. Call it before a deletion, or after
-    /// recording an entry to be deleted, so that it isn't restored. Waits for one being stored. Costs a look at one
-    /// word if none runs.
+    /// recording an entry to be deleted, so that it isn't restored. Waits for one being stored. Reads one word if none
+    /// runs.
     func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
@@ -79,7 +79,7 @@ final class Flight: Sendable {
 
     fileprivate func declareOutdated() { isOutdated.withLock { $0 = true } }
 
-    /// Stores the result, or `nil` if its key changed since. Deletions wait for `store`, which must call none.
+    /// Stores the result; returns `nil` if its key has changed since. Deletions wait for `store`, which must not delete.
     func unlessOutdated(_ store: () throws -> HeldEntry?) rethrows -> HeldEntry? {
         try isOutdated.withLock { isOutdated throws in isOutdated ? nil : try store() }
     }

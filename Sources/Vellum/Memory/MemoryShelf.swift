@@ -60,7 +60,7 @@ extension MemoryShelf.State {
         guard place != ObjectTable.none else { return nil }
         var isCurrent = false
         if objects.node(place).end == .max { isCurrent = try archive.access(objects.node(place).held) }
-        // The entry may only have been moved, and an object with a deadline is checked first.
+        // The entry may have been moved. An object with an expiry time is checked first.
         if !isCurrent, try isValid(place, key) { isCurrent = try archive.access(objects.node(place).held) }
         guard isCurrent else { return nil }
         objects.makeNewest(place)
@@ -79,7 +79,7 @@ extension MemoryShelf.State {
     mutating func isValid(_ place: ObjectTable.Place, _ key: HashedKey) throws(StorageError) -> Bool {
         let isOver = objects.node(place).end != .max && Archive.bootTime() >= objects.node(place).end
         if !isOver, try archive.isCurrent(objects.node(place).held) { return true }
-        // Its frame may only have been moved.
+        // Its frame may have been moved.
         if !isOver, let held = try archive.follow(objects.node(place).held, key: key) {
             objects.follow(held, at: place)
             return true

@@ -57,7 +57,7 @@ package struct MemoryTier: Sendable {
     }
 
     /// Keeps an object, and evicts the least recent ones until it fits; one that exceeds the limit isn't kept (S4). After `pause`
-    /// microseconds it has to be read from disk again. Nothing is kept if `isOutdated`, asked under the lock.
+    /// microseconds it has to be read from disk again. Nothing is kept if `isOutdated`, evaluated under the lock.
     func keep(
         _ object: HeldObject, _ key: HashedKey, named name: String, held: HeldEntry, bytes: Int,
         origin: Origin, isOnlyHere: Bool = false, atMost pause: Int64? = nil,

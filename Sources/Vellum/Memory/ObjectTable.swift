@@ -1,11 +1,11 @@
 import StorageEngine
 
-/// Objects by key and in the order of use: a chained hash table and linked list in an array. Amortised O(1).
+/// Objects by key and in LRU order: a chained hash table and linked list in an array. Amortised O(1).
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0
         var key = ""
-        /// `nil` for a free place.
+        /// `nil` for a free node.
         var object: HeldObject?
         /// When the object has to be read from disk again, in microseconds of the engine's boot clock (S8).
         var end = Int64.max

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import Foundation
 
-/// Converts finders into predicates on encoded values that accept at least the same; found objects are tested again.
+/// Converts finders into predicates on encoded values. These may accept more objects, so results are tested again.
 extension PropertyTest {
     func predicate(about property: QueryProperty) -> QueryPredicate? {
         switch self {
@@ -106,7 +106,8 @@ extension PropertyTest.Relation {
 }
 
 extension QueryCondition {
-    /// A predicate that accepts at least what the condition does (`inverted`: rejects), or `nil`. `property`: a path's encoded one.
+    /// Returns a predicate that accepts all objects that the condition accepts (`inverted`: rejects), or `nil`.
+    /// - Parameter property: returns the encoded property of a path.
     func predicate(
         inverted: Bool = false, _ property: ([AnyKeyPath]) throws -> QueryProperty?
     ) rethrows -> QueryPredicate? {

@@ -24,7 +24,7 @@ struct PropertyProbe {
     private static let texts = ["", " A b\u{e9}e\u{301} ", "\u{65e5}\u{672c}", "0", "null", "\u{0}", "Zz-9"]
 
     private static func integers<Number: FixedWidthInteger & Codable>(_: Number.Type) -> [PropertyProbe]? {
-        // A bit of each size that leaves room for a calculation.
+        // Small enough that a calculation doesn't overflow.
         let large = min(Number.max >> 4, Number(clamping: 1_000))
         let random = Number.random(in: 0...large)
         return probes([0, 1, 7, Number(clamping: -2), large, random] as [Number])

@@ -43,7 +43,7 @@ public struct Query<Result> {
 
 /// Keeps the first results of the step before.
 public struct QueryLimiter: Sendable, Hashable {
-    /// The most objects to keep, 0 or more.
+    /// Maximum number of objects, 0 or more.
     public let limit: Int
 
     /// A negative limit is 0.

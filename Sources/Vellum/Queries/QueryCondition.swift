@@ -6,7 +6,7 @@
     case any([QueryCondition])
     case not(QueryCondition)
 
-    /// Tests an object. Of closures, because iterating over an array of a generic type costs more.
+    /// Tests an object. Built from closures, because iterating over an array of a generic type costs more.
     var isMet: (Result) -> Bool {
         switch self {
         case .property(let condition): return condition.isMet

@@ -6,7 +6,7 @@ struct RowCollector<Item, Result> {
     private let keepsObjects: Bool
 
     private let column: SortColumn<Result>?
-    /// The most rows to keep; at least 1 if there is a column.
+    /// Maximum number of rows; at least 1 if there is a column.
     private let most: Int
     /// Whether the first `most` rows are sorted and others have been dropped.
     private var isTrimmed = false
