@@ -24,7 +24,7 @@ struct LogInTests {
         #expect(Set(reasons).count == 1 && reasons[0].hasPrefix("WRONGPASS"))
     }
 
-    @Test("other reasons are shown") func reasons() {
+    @Test("a reason without the password is shown") func reasons() {
         let message = "ERR max number of clients reached"
         #expect(reason(message, "hunter2") == message)
         #expect(reason("NOAUTH it's \"closed\"", nil) == "NOAUTH it's \"closed\"")

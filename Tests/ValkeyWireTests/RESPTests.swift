@@ -133,7 +133,7 @@ import ValkeyWire
     }
 
     @Test(
-        "a part of a value is noticed",
+        "an incomplete value is detected",
         arguments: ["+O", "$4\r\n", "$4\r\nab", "*2\r\n", "*1\r\n*0\r", ">1\r\n"])
     func partsOfValues(bytes: String) throws {
         var connection = RESPConnection<Void>()

@@ -15,7 +15,7 @@ import ValkeyWire
         #expect(try ServerURL("valkeys://h").encryption.words == "")
     }
 
-    @Test("the pace is no part of the name") func pace() throws {
+    @Test("the name of a server has no pace") func pace() throws {
         let full = try ServerURL("valkey://h:7000/2?pace=full")
         #expect(full.isUnpaced && full.port == 7000 && full.database == 2)
         #expect(full.description == "valkey://h:7000")

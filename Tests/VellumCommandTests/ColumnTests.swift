@@ -20,7 +20,7 @@ struct ColumnTests {
             ])
         #expect(
             result.errors.contains(
-                "column \"price\" is numbers: the spelling of \"20.00\" (line 3) is not kept"))
+                "column \"price\" has numbers: the spelling of \"20.00\" (line 3) is not kept"))
         #expect(result.errors.contains("--types price=text"))
     }
 

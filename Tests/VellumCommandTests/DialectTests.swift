@@ -254,7 +254,7 @@ struct DialectTests {
             ])
         #expect(
             found.errors.contains(
-                "column \"sure\" is numbers with a decimal comma, such as \"12,5\" (line 2)"))
+                "column \"sure\" has numbers with a decimal comma, such as \"12,5\" (line 2)"))
         #expect(found.errors.contains("column \"doubt\" is text: \"1,234\" (line 2) may have"))
         #expect(found.errors.contains("column \"point\" is text: \"1.234\" (line 2) may have"))
         let comma = try objects("a.csv", rows.joined(separator: "\n"), ["--decimal", ","])
@@ -273,7 +273,7 @@ struct DialectTests {
     func thousands(one: String, two: String, number: String) throws {
         let found = try objects("a.csv", "id|v\n1|\(one)\n2|\(two)\n")
         #expect(found.lines.first == "{\"id\":1,\"v\":\(number)}", "\(found.errors)")
-        #expect(found.errors.contains("column \"v\" is numbers with a decimal"))
+        #expect(found.errors.contains("column \"v\" has numbers with a decimal"))
     }
 
     @Test(

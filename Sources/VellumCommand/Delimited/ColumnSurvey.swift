@@ -208,22 +208,24 @@ struct ColumnSurvey {
             if column.null != nil { return "\(name) is text; its nulls become the text null" }
             guard column.container != nil else { return noteOfQuotes(column, name) }
             return "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
-                + "\(option("text")) makes all text"
+                + "\(option("text")) reads all as text"
         }
-        if let note = noteOfDecision(column, name) { return note + "; " + option("text") + " makes all text" }
+        if let note = noteOfDecision(column, name) {
+            return note + "; " + option("text") + " reads all as text"
+        }
         if column.number != nil, column.word != nil {
-            return "\(name) is mixed: numbers, and true or false; \(option("text")) makes all text"
+            return "\(name) is mixed: numbers, and true or false; \(option("text")) reads all as text"
         }
         if let note = noteOfQuotes(column, name) { return note }
         guard let respelled = column.respelled else { return nil }
-        return "\(name) is numbers: the spelling of \(respelled.said) is not kept; "
+        return "\(name) has numbers: the spelling of \(respelled.said) is not kept; "
             + "\(option("text")) keeps it"
     }
 
     private func noteOfDecision(_ column: Column, _ name: String) -> String? {
         let example = column.local ?? column.ambiguous ?? column.fraction
         guard let said = example?.said else { return nil }
-        let advice = "--decimal , or --decimal . makes numbers"
+        let advice = "--decimal , or --decimal . reads numbers"
         switch column.decision {
         case .plain: return nil
         case .numbers(let decimal):
@@ -233,7 +235,7 @@ struct ColumnSurvey {
             if let note = noteOfQuotes(column, name) { return note }
             let separator = decimal == Self.comma ? "comma" : "point"
             return column.local == nil && decimal == Self.point
-                ? nil : "\(name) is numbers with a decimal \(separator), such as \(said)"
+                ? nil : "\(name) has numbers with a decimal \(separator), such as \(said)"
         case .ambiguous:
             return "\(name) is text: \(said) may have a decimal separator or thousands; \(advice)"
         case .kept: return "\(name) is text: \(said) may be a number; \(advice)"
@@ -252,10 +254,10 @@ struct ColumnSurvey {
         }
         if let other = column.number ?? column.word ?? column.local {
             return "\(name) is mixed: \(other.said), and texts in quotes such as \(number.said); "
-                + "--decimal . or --decimal , makes numbers of those in quotes"
+                + "--decimal . or --decimal , reads those in quotes as numbers"
         }
         guard column.quotedText == nil, column.text == nil else { return nil }
         return "\(name) is text: its numbers are in quotes, such as \(number.said); "
-            + "--decimal . or --decimal , makes numbers of them"
+            + "--decimal . or --decimal , reads them as numbers"
     }
 }

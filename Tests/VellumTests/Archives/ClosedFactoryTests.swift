@@ -9,7 +9,7 @@ import Vellum
 @Suite struct ClosedFactoryTests {
     private let store = TemporaryStore()
 
-    @Test("changes are made once, and calls reopen the archive, during closing")
+    @Test("a call during closing reopens the archive and makes its change once")
     func changesDuringClosing() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)

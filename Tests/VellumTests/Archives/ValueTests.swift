@@ -91,7 +91,7 @@ import Vellum
         try expectCopies(of: LeftOut(primaryKey: "k")) { $0.counter }
     }
 
-    @Test("threads that change their objects share no part", arguments: 0..<2)
+    @Test("objects of different threads share no mutable part", arguments: 0..<2)
     func threadsShareNothing(round: Int) throws {
         let objects = try store.factory().archives(for: OwnBytes.self)
         objects.record(OwnBytes(primaryKey: "k"))

@@ -459,7 +459,7 @@ import Vellum
         withExtendedLifetime(claim) {}
     }
 
-    @Test("an object that is due is renewed") func renewal() async throws {
+    @Test("an object that expires soon is renewed") func renewal() async throws {
         func note(_ text: String) -> Note { Note("a", text) }
         notes.record(note("1"), options: .init(expiresIn: .seconds(60)))
         #expect(try notes.value(forKey: "a", renewingBefore: .seconds(30)) { note("2") }.text == "1")
