@@ -8,7 +8,7 @@ import Testing
 /// records of each operation for consistency.
 @Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteHistoryTests {
-    @Test func history() async throws {
+    @Test("the history of operations on several machines has no stale answer") func history() async throws {
         try await run(operations: 60_000, seed: 1)
     }
 

@@ -92,7 +92,8 @@ struct RemoteNestTests {
         #expect(try b.statistics().fetches == fetches)
     }
 
-    @Test func ownersAndClearing() async throws {
+    @Test("clearing an owner removes only its items, for all machines") func ownersAndClearing() async throws
+    {
         let (a, b) = (try nest(), try nest())
         #expect(try await isCovered(a, b))
         for owner in ["Zoë", "b-c"] {
@@ -115,7 +116,7 @@ struct RemoteNestTests {
     }
 
     /// Callers share the instance in memory; other machines have their own.
-    @Test func instancesAreShared() async throws {
+    @Test("callers of one machine share the instance in memory") func instancesAreShared() async throws {
         let (a, b) = (try nest(), try nest())
         #expect(try await isCovered(a, b))
         let visit = NestVisit()
@@ -130,7 +131,7 @@ struct RemoteNestTests {
         #expect(try b["f"] == nil)
     }
 
-    @Test func writeBehind() async throws {
+    @Test("queued items are sent when the server is reachable again") func writeBehind() async throws {
         let (a, b) = (try nest(writes: .behind()), try nest())
         #expect(try await isCovered(a, b))
         server.stop()

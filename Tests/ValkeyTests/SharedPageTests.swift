@@ -10,7 +10,7 @@ import VellumRemote
 import VellumValkey
 
 @Suite struct SharedPageTests {
-    @Test func articleIsCompiled() throws {
+    @Test("the article's code is compiled here") func articleIsCompiled() throws {
         let code = try ArticleCode(Self.path)
         #expect(code.blocks == 7)
         for block in code.missing { Issue.record("not compiled here: \(block)") }

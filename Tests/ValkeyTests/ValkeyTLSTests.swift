@@ -43,7 +43,9 @@ struct ValkeyTLSTests {
         #expect("\(try #require(error))".contains("can't be reached"), sourceLocation: location)
     }
 
-    @Test func byAddressAndByName() async throws {
+    @Test("a server is reachable with TLS by its address and by its name") func byAddressAndByName()
+        async throws
+    {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try machine(server.tlsURL), try machine("rediss://localhost:\(server.tlsPort)"))
@@ -59,7 +61,7 @@ struct ValkeyTLSTests {
         #expect(a.tier.address.description == "valkeys://127.0.0.1:\(server.tlsPort)/0")
     }
 
-    @Test func untrustedCertificates() async throws {
+    @Test("an untrusted certificate is refused") func untrustedCertificates() async throws {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         let other = try TestAuthority()
@@ -75,7 +77,7 @@ struct ValkeyTLSTests {
             }, failsWith: "is not trusted")
     }
 
-    @Test func names() async throws {
+    @Test("a certificate for another name is refused") func names() async throws {
         let server = try await ValkeyServer(identity: try authority.identity(for: "DNS:cache.example"))
         defer { withExtendedLifetime(server) {} }
         try await expect(
@@ -113,7 +115,7 @@ struct ValkeyTLSTests {
         }
     }
 
-    @Test func expiredCertificates() async throws {
+    @Test("an expired certificate is refused") func expiredCertificates() async throws {
         let server = try await ValkeyServer(identity: try authority.identity(days: -1))
         defer { withExtendedLifetime(server) {} }
         try await expect(try machine(server.tlsURL), failsWith: "expired 24 hours ago")
@@ -163,7 +165,7 @@ struct ValkeyTLSTests {
         #expect(try gone.parcels.statistics().health.trouble?.contains("TLS") == false)
     }
 
-    @Test func aCluster() async throws {
+    @Test("connections to all servers of a cluster use TLS") func aCluster() async throws {
         let servers = try await ValkeyServer.cluster(identity: try authority.identity())
         defer { withExtendedLifetime(servers) {} }
         let machine = try machine(servers[1].tlsURL)
@@ -187,7 +189,7 @@ struct ValkeyTLSTests {
     }
 
     /// A renewed certificate, one of another authority, and then with that authority in the file of roots.
-    @Test func renewedCertificate() async throws {
+    @Test("the next connection reads the certificate files again") func renewedCertificate() async throws {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         let roots = authority.folder + "/roots.pem"
@@ -212,7 +214,7 @@ struct ValkeyTLSTests {
         try await server.start()
     }
 
-    @Test func unusableFiles() throws {
+    @Test("an error names the certificate file that can't be used") func unusableFiles() throws {
         let (own, other) = (try authority.identity(), try authority.identity())
         func error(_ change: (inout ValkeyTier.TLS) -> Void) throws -> String {
             let error = #expect(throws: ValkeyTLSError.self) { try machine("valkeys://127.0.0.1:1", change) }

@@ -47,7 +47,7 @@ struct ValkeyTierTests {
         #expect(try await eventually { try a.parcels.access("1") == nil && b.parcels.access("2") == nil })
     }
 
-    @Test func lifetimesAndOwners() async throws {
+    @Test("expiry times and owners apply to all machines") func lifetimesAndOwners() async throws {
         let (a, b) = (try Machine(server.url), try await Machine.covered(server.url))
         try a.parcels.record(Parcel(number: "short"), options: .init(expiresIn: .milliseconds(400)))
         try a.parcels.record(Parcel(number: "long"), options: .init(expiresIn: .seconds(600)))
@@ -200,7 +200,7 @@ struct ValkeyTierTests {
         #expect(try machine.parcels.access("k") == nil)
     }
 
-    @Test func passwords() async throws {
+    @Test("a wrong or missing password is refused") func passwords() async throws {
         try server.client().command("CONFIG", "SET", "requirepass", "sesam öffne")
         let right = try await Machine.covered("valkey://:sesam%20%C3%B6ffne@127.0.0.1:\(server.port)")
         try right.parcels.record(Parcel(number: "k"))
@@ -391,7 +391,7 @@ struct User: ArchiveCodable, Sendable {
 }
 
 @Suite struct ManualExampleTests {
-    @Test func exampleIsCompiled() throws {
+    @Test("the manual has the compiled example") func exampleIsCompiled() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(

@@ -34,11 +34,11 @@ import ValkeyWire
         .array([.integer(1), .integer(2)]),
     ]
 
-    @Test func everyKindOfValue() throws {
+    @Test("every kind of value is decoded") func everyKindOfValue() throws {
         #expect(try decode(Self.everything) == Self.values)
     }
 
-    @Test func valuesInPieces() throws {
+    @Test("values that arrive in pieces are decoded") func valuesInPieces() throws {
         for size in 1...40 { #expect(try decode(Self.everything, by: size) == Self.values, "\(size)") }
     }
 
@@ -50,7 +50,7 @@ import ValkeyWire
         #expect(throws: RESPError.self) { try decode(text) }
     }
 
-    @Test func limits() throws {
+    @Test("values beyond the limits are refused") func limits() throws {
         var limits = RESPDecoder.Limits()
         limits.stringBytes = 3
         limits.depth = 2
@@ -96,7 +96,7 @@ import ValkeyWire
         #expect(processorSeconds() - start < 20)
     }
 
-    @Test func commands() {
+    @Test("a command is encoded as an array of byte strings") func commands() {
         var bytes: [UInt8] = []
         (RESPCommand("SET", "kü") + [0, 13, 10] + "PX" + 5).encode(into: &bytes)
         #expect(

@@ -2,7 +2,7 @@ import Testing
 import ValkeyWire
 
 @Suite struct ServerURLTests {
-    @Test func tlsOptions() throws {
+    @Test("TLS parameters of a URL are decoded, and encoded again") func tlsOptions() throws {
         let url = try ServerURL(
             "rediss://ada:a%3Fb@h:7/2?roots=/etc/a%20b.pem&serverName=cache.example&key=k%26")
         #expect(

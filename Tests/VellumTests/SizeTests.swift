@@ -2,7 +2,7 @@ import Testing
 import Vellum
 
 @Suite struct SizeTests {
-    @Test func bothSpellings() {
+    @Test("sizes have a singular and a plural") func bothSpellings() {
         #expect(10.kiloByte == 10_240 && 10.kiloBytes == 10_240)
         #expect(10.megaByte == 10_485_760 && 10.megaBytes == 10_485_760)
     }

@@ -154,7 +154,7 @@ import Vellum
         #expect(archives.currentMemorySize == 100 && archives.currentDiskSize == 100)
     }
 
-    @Test func convenienceCalls() throws {
+    @Test("calls for several objects and keys act on each of them") func convenienceCalls() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         let notes = (0..<6).map { Note("\($0)") }
         archives.insert(notes[0], notes[1])
@@ -170,7 +170,7 @@ import Vellum
         #expect(archives.accessAll().isEmpty && archives.latestAccessedTime(for: "5") == nil)
     }
 
-    @Test func ownersAndExpiry() throws {
+    @Test("an owner's objects are deleted, and expired ones are absent") func ownersAndExpiry() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.record(Note("a"), options: .init(owner: "ada"))
         archives.record(Note("b"), options: .init(expiresIn: .seconds(3_600), owner: "ada"))

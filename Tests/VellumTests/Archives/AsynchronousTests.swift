@@ -51,11 +51,11 @@ import Vellum
         }
     }
 
-    @Test func fromTheMainActor() async throws {
+    @Test("asynchronous calls work on the main actor") func fromTheMainActor() async throws {
         try await Screen().use(store.factory().archives(for: Person.self))
     }
 
-    @Test func fromAnActor() async throws {
+    @Test("asynchronous calls work on an actor") func fromAnActor() async throws {
         try await Service().use(store.factory().archives(for: Person.self))
     }
 
@@ -85,7 +85,8 @@ import Vellum
     }
 
     /// More than one batch of objects, with the limit in the second.
-    @Test func queriesOfManyObjects() async throws {
+    @Test("asynchronous queries of several batches have all results and can be cancelled")
+    func queriesOfManyObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
         for number in 0..<600 { notes.record(Note("\(number)", "\(number % 7)")) }
         let query = notes.asynchronous.findWhere { $0.text(.isValid { $0 == "3" }) }

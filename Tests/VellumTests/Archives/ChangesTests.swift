@@ -17,7 +17,7 @@ import Vellum
         return seen
     }
 
-    @Test func everyKind() async throws {
+    @Test("every kind of change is reported") func everyKind() async throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 250)
         let elsewhere = try store.factory().archives(for: Note.self)

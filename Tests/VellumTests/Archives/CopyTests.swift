@@ -56,7 +56,7 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: "ada")?.age == 36)
     }
 
-    @Test func classWithOwnEncoding() throws {
+    @Test("instances of a class with its own encoding are copied") func classWithOwnEncoding() throws {
         let pages = try store.factory().archives(for: Page.self)
         let page = Page("index", "one")
         pages.record(page)

@@ -32,7 +32,7 @@ import Vellum
         }
     }
 
-    @Test func bytesWithoutAKey() throws {
+    @Test("decoding gets the key that the bytes don't contain") func bytesWithoutAKey() throws {
         let pictures = try store.factory().archives(for: Picture.self)
         let logo = Picture(primaryKey: "logo", pixels: [1, 2, 3])
         pictures.record(logo)
@@ -44,7 +44,7 @@ import Vellum
         #expect(found == logo)
     }
 
-    @Test func keyOutsideTheEncoding() async throws {
+    @Test("a Codable type may leave its key out of its encoding") func keyOutsideTheEncoding() async throws {
         let pages = try store.factory().archives(for: Page.self)
         let home = Page(primaryKey: "/", title: "Home", words: 7)
         pages.record(home)
@@ -57,7 +57,7 @@ import Vellum
         #expect(explanation.encoded == nil && explanation.reason?.contains("its own coding") == true)
     }
 
-    @Test func libraryCoding() throws {
+    @Test("the library's encoding needs no key") func libraryCoding() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note("a", "x"))
         #expect(try notes.throwing.where(\.text == "x").explain().encoded != nil)

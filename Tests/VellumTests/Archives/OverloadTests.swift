@@ -82,7 +82,7 @@ import Vellum
         }
     }
 
-    @Test func throwingCalls() throws {
+    @Test("throwing calls have the results of the others") func throwingCalls() throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(try notes.value(forKey: "a") { Note("a", "1") }.text == "1")
         #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" }?.text == "12")
@@ -96,7 +96,7 @@ import Vellum
         #expect(try notes.migrateAll().present == 1)
     }
 
-    @Test func asynchronousCalls() async throws {
+    @Test("asynchronous calls have the results of the others") func asynchronousCalls() async throws {
         let factory = store.factory()
         let notes = try await factory.perform { try $0.archives(for: Note.self) }
         notes.insert(all: [Note("a", "1"), Note("b", "2")], options: .init(owner: "o"))

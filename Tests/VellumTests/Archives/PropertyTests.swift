@@ -62,7 +62,7 @@ import Vellum
         #expect(!engines.accessAll().isEmpty, "stay after the objects are deleted")
     }
 
-    @Test func propertiesOfSuperclasses() throws {
+    @Test("archivable properties of superclasses are stored") func propertiesOfSuperclasses() throws {
         let vehicles = try factory.archives(for: Vehicle.self)
         vehicles.record(Vehicle("bus", engine: Engine(primaryKey: "diesel", power: 400)))
         vehicles.record(Vehicle("cart", engine: nil))
@@ -74,7 +74,7 @@ import Vellum
         #expect(read?.engine?.power == 500 && read?.load == 7)
     }
 
-    @Test func propertiesOfClasses() throws {
+    @Test("a stored property is a copy of the instance's") func propertiesOfClasses() throws {
         let teams = try factory.archives(for: Team.self)
         teams.record(
             Team(

@@ -50,7 +50,9 @@ import Vellum
         #expect(!log.all.contains { $0.contains("cannot") })
     }
 
-    @Test(arguments: 0..<8) func everyCallDetectsRemoval(_ call: Int) throws {
+    @Test("every call recreates a removed store", arguments: 0..<8) func everyCallDetectsRemoval(_ call: Int)
+        throws
+    {
         let notes = try removedNotes()
         switch call {
         case 0: #expect(notes.access(archiveWithKey: "absent") == nil)

@@ -40,7 +40,9 @@ import Vellum
     private static let operations =
         ProcessInfo.processInfo.environment["VELLUM_STRESS_OPERATIONS"].flatMap { Int($0) } ?? 3_000
 
-    @Test func eightThreads() throws { try run { $0 >= Self.operations } }
+    @Test("eight threads keep limits, order and counts") func eightThreads() throws {
+        try run { $0 >= Self.operations }
+    }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func threadsSoak() throws {
         let end = Soak.end(share: 0.05)

@@ -23,6 +23,7 @@ import Vellum
     }
 
     @Test(
+        "random calls of two programs match a model",
         arguments: [
             Limits(memory: 2_000, disk: 6_000), Limits(memory: 3_000, disk: 3_000),
             Limits(memory: 500, disk: 20_000), Limits(memory: 4_000, disk: 1_500),

@@ -79,15 +79,17 @@ import Vellum
         #expect(counter(again).count == 0 && counter(again) !== counter(read))
     }
 
-    @Test func structureWithOwnEncoding() throws {
+    @Test("a structure with its own encoding is copied") func structureWithOwnEncoding() throws {
         try expectCopies(of: OwnEncoding(primaryKey: "k")) { $0.counter }
     }
 
-    @Test func structureWithOwnBytes() throws {
+    @Test("a structure with its own bytes is copied") func structureWithOwnBytes() throws {
         try expectCopies(of: OwnBytes(primaryKey: "k")) { $0.counter }
     }
 
-    @Test func structureWithUnencodedClass() throws {
+    @Test("a structure with an instance outside its encoding is copied") func structureWithUnencodedClass()
+        throws
+    {
         try expectCopies(of: LeftOut(primaryKey: "k")) { $0.counter }
     }
 

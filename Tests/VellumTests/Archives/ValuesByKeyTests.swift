@@ -29,7 +29,7 @@ import Vellum
         #expect(elsewhere.accessAll().map(\.primaryKey) == ["a", "d", "c"])
     }
 
-    @Test func texts() throws {
+    @Test("texts are stored as UTF-8") func texts() throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         texts["a"] = "Grüße"
         #expect(try texts.core.archive.peek("a") == Array("Grüße".utf8))
@@ -40,7 +40,7 @@ import Vellum
         #expect(texts.where(\.value, .contains("rü")).getResults().map(\.primaryKey) == ["a"])
     }
 
-    @Test func codableValues() async throws {
+    @Test("Codable values are stored as CBOR") func codableValues() async throws {
         let factory = store.factory()
         let scores = try factory.values(of: [String: Int].self, named: "scores")
         scores["a"] = ["x": 1]
@@ -82,7 +82,9 @@ import Vellum
         #expect(texts["m"] == nil && texts["n"] == "1" && texts["o"] == "3")
     }
 
-    @Test func throwingAndAsynchronousCalls() async throws {
+    @Test("values by key have throwing and asynchronous calls") func throwingAndAsynchronousCalls()
+        async throws
+    {
         let texts = try store.factory().values(of: String.self, named: "texts")
         let throwing = texts.throwing
         #expect(try texts.value(forKey: "a") { "1" } == "1")

@@ -166,7 +166,8 @@ import Vellum
         #expect(notes.peek(archiveWithKey: "a")?.text == "2")
     }
 
-    @Test(arguments: 0..<9) func changesDuringRenewal(number: Int) throws {
+    @Test("an object that is changed or deleted during its renewal isn't overwritten", arguments: 0..<9)
+    func changesDuringRenewal(number: Int) throws {
         let others = try store.factory().archives(for: Note.self)
         let changes: [() throws -> Void] = [
             { notes.where(\.text == "1").deleteResults() },
@@ -272,7 +273,7 @@ import Vellum
         #expect((held.access(archiveWithKey: "a") == nil) == isRemoved)
     }
 
-    @Test func threadsComputeOnce() throws {
+    @Test("threads that request a missing object compute it once") func threadsComputeOnce() throws {
         let computed = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             let note = try? notes.value(forKey: "a") {
@@ -285,7 +286,7 @@ import Vellum
         #expect(computed.load(ordering: .relaxed) == 1)
     }
 
-    @Test func tasksComputeOnce() async throws {
+    @Test("tasks that request a missing object compute it once") func tasksComputeOnce() async throws {
         let people = try store.factory().archives(for: Person.self)
         let gate = Gate()
         let ages = try await withThrowingTaskGroup(of: Int.self) { group in

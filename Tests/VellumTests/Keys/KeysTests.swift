@@ -25,7 +25,9 @@ import Vellum
         #expect(try notes.keysByUse() == ["b 1", "a", "b 2"])
     }
 
-    @Test func countAndContains() async throws {
+    @Test("deleted and expired objects are neither counted nor contained") func countAndContains()
+        async throws
+    {
         let notes = try store.factory().archives(for: Note.self)
         #expect(notes.count == 0)
         for key in ["a", "b", "c"] { notes.record(note(key)) }
@@ -39,7 +41,7 @@ import Vellum
         #expect(throws: StorageError.self) { try notes.throwing.contains(archiveWithKey: "") }
     }
 
-    @Test func owners() async throws {
+    @Test("the totals of owners include objects without an owner") func owners() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a"), options: .init(owner: "ada"))
         notes.record(note("b"), options: .init(owner: "ada"))

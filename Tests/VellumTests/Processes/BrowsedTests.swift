@@ -68,7 +68,7 @@ import Vellum
         #expect(keys.hasPrefix("first\t") && keys.contains("\tada\t"))
     }
 
-    @Test func valuesAsJSON() throws {
+    @Test("the command line prints typed objects as JSON") func valuesAsJSON() throws {
         let text = try vellum("get", "Letter", "first", "--json")
         #expect(
             text

@@ -13,7 +13,7 @@ import Testing
         #expect(try await child.end(within: 60) == 0)
     }
 
-    @Test func redirectedStreams() async throws {
+    @Test("a child's streams are redirected") func redirectedStreams() async throws {
         let path = NSTemporaryDirectory() + "vellum-child-" + UUID().uuidString
         defer { for name in ["in", "out", "err"] { unlink(path + name) } }
         try "line".write(toFile: path + "in", atomically: true, encoding: .utf8)

@@ -201,7 +201,7 @@ import Vellum
         }
     }
 
-    @Test func propertiesInAStore() throws {
+    @Test("an archived property reads and stores its object") func propertiesInAStore() throws {
         let store = TemporaryStore()
         let citizens = try store.factory().archives(for: Citizen.self)
         let screen = Screen(store.factory())

@@ -23,7 +23,7 @@ import Vellum
         try #require(archives.findWhere(find).explain()).encoded
     }
 
-    @Test func orAndNot() throws {
+    @Test("conditions are combined with or, and, not") func orAndNot() throws {
         let archives = try citizens()
         func ages(_ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>) -> [Int] {
             archives.findWhere(find).sorted { $0.age(.ascending) }.getResults().map(\.age)
@@ -56,7 +56,7 @@ import Vellum
         #expect("\(explanation)".contains("name"))
     }
 
-    @Test func keyPaths() throws {
+    @Test("key paths are conditions") func keyPaths() throws {
         let archives = try citizens()
         #expect(archives.where(\.age >= 18 || \.name == "n3").count() == 3)
         #expect(archives.where(\.age < 4 && \.nick == nil).count() == 2)
@@ -67,7 +67,7 @@ import Vellum
         #expect(archives.where(\.name, .contains("n1")).where(\.age > 10 && \.age < 13).count() == 2)
     }
 
-    @Test func skipping() throws {
+    @Test("skipping and limits apply in their order") func skipping() throws {
         let archives = try citizens()
         func ages(_ query: QueryBuilder<ArchiveManager<Citizen>>) -> [Int] { query.getResults().map(\.age) }
         #expect(
@@ -93,7 +93,7 @@ import Vellum
         #expect(Shelf(archives.accessAll()).where(\.age > 9).count() == 10)
     }
 
-    @Test func deletingResults() async throws {
+    @Test("deleting results returns their number") func deletingResults() async throws {
         let archives = try citizens()
         #expect(archives.where(\.age > 14).deleteResults() == 5)
         #expect(archives.findWhere { $0.age(.isValid { $0 > 12 }) }.deleteResults() == 2)

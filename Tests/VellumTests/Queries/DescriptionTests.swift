@@ -67,7 +67,7 @@ import Vellum
         #expect(none == nil)
     }
 
-    @Test func paths() throws {
+    @Test("a condition has the path of its property") func paths() throws {
         #expect(try condition { $0.age(.isEqual(1)) }.path == [\Citizen.age])
         #expect(try condition { $0.nick(.isNil) }.path == [\Citizen.nick])
         let city = [\Citizen.work, \Citizen.Address.city]
@@ -76,7 +76,7 @@ import Vellum
         #expect(try condition { $0.home.zip(.isNil) }.path == zip)
     }
 
-    @Test func orders() throws {
+    @Test("a sort has its paths and directions") func orders() throws {
         let query = Query<Citizen>.sort {
             $0.age(.ascending).work.zip(.descending).manual(direction: .ascending) { _, _ in
                 .leftEqualWithRight

@@ -131,7 +131,7 @@ struct DiagnosticTests {
     }
 
     /// Swift refuses the uses that the documentation of `Archived` lists.
-    @Test func unsupportedProperties() throws {
+    @Test("unsupported uses of archived properties don't compile") func unsupportedProperties() throws {
         let refused: [(code: String, error: String)] = [
             ("@Archived var user: User?", "not yet supported in top-level code"),
             ("enum Session { @Archived static var user: User? }", "not concurrency-safe"),

@@ -31,7 +31,7 @@ import Vellum
         Citizen(name: "2", age: 2, children: 2), Citizen(name: "3", age: 3, children: 3),
     ]
 
-    @Test func containsString() {
+    @Test("a text contains a string, with or without case") func containsString() {
         #expect(found(named) { $0.name(.contains(string: "premium")) } == ["premium ann"])
         #expect(found(named) { $0.name(.contains("premium")) } == ["premium ann"])
         #expect(
@@ -45,14 +45,14 @@ import Vellum
         #expect(found(nicked) { $0.nick(.contains("")) } == ["empty", "al", "alan"])
     }
 
-    @Test func matchesRegex() {
+    @Test("a text matches a regular expression; an invalid one matches nothing") func matchesRegex() {
         #expect(found(named) { $0.name(.matches(regex: "^[Pp]rem.*n{2}$")) } == ["premium ann"])
         #expect(found(named) { $0.name(.matches(regex: "r[le]")) } == ["premium ann", "Premium bob", "carl"])
         #expect(found(nicked) { $0.nick(.matches(regex: ".*")) } == ["empty", "al", "alan"])
         #expect(found(nicked) { $0.nick(.matches(regex: "(")) } == [])
     }
 
-    @Test func containsElements() {
+    @Test("a collection contains one, any or all elements") func containsElements() {
         #expect(found(tagged) { $0.tags(.contains(with: "b")) } == ["ab", "abc"])
         #expect(found(tagged) { $0.tags(.contains("b")) } == ["ab", "abc"])
         #expect(found(tagged) { $0.tags(.contains("c", "a")) } == ["abc"])
@@ -71,7 +71,7 @@ import Vellum
         #expect(found(spoken) { $0.languages(.contains(with: "de")) } == ["both"])
     }
 
-    @Test func counts() {
+    @Test("collections and texts are found by their counts") func counts() {
         #expect(found(tagged) { $0.tags(.countEqual(with: 2)) } == ["ab"])
         #expect(found(tagged) { $0.tags(.countGreater(than: 1)) } == ["ab", "abc"])
         #expect(found(tagged) { $0.tags(.countLess(than: 1)) } == ["none"])
@@ -85,7 +85,7 @@ import Vellum
         #expect(found(nicked) { $0.nick(.countEqual(with: 2)) } == ["al"])
     }
 
-    @Test func equality() {
+    @Test("values are found by equality") func equality() {
         #expect(found(aged) { $0.age(.isEqual(with: 1)) } == ["nil", "1"])
         #expect(found(aged) { $0.age(.isEqual(2)) } == ["2"])
         #expect(found(aged) { $0.age(.isNotEqual(with: 1)) } == ["2", "3"])
@@ -94,7 +94,7 @@ import Vellum
         #expect(found(aged) { $0.children(.isNotEqual(with: 1)) } == ["nil", "2", "3"])
     }
 
-    @Test func equalityWithNil() {
+    @Test("nil equals only nil") func equalityWithNil() {
         #expect(found(aged) { $0.children(.isEqual(nil)) } == ["nil"])
         #expect(found(aged) { $0.children(.isNotEqual(nil)) } == ["1", "2", "3"])
         #expect(found(aged) { $0.age(.isEqual(nil)) } == [])
@@ -102,7 +102,7 @@ import Vellum
         #expect(found(aged) { $0.work(.isEqual(nil)) }.count == 4)
     }
 
-    @Test func order() {
+    @Test("values are found by their order, and NaN has none") func order() {
         #expect(found(aged) { $0.age(.greater(than: 2)) } == ["3"])
         #expect(found(aged) { $0.age(.less(than: 2)) } == ["nil", "1"])
         #expect(found(aged) { $0.age(.greaterOrEqual(with: 2)) } == ["2", "3"])
@@ -116,7 +116,7 @@ import Vellum
         #expect(found(tall) { $0.height(.lessOrEqual(with: 2)) } == ["1.5"])
     }
 
-    @Test func presence() {
+    @Test("absent properties are found, in both spellings") func presence() {
         #expect(found(nicked) { $0.nick(.isNil) } == ["none"])
         #expect(found(nicked) { $0.nick(.isNil()) } == ["none"])
         #expect(found(nicked) { $0.nick(.isNotNil) } == ["empty", "al", "alan"])
@@ -126,7 +126,7 @@ import Vellum
         #expect(found(former) { $0.former(.isNilOrEmpty()) } == ["nil", "none"])
     }
 
-    @Test func emptiness() {
+    @Test("empty properties are found, in both spellings") func emptiness() {
         #expect(found(nicked) { $0.nick(.isEmpty) } == ["empty"])
         #expect(found(nicked) { $0.nick(.isNotEmpty()) } == ["al", "alan"])
         #expect(found(tagged) { $0.tags(.isEmpty()) } == ["none"])
@@ -135,13 +135,13 @@ import Vellum
         #expect(found(former) { $0.former(.isNotEmpty) } == ["a", "ab"])
     }
 
-    @Test func closures() {
+    @Test("a closure tests present and absent properties") func closures() {
         #expect(found(aged) { $0.age(.isValid { $0 % 2 == 0 }) } == ["2"])
         #expect(found(aged) { $0.children(.isValid { ($0 ?? 2) == 2 }) } == ["nil", "2"])
         #expect(found(nicked) { $0.nick(.isValid { $0 == nil }) } == ["none"])
     }
 
-    @Test func allConditionsCount() {
+    @Test("consecutive conditions must all be met") func allConditionsCount() {
         #expect(found(aged) { $0.age(.greater(than: 1)).children(.less(than: 3)) } == ["2"])
         #expect(found(aged) { $0 }.count == 4)
     }
@@ -152,7 +152,7 @@ import Vellum
         Citizen(name: "both", home: .init(city: "Bandung"), work: .init(city: "Bandung", zip: 40111)),
     ]
 
-    @Test func propertiesOfProperties() {
+    @Test("properties of properties are found") func propertiesOfProperties() {
         #expect(found(housed) { $0.home.city(.isEqual("Jakarta")) } == ["home"])
         #expect(found(housed) { $0.home.zip(.isNil) } == ["work", "both"])
         #expect(found(housed) { $0.home.city.count(.greater(than: 0)) } == ["home", "both"])

@@ -6,7 +6,7 @@ import Vellum
 @Suite struct RandomQueryTests {
     private typealias Plain = ([Citizen]) -> [Citizen]
 
-    @Test func randomQueries() {
+    @Test("random queries have the results of plain Swift") func randomQueries() {
         var random = SeededGenerator.announced("random queries")
         var results = 0
         for round in 0..<400 {
@@ -21,7 +21,7 @@ import Vellum
     }
 
     /// A store tests encoded values first.
-    @Test func randomQueriesInAStore() throws {
+    @Test("random queries over a store have the results of plain Swift") func randomQueriesInAStore() throws {
         var random = SeededGenerator.announced("random queries in a store")
         var results = 0
         var asked = 0

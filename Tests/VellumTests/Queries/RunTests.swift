@@ -24,7 +24,7 @@ import Vellum
     private let even = Query<Citizen>.find { $0.age(.isValid { $0 % 2 == 0 }) }
     private let oldestFirst = Query<Citizen>.sort { $0.age(.descending) }
 
-    @Test func noQueries() {
+    @Test("no queries return all objects") func noQueries() {
         #expect(run([], Source(3)) == [0, 1, 2])
         #expect(run([even], Source(0)) == [])
         #expect(run([oldestFirst, .limit(by: 2)], Source(0)) == [])

@@ -49,7 +49,7 @@ import Vellum
         #expect(results.map(\.name) == ["a2", "a1", "b2", "b1", "c2", "c1"])
     }
 
-    @Test func propertiesOfProperties() {
+    @Test("objects are sorted by properties of properties") func propertiesOfProperties() {
         let housed = [
             Citizen(name: "none", home: .init(city: "B", zip: nil), work: nil),
             Citizen(name: "2", home: .init(city: "C", zip: 2), work: .init(city: "X", zip: nil)),
@@ -66,7 +66,7 @@ import Vellum
         return left < right ? .leftLessThanRight : left > right ? .leftGreaterThanRight : .leftEqualWithRight
     }
 
-    @Test func comparators() {
+    @Test("objects are sorted by comparators") func comparators() {
         #expect(
             sorted(citizens) { $0.manual(direction: .ascending, by: byLastLetter) }
                 == ["c1", "a1", "b1", "a2", "c2", "b2"])

@@ -55,7 +55,7 @@ import VellumTesting
     }
 
     /// Most programs need a fake with only three calls.
-    @Test func aFakeIsSmall() {
+    @Test("a fake needs only three calls") func aFakeIsSmall() {
         final class Nobody: ArchiveAccess {
             func record(_ object: Note) {}
             func access(archiveWithKey key: String) -> Note? { nil }

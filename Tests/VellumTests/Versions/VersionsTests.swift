@@ -48,7 +48,7 @@ import Vellum
         #expect(try things.core.archive.peek("a") == before)
     }
 
-    @Test func classWithVersions() throws {
+    @Test("values of a class are migrated") func classWithVersions() throws {
         try old().throwing.record(.init(primaryKey: "a", name: "first", size: 5))
         let things = try store.factory().archives(for: Version3.Object.self)
         #expect(things.access(archiveWithKey: "a")?.label == "first!")
