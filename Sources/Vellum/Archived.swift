@@ -35,7 +35,7 @@ public final class Archived<Object: Archivable> {
     private let open: () throws -> any Archivist<Object>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, as recording may read the property; held during it, so both get values in the same order.
+    // Recursive, because recording may read the property. Held while recording, so that both get values in the same order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.

@@ -75,7 +75,7 @@ extension ArchiveCore {
 
     // MARK: For threads and tasks
 
-    /// Whether to compute now. For all processes, a process claims the key first, and looks for the object again.
+    /// Whether to compute now. To compute for all processes, claims the key first and looks up the object again.
     fileprivate func turn(
         _ request: Request, _ isRenewal: Bool, since start: Int64
     ) throws -> ComputingTurn {
@@ -107,7 +107,7 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`. Used in any case.
+    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`. Callers get it in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {

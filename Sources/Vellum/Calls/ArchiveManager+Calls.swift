@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchiveManager: Archivist {
-    /// The calls that don't throw here, which throw.
+    /// Throwing versions of the calls that don't throw.
     public var throwing: ThrowingArchives<Object> { ThrowingArchives(handle: handle) }
 
     /// Throwing calls that don't block the caller's thread while they wait for the disk or another process.

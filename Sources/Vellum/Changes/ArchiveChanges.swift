@@ -7,13 +7,13 @@ public struct ArchiveChange: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// An object was stored, by ``ArchiveManager/record(_:)`` or ``ArchiveManager/update(_:)``.
         case recorded, updated
-        /// A process took the object into its memory.
+        /// A process loaded the object into its memory.
         case promoted
         /// An object was removed: to keep the disk limit, because its lifetime ended, or by a deletion.
         case evicted, expired, deleted
         /// An object was not stored, or a stored value could not be decoded.
         case rejected
-        /// An object has got another lifetime, or has lost it.
+        /// The lifetime of an object was set or removed.
         case lifetimeChanged
         /// A deletion or expiry was undone.
         case restored

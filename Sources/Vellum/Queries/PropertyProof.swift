@@ -14,7 +14,7 @@ struct PropertyProof<Object> {
         return found.count == 1 ? .path(found[0].map { .name($0) }) : nil
     }
 
-    /// Whether another stored value, if it has the property, proves it too. A type may read it in one way here and another there.
+    /// Whether another stored value, if it has the property, proves it too. A type may decode it differently in different values.
     func agrees(with property: QueryProperty, at path: [AnyKeyPath], in sample: [UInt8]) -> Bool {
         guard let trial = trial(of: path), let base = base(of: sample) else { return true }
         return base.ways(ofLength: path.count).filter { .path($0.map { .name($0) }) == property }
