@@ -96,8 +96,7 @@ extension ValkeyTier.TLS {
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw ValkeyTLSError(
-                reason: "certificate and key don't match (\(error))")
+            throw ValkeyTLSError(reason: "certificate and key don't match (\(error))")
         }
     }
 
@@ -138,8 +137,7 @@ extension ValkeyTier.TLS {
         let advice =
             certificate.map { "may have refused the client certificate in \"\($0)\"" }
             ?? "may require a client certificate: set certificate"
-        return
-            "\(address.host):\(address.port) ended the handshake; it \(advice)"
+        return "\(address.host):\(address.port) ended the handshake; it \(advice)"
     }
 
     private func distrust(of server: String, _ certificate: NIOSSLCertificate?) -> String {

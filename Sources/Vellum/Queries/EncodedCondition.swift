@@ -106,8 +106,7 @@ extension PropertyTest.Relation {
 }
 
 extension QueryCondition {
-    /// Returns a predicate that accepts all objects that the condition accepts (`inverted`: rejects), or `nil`.
-    /// - Parameter property: returns the encoded property of a path.
+    /// Returns a predicate that accepts all that the condition accepts (`inverted`: rejects), or `nil`. `property` encodes a path.
     func predicate(
         inverted: Bool = false, _ property: ([AnyKeyPath]) throws -> QueryProperty?
     ) rethrows -> QueryPredicate? {

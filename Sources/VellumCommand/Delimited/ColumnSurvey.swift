@@ -210,9 +210,7 @@ struct ColumnSurvey {
             return "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
                 + "\(option("text")) reads all as text"
         }
-        if let note = noteOfDecision(column, name) {
-            return note + "; " + option("text") + " reads all as text"
-        }
+        if let note = noteOfDecision(column, name) { return "\(note); \(option("text")) reads all as text" }
         if column.number != nil, column.word != nil {
             return "\(name) is mixed: numbers, and true or false; \(option("text")) reads all as text"
         }
