@@ -65,6 +65,7 @@ let package = Package(
         // Glibc, Musl or Darwin.
         .target(name: "SystemC", swiftSettings: strict),
         .target(name: "CDemoData"),
+        .target(name: "CacheSimulation", swiftSettings: strict),
         .target(
             name: "CNcurses", cSettings: commit,
             linkerSettings: [
@@ -152,7 +153,8 @@ let package = Package(
             name: "VellumCommand",
             dependencies: [
                 "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses",
-                "StoreInspection", "ServerInspection", "BrowserCore", "CDemoData", "SystemC",
+                "StoreInspection", "ServerInspection", "BrowserCore", "CacheSimulation", "CDemoData",
+                "SystemC",
                 .target(name: "VellumValkey", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
@@ -196,6 +198,8 @@ let package = Package(
             name: "CacheAdvanceTests",
             dependencies: ["CacheAdvance", "CPlatform", "StoreWorker", "TestSupport"], exclude: ["Reader"],
             swiftSettings: strict),
+        .testTarget(
+            name: "CacheSimulationTests", dependencies: ["CacheSimulation"], swiftSettings: strict),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
             swiftSettings: strict),

@@ -9,7 +9,8 @@ enum FolderRules {
 
     /// The modules that keep these rules.
     static let modules = [
-        "ArchiveQuery", "CBOR", "CacheAdvance", "Nest", "NestRemote", "Papyrus", "ServerInspection",
+        "ArchiveQuery", "CBOR", "CacheAdvance", "CacheSimulation", "Nest", "NestRemote", "Papyrus",
+        "ServerInspection",
         "StorageEngine", "StoreInspection", "SystemC", "TerminalCurses", "TerminalKit", "ValkeyWire",
         "Vellum", "VellumCommand", "VellumLifecycle", "VellumMetrics", "VellumRemote", "VellumTesting",
         "VellumValkey",

@@ -15,6 +15,7 @@ struct ModuleTable {
             "SystemC": [],
             "CNcurses": [],
             "CDemoData": [],
+            "CacheSimulation": [],
             "CBOR": [],
             "StorageEngine": ["CPlatform", "SystemC"],
             "ArchiveQuery": ["StorageEngine", "CBOR", "SystemC"],

@@ -28,7 +28,7 @@ struct VellumCommand: ParsableCommand {
             StatsCommand.self, WatchCommand.self, WhyCommand.self,
             ImportCommand.self, ExportCommand.self, AppendCommand.self, TailCommand.self, CheckCommand.self,
             DiffCommand.self, BackupCommand.self, DumpCommand.self, RestoreCommand.self,
-            DoctorCommand.self, BenchCommand.self, ConfigCommand.self,
+            DoctorCommand.self, BenchCommand.self, AdviseCommand.self, ConfigCommand.self,
             WorkloadCommand.self,
         ],
         defaultSubcommand: BrowseCommand.self)

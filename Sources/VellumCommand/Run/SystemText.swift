@@ -8,6 +8,12 @@ enum SystemText {
     /// Whether the terminal can only print lines, like one within an editor.
     static var isTerminalPlain: Bool { environment("TERM") ?? "dumb" == "dumb" }
 
+    /// Whether the locale's characters are UTF-8.
+    static var isUTF8: Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first?.uppercased() ?? ""
+        return locale.contains("UTF-8") || locale.contains("UTF8")
+    }
+
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     /// Bytes available to this user on the path's file system; nil if unknown.

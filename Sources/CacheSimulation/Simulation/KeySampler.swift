@@ -1,0 +1,106 @@
+/// Selects keys by their hash (Waldspurger et al., Efficient MRC Construction with SHARDS, FAST 2015), numbers them from 0, and
+/// resolves their sizes and expiry times.
+struct KeySampler {
+    /// A key is sampled if its hash modulo 2^24 is below ``threshold``.
+    static let modulus: UInt32 = 1 << 24
+
+    private struct Key {
+        var hash: UInt64
+        var size = 0
+        var expiry = Int64.max
+        /// Whether its last request was a read.
+        var isRead = false
+        var isUsed = true
+
+        var value: UInt32 { UInt32(truncatingIfNeeded: hash) & (KeySampler.modulus - 1) }
+    }
+
+    private(set) var threshold: UInt32
+    private let unit: LimitUnit
+    private var numbers: [UInt64: UInt32] = [:]
+    private var keys: [Key] = []
+    private var free: [UInt32] = []
+
+    init(threshold: UInt32, unit: LimitUnit) { (self.threshold, self.unit) = (threshold, unit) }
+
+    /// Share of the keys that are sampled.
+    var rate: Double { Double(threshold) / Double(Self.modulus) }
+    var count: Int { numbers.count }
+    /// The sum of the sizes of all sampled keys.
+    var totalSize: Int { keys.reduce(0) { $0 + ($1.isUsed ? weight($1) : 0) } }
+
+    private func weight(_ key: Key) -> Int { unit == .entries ? 1 : key.size }
+
+    func isSampled(_ hash: UInt64) -> Bool {
+        UInt32(truncatingIfNeeded: hash) & (Self.modulus - 1) < threshold
+    }
+
+    /// Whether a number is still that of a sampled key.
+    func isSampled(number: Int) -> Bool { keys[number].isUsed }
+
+    /// Passes the request of a sampled key on, after the removal of a value that has expired.
+    mutating func resolve(_ request: Request, _ perform: (Step) -> Void) {
+        let number = number(of: request.hash)
+        func step(_ action: Step.Action, _ size: Int = 0) {
+            perform(Step(size: size, key: number, group: request.group, action: action))
+        }
+        var key = keys[Int(number)]
+        if key.expiry <= request.time {
+            step(.remove)
+            key.expiry = .max
+            key.isRead = false
+        }
+        if request.size > 0 { key.size = request.size }
+        switch request.kind {
+        case .read: step(.read, weight(key))
+        case .write: step(key.isRead ? .update : .write, weight(key))
+        case .delete: step(.remove)
+        }
+        if let expiry = request.expiry {
+            key.expiry = expiry
+        } else if request.kind != .read {
+            key.expiry = .max
+        }
+        key.isRead = request.kind == .read
+        keys[Int(number)] = key
+    }
+
+    private mutating func number(of hash: UInt64) -> UInt32 {
+        if let number = numbers[hash] { return number }
+        let number = free.popLast() ?? UInt32(keys.count)
+        if Int(number) == keys.count {
+            keys.append(Key(hash: hash))
+        } else {
+            keys[Int(number)] = Key(hash: hash)
+        }
+        numbers[hash] = number
+        return number
+    }
+
+    /// Lowers the threshold until at most this number of keys is sampled, but not below `least`. Returns the numbers of the others.
+    mutating func lower(toKeys most: Int, least: UInt32 = 1) -> [Int] {
+        let values = keys.filter(\.isUsed).map(\.value).sorted()
+        guard most < values.count else { return [] }
+        let bound = max(least, values[most])
+        threshold = bound
+        return release { $0.value >= bound }
+    }
+
+    /// Forgets keys without lowering the threshold; their next request is that of a new key.
+    mutating func forget(_ isForgotten: (Int) -> Bool) {
+        for number in keys.indices where keys[number].isUsed && isForgotten(number) { release(number) }
+        free = keys.indices.filter { !keys[$0].isUsed }.map(UInt32.init)
+    }
+
+    /// The numbers are used again only after ``forget(_:)``.
+    private mutating func release(_ condition: (Key) -> Bool) -> [Int] {
+        let released = keys.indices.filter { keys[$0].isUsed && condition(keys[$0]) }
+        for number in released { release(number) }
+        return released
+    }
+
+    private mutating func release(_ number: Int) {
+        keys[number].isUsed = false
+        numbers[keys[number].hash] = nil
+    }
+}

@@ -1,0 +1,108 @@
+/// Simulates policies at several limits at once over requests that never end, on a sample of at most ``mostKeys`` keys. Cost of a
+/// request: a comparison, or for a sampled key O(1) for each policy and limit, amortized. For one thread.
+package struct PolicySimulation {
+    private struct Simulated {
+        let policy: CachePolicy
+        let limit: Int
+        var cache: any EvictionPolicy
+        var hits = 0.0
+        var groupHits: [Double] = []
+    }
+
+    package static let defaultKeys = 8192
+
+    private let mostKeys: Int
+    private var sampler: KeySampler
+    private var caches: [Simulated] = []
+    private var all = 0
+    private var counted = 0.0
+    private var groupRequests: [Double] = []
+    /// The last group of each key's number.
+    private var groups: [UInt16] = []
+
+    /// - Parameters:
+    ///   - policies: without the optimum, which is left out.
+    ///   - limits: in `unit`, at least 1.
+    ///   - rate: share of the keys that the source delivers, by the lowest 24 bits of their hash.
+    package init(
+        policies: [CachePolicy] = CachePolicy.online, limits: [Int], unit: LimitUnit,
+        mostKeys: Int = defaultKeys,
+        rate: Double = 1
+    ) {
+        self.mostKeys = max(16, mostKeys)
+        let threshold = UInt32((Double(KeySampler.modulus) * min(1, max(0, rate))).rounded())
+        sampler = KeySampler(threshold: max(1, threshold), unit: unit)
+        for limit in limits {
+            for policy in policies {
+                guard let cache = policy.cache(limit: MissRatioCurve.scaled(limit, by: sampler.rate)) else {
+                    continue
+                }
+                caches.append(Simulated(policy: policy, limit: limit, cache: cache))
+            }
+        }
+    }
+
+    /// Share of the keys that are simulated now; it only falls.
+    package var rate: Double { sampler.rate }
+
+    /// Counts reads that the source left out because their keys are not in its sample.
+    package mutating func skip(reads: Int) { all += reads }
+
+    package mutating func add(_ request: Request) {
+        if request.kind == .read { all += 1 }
+        guard sampler.isSampled(request.hash) else { return }
+        let weight = 1 / sampler.rate
+        let group = Int(request.group)
+        if group >= groupRequests.count { addGroups(group + 1) }
+        sampler.resolve(request) { step in
+            let key = Int(step.key)
+            if key >= groups.count { groups.append(step.group) } else { groups[key] = step.group }
+            let isCounted = step.action == .read
+            if isCounted {
+                counted += weight
+                groupRequests[group] += weight
+            }
+            for place in caches.indices where caches[place].cache.perform(step) && isCounted {
+                caches[place].hits += weight
+                caches[place].groupHits[group] += weight
+            }
+        }
+        if sampler.count > mostKeys { reduce() }
+    }
+
+    private mutating func addGroups(_ count: Int) {
+        let new = [Double](repeating: 0, count: count - groupRequests.count)
+        groupRequests += new
+        for place in caches.indices { caches[place].groupHits += new }
+    }
+
+    /// Forgets keys that no cache remembers; if few, lowers the sampling rate and with it the limits.
+    private mutating func reduce() {
+        let fewer = mostKeys - mostKeys / 16
+        sampler.forget { number in !caches.contains { $0.cache.remembers(number) } }
+        guard sampler.count > fewer else { return }
+        let dropped = sampler.lower(toKeys: fewer)
+        for place in caches.indices {
+            for number in dropped { caches[place].cache.remove(number) }
+            caches[place].cache.limit = MissRatioCurve.scaled(caches[place].limit, by: sampler.rate)
+        }
+        sampler.forget { _ in false }
+    }
+
+    /// The result so far. Cost: O(keys × policies × limits).
+    package var curve: MissRatioCurve {
+        MissRatioCurve(
+            points: caches.map { simulated in
+                var shares = zip(groupRequests, simulated.groupHits).map {
+                    MissRatioCurve.Share(requests: $0, hits: $1)
+                }
+                for (number, group) in groups.enumerated() where simulated.cache.holds(number) {
+                    shares[Int(group)].size += Double(simulated.cache.size(of: number)) / sampler.rate
+                }
+                return MissRatioCurve.Point(
+                    limit: simulated.limit, policy: simulated.policy,
+                    hitRatio: MissRatioCurve.hitRatio(hits: simulated.hits, counted: counted, all: all),
+                    groups: shares)
+            }, requests: all)
+    }
+}

@@ -1,0 +1,60 @@
+/// The requests of a whole trace, or those of sampled keys, in memory; 16 bytes each. A policy is simulated over all of them.
+package struct RecordedTrace {
+    private let leastThreshold: UInt32
+    private let mostKeys: Int
+    private var sampler: KeySampler
+    private var steps: [Step] = []
+    /// Reads, sampled or not.
+    package private(set) var requests = 0
+
+    /// - Parameter sampling: keeps one key in this number, but at least 8,192 keys if the trace has as many; 1 keeps all.
+    package init(unit: LimitUnit, sampling: Int = 1) {
+        leastThreshold = max(1, KeySampler.modulus / UInt32(clamping: max(1, sampling)))
+        mostKeys = sampling > 1 ? PolicySimulation.defaultKeys : .max
+        sampler = KeySampler(threshold: KeySampler.modulus, unit: unit)
+    }
+
+    package mutating func add(_ request: Request) {
+        if request.kind == .read { requests += 1 }
+        guard sampler.isSampled(request.hash) else { return }
+        sampler.resolve(request) { steps.append($0) }
+        // A margin, so that requests are not filtered for each new key.
+        if mostKeys < .max, sampler.threshold > leastThreshold, sampler.count > mostKeys + mostKeys / 4 {
+            reduce()
+        }
+    }
+
+    private mutating func reduce() {
+        guard !sampler.lower(toKeys: mostKeys, least: leastThreshold).isEmpty else { return }
+        steps.removeAll { !sampler.isSampled(number: Int($0.key)) }
+    }
+
+    package var rate: Double { sampler.rate }
+    /// Distinct keys; an estimate if not all are sampled.
+    package var keys: Int { Int((Double(sampler.count) / sampler.rate).rounded()) }
+    /// The sum of the sizes of all keys, in the unit of the limits; an estimate if not all are sampled.
+    package var workingSet: Int { Int((Double(sampler.totalSize) / sampler.rate).rounded()) }
+
+    /// Simulates one policy. Cost: O(1) per recorded request, O(log requests) for the optimum.
+    package func point(_ policy: CachePolicy, limit: Int) -> MissRatioCurve.Point {
+        let scaled = MissRatioCurve.scaled(limit, by: sampler.rate)
+        var hits = 0
+        if let cache = policy.cache(limit: scaled) {
+            hits = Self.hits(cache, steps)
+        } else {
+            hits = OptimalPolicy.hits(steps, limit: scaled)
+        }
+        let counted = steps.reduce(0) { $0 + ($1.action == .read ? 1 : 0) }
+        return MissRatioCurve.Point(
+            limit: limit, policy: policy,
+            hitRatio: MissRatioCurve.hitRatio(
+                hits: Double(hits) / sampler.rate, counted: Double(counted) / sampler.rate, all: requests))
+    }
+
+    private static func hits(_ cache: some EvictionPolicy, _ steps: [Step]) -> Int {
+        var cache = cache
+        var hits = 0
+        for step in steps where cache.perform(step) && step.action == .read { hits += 1 }
+        return hits
+    }
+}

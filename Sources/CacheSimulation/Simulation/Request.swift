@@ -1,0 +1,70 @@
+/// A request to a cache, as a trace or a running program has it.
+package struct Request: Sendable {
+    package enum Kind: UInt8, Sendable {
+        /// Counts as a hit or a miss. A miss adds the key if its size is known.
+        case read
+        /// Stores a value. After a read of the same key it is the result of that read's miss, and no further access.
+        case write
+        case delete
+    }
+
+    /// Hash of the key with well distributed bits; the lowest 24 decide whether the key is sampled.
+    package var hash: UInt64
+    /// In bytes; 0 if unknown.
+    package var size: Int
+    package var kind: Kind
+    /// In any unit, never decreasing.
+    package var time: Int64
+    /// From this time on the value is absent, in the unit of `time`; nil: the key's expiry time is kept by a read and removed by a write.
+    package var expiry: Int64?
+    /// An owner or a key prefix, as a number of the caller.
+    package var group: UInt16
+
+    package init(
+        hash: UInt64, size: Int = 0, kind: Kind = .read, time: Int64 = 0, expiry: Int64? = nil,
+        group: UInt16 = 0
+    ) {
+        (self.hash, self.size, self.kind) = (hash, size, kind)
+        (self.time, self.expiry, self.group) = (time, expiry, group)
+    }
+
+    /// The hash of a key's bytes: FNV-1a, mixed as in SplitMix64.
+    package static func hash(_ key: some Sequence<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in key { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
+        return hash ^ (hash >> 31)
+    }
+}
+
+package enum LimitUnit: String, CaseIterable, Sendable { case entries, bytes }
+
+package enum CachePolicy: String, CaseIterable, Sendable {
+    case lru, sieve, s3fifo, wtinylfu
+    /// Belady's optimum; needs the whole trace.
+    case opt
+
+    package static let online = allCases.filter { $0 != .opt }
+
+    package var title: String {
+        switch self {
+        case .lru: "LRU"
+        case .sieve: "SIEVE"
+        case .s3fifo: "S3-FIFO"
+        case .wtinylfu: "W-TinyLFU"
+        case .opt: "OPT"
+        }
+    }
+
+    /// Nil for the optimum.
+    func cache(limit: Int) -> (any EvictionPolicy)? {
+        switch self {
+        case .lru: LRUPolicy(limit: limit)
+        case .sieve: SIEVEPolicy(limit: limit)
+        case .s3fifo: S3FIFOPolicy(limit: limit)
+        case .wtinylfu: WTinyLFUPolicy(limit: limit)
+        case .opt: nil
+        }
+    }
+}
