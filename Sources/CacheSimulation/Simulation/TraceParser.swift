@@ -7,6 +7,8 @@ package struct TraceParser {
         package let kind: Kind
         /// From 1.
         package let line: Int
+
+        package init(kind: Kind, line: Int) { (self.kind, self.line) = (kind, line) }
     }
 
     package static let longestLine = 1 << 16

@@ -1,0 +1,98 @@
+import CacheSimulation
+import Testing
+
+@Suite("eviction policies")
+struct PolicyTests {
+    private func hits(_ requests: [Request], _ policy: CachePolicy, limit: Int, unit: LimitUnit) -> Int {
+        var trace = RecordedTrace(unit: unit)
+        for request in requests { trace.add(request) }
+        return Int((trace.point(policy, limit: limit).hitRatio * Double(trace.requests)).rounded())
+    }
+
+    @Test("a policy equals its naive model", arguments: CachePolicy.allCases, [1, 7, 40, 160])
+    func equalsModel(policy: CachePolicy, limit: Int) {
+        for unit in LimitUnit.allCases {
+            var random = Random(seed: UInt64(limit))
+            let limit = unit == .bytes ? limit * 5 : limit
+            let requests = (0..<1500).map { random.request(number: $0) }
+            #expect(
+                hits(requests, policy, limit: limit, unit: unit)
+                    == NaiveReplay.hits(requests, policy, limit: limit, unit: unit), "\(unit)")
+        }
+    }
+
+    @Test(
+        "hits of an example are as computed by hand",
+        arguments: [
+            // c evicts b, b evicts c.
+            (CachePolicy.lru, 2, "abacab", 2),
+            // d evicts b and passes a; e and f evict those inserted after it.
+            (.sieve, 3, "abcadefa", 2),
+            // k moves a to the main queue and evicts b, which returns from the ghosts to the main queue.
+            (.s3fifo, 10, "aaabcdefghijkabb", 4),
+            // Keys read once don't replace those read twice.
+            (.wtinylfu, 10, "aabbccddeeffgghhiijj12345abcdefghi", 19),
+            // c isn't read again.
+            (.opt, 2, "abcab", 2),
+        ])
+    func example(policy: CachePolicy, limit: Int, keys: String, expected: Int) {
+        let requests = keys.utf8.map { Request(hash: Request.hash([$0])) }
+        #expect(hits(requests, policy, limit: limit, unit: .entries) == expected)
+    }
+
+    @Test("an expired value is a miss, and a deleted one", arguments: CachePolicy.allCases)
+    func expiry(policy: CachePolicy) {
+        let requests = [
+            Request(hash: 1, kind: .write, expiry: 10), Request(hash: 1, time: 9), Request(hash: 1, time: 10),
+            Request(hash: 1, time: 11), Request(hash: 1, kind: .delete, time: 11), Request(hash: 1, time: 12),
+        ]
+        #expect(hits(requests, policy, limit: 5, unit: .entries) == 2)
+    }
+
+    @Test("a value that exceeds the limit isn't admitted", arguments: CachePolicy.allCases)
+    func large(policy: CachePolicy) {
+        let requests = [101, 101, 100, 100].enumerated().map { Request(hash: UInt64($0 / 2), size: $1) }
+        #expect(hits(requests, policy, limit: 100, unit: .bytes) == (policy == .wtinylfu ? 0 : 1))
+    }
+}
+
+/// SplitMix64.
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A rank from 1, by a law close to Zipf's with exponent 1.
+    mutating func rank(of count: Int) -> Int {
+        var share = Double.random(in: 0..<1, using: &self)
+        var rank = 1.0
+        // count to the power of share, by repeated square roots.
+        var factor = Double(count)
+        while share > 0, factor > 1.0001 {
+            factor = factor.squareRoot()
+            share *= 2
+            if share >= 1 {
+                rank *= factor
+                share -= 1
+            }
+        }
+        return Int(rank)
+    }
+
+    /// A read, write or deletion of a few keys, whose sizes and expiry times vary.
+    mutating func request(number: Int) -> Request {
+        let kind: Request.Kind = [.read, .read, .read, .read, .read, .read, .write, .delete][Int(next() % 8)]
+        let expiry = next() % 6 == 0 ? Int64(number) + Int64(next() % 200) : nil
+        return Request(
+            hash: UInt64(rank(of: 300)), size: next() % 4 == 0 ? 0 : Int(next() % 20 + 1), kind: kind,
+            time: Int64(number), expiry: expiry)
+    }
+}

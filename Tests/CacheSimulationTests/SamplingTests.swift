@@ -1,0 +1,74 @@
+import CacheSimulation
+import Testing
+
+@Suite("sampling of keys")
+struct SamplingTests {
+    private static let limits = [500, 2000, 8000]
+    /// Reads of 50,000 keys by Zipf's law, in three groups.
+    private static let requests: [Request] = {
+        var random = Random(seed: 7)
+        return (0..<150_000).map { _ in
+            let rank = random.rank(of: 50_000)
+            var mixed = Random(seed: UInt64(rank))
+            return Request(hash: mixed.next(), group: UInt16(rank % 3))
+        }
+    }()
+
+    private static func record(sampling: Int) -> RecordedTrace {
+        var trace = RecordedTrace(unit: .entries, sampling: sampling)
+        for request in requests { trace.add(request) }
+        return trace
+    }
+
+    private static let full = record(sampling: 1)
+
+    @Test("a sampled trace has about the hit ratios of the whole", arguments: CachePolicy.allCases)
+    func recorded(policy: CachePolicy) {
+        let sample = Self.record(sampling: 20)
+        #expect(sample.rate < 0.6 && abs(sample.keys - Self.full.keys) < Self.full.keys / 20)
+        for limit in Self.limits {
+            let error =
+                sample.point(policy, limit: limit).hitRatio - Self.full.point(policy, limit: limit).hitRatio
+            #expect(abs(error) < 0.02, "\(limit): \(error)")
+        }
+    }
+
+    @Test("a stream lowers its rate and keeps its accuracy")
+    func stream() {
+        var simulation = PolicySimulation(limits: Self.limits, unit: .entries, mostKeys: 2048)
+        for request in Self.requests { simulation.add(request) }
+        let curve = simulation.curve
+        #expect(simulation.rate < 0.5 && curve.requests == Self.requests.count)
+        #expect(curve.points.map(\.limit) == Self.limits.flatMap { [$0, $0, $0, $0] })
+        for point in curve.points {
+            let error = point.hitRatio - Self.full.point(point.policy, limit: point.limit).hitRatio
+            #expect(abs(error) < 0.04, "\(point.policy), \(point.limit): \(error)")
+            let groups = point.groups
+            #expect(groups.count == 3 && groups.reduce(0) { $0 + $1.size } <= Double(point.limit) * 1.01)
+            #expect(groups.allSatisfy { $0.hits > 0 && $0.hits < $0.requests })
+        }
+    }
+
+    @Test("a stream whose source has sampled counts the other reads")
+    func skipped() {
+        var simulation = PolicySimulation(limits: [2000], unit: .entries, rate: 0.25)
+        for request in Self.requests {
+            if request.hash & 0xff_ffff < 1 << 22 {
+                simulation.add(request)
+            } else {
+                simulation.skip(reads: 1)
+            }
+        }
+        #expect(simulation.rate == 0.25 && simulation.curve.requests == Self.requests.count)
+        for point in simulation.curve.points {
+            let error = point.hitRatio - Self.full.point(point.policy, limit: 2000).hitRatio
+            #expect(abs(error) < 0.04, "\(point.policy): \(error)")
+        }
+    }
+
+    @Test("limits are a 16th to 16 times the limit", arguments: [(160, 9), (1, 5), (Int.max, 5)])
+    func limits(around limit: Int, count: Int) {
+        let limits = MissRatioCurve.limits(around: limit)
+        #expect(limits.count == count && limits.contains(limit) && limits == limits.sorted())
+    }
+}

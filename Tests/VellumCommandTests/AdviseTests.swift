@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@Suite("advise")
+struct AdviseTests {
+    private let folder = TemporaryFolder()
+
+    private func advise(_ trace: String, _ options: String...) throws -> Vellum.Result {
+        try Vellum.run(["advise", "--trace", "-"] + options, input: trace)
+    }
+
+    @Test("JSON has the points in the order of limits, then of policies")
+    func json() throws {
+        let path = try folder.file("trace", "a\nb\na\nc\na\nb\n")
+        let result = try Vellum.run([
+            "advise", "--trace", path, "--limits", "2,1", "--policies", "opt,lru", "--json",
+        ]).expect(0)
+        let object = try JSON.object(result.text)
+        #expect(object["requests"] as? Int == 6 && object["keys"] as? Int == 3)
+        let points = try #require(object["points"] as? [[String: Any]])
+        #expect(points.map { $0["limit"] as? Int } == [2, 2, 1, 1])
+        #expect(points.map { $0["policy"] as? String } == ["opt", "lru", "opt", "lru"])
+        let ratios = points.map { $0["hitRatio"] as? Double ?? -1 }
+        #expect(zip(ratios, [0.5, 1.0 / 3, 1.0 / 3, 0]).allSatisfy { abs($0 - $1) < 1e-5 }, "\(ratios)")
+    }
+
+    @Test("limits in bytes have units, and default to powers of two")
+    func limits() throws {
+        let bytes = try advise(
+            "a 600\nb 600\na 600\n", "--unit", "bytes", "--limits", "1kB,1KiB,2kB", "--json")
+        let points = try #require(JSON.object(bytes.expect(0).text)["points"] as? [[String: Any]])
+        #expect(points.map { $0["limit"] as? Int ?? 0 }.filter { $0 == 1024 }.count == 5)
+        let trace = (0..<1000).map { "\($0)\n" }.joined()
+        let chosen = try advise(trace, "--policies", "lru", "--json").expect(0).text
+        let defaults = try #require(JSON.object(chosen)["points"] as? [[String: Any]])
+        #expect(defaults.map { $0["limit"] as? Int } == [8, 16, 32, 64, 128, 256, 512, 1024])
+    }
+
+    @Test("text marks one policy for each limit, and draws with characters of the locale")
+    func text() throws {
+        let trace = (0..<400).map { "\($0 * $0 % 97)\n" }.joined()
+        for (locale, isASCII) in [("C", true), ("C.UTF-8", false)] {
+            let result = try Vellum.run(
+                ["advise", "--trace", "-", "--limits", "4,16,64"], input: trace,
+                environment: ["LC_ALL": locale])
+            let text = result.expect(0).text
+            #expect(text.count { $0 == "*" } >= 3 && text.allSatisfy(\.isASCII) == isASCII, "\(text)")
+        }
+    }
+
+    @Test(
+        "errors name the input and the line",
+        arguments: [
+            ("a\n", ["--policies", "lru,arc"], 2, "\"arc\""), ("a\n", ["--limits", "0"], 2, "\"0\""),
+            ("a\n", ["--limits", "5MB"], 2, "--unit bytes"), ("a 1\nb\n", ["--unit", "bytes"], 2, "line 2"),
+            ("a\n", ["--sampling", "0"], 2, "--sampling"), ("# no key\n\n", [], 1, "no requests"),
+            ("a 1\nb -1\n", [], 1, "line 2"), ("a\n", ["--trace", "/nonexistent"], 2, "/nonexistent"),
+        ] as [(String, [String], Int32, String)])
+    func errors(trace: String, options: [String], status: Int32, named: String) throws {
+        let result = try Vellum.run(
+            ["advise"] + (options.first == "--trace" ? [] : ["--trace", "-"]) + options, input: trace)
+        result.expect(status, errors: named)
+        #expect(result.output.isEmpty && result.errors.hasPrefix("vellum: "))
+    }
+}
