@@ -18,18 +18,18 @@ struct TraceParserTests {
 
     @Test("keys and sizes are read from lines in pieces of any length", arguments: [1, 2, 7, 1000])
     func lines(pieces: Int) throws {
-        let text = "a\n# no key\n\nb 5\r\nc\t7\né,8\na , 9 \nlast"
+        let text = "a\n# no key\n\nb 5\r\nc\t7\né,8\na , 0 \nlast"
         let found = try parse(text, pieces: pieces)
-        #expect(found.map(\.size) == [0, 5, 7, 8, 9, 0])
+        #expect(found.map(\.size) == [0, 5, 7, 8, 1, 0])
         #expect(found.map(\.hash) == ["a", "b", "c", "é", "a", "last"].map { Request.hash($0.utf8) })
     }
 
     @Test(
         "a malformed line is an error with its number",
         arguments: [
-            ("a 0", TraceParser.Fault.Kind.badSize), ("a -1", .badSize), ("a b", .badSize),
-            ("a 1 2", .badSize),
-            ("a,", .badSize), ("a 9223372036854775808", .badSize), (" a", .noKey), (",5", .noKey),
+            ("a -1", TraceParser.Fault.Kind.badSize), ("a b", .badSize), ("a 1 2", .badSize),
+            ("a,", .badSize),
+            ("a 9223372036854775808", .badSize), (" a", .noKey), (",5", .noKey),
             (String(repeating: "a", count: TraceParser.longestLine + 1), .longLine),
         ])
     func faults(line: String, kind: TraceParser.Fault.Kind) {

@@ -70,13 +70,15 @@ package struct TraceParser {
         while start < end, Self.isSpace(line[start]) { start += 1 }
         var size = 0
         if keyEnd < end {
+            guard start < end else { throw Fault(kind: .badSize, line: self.line) }
             for byte in line[start..<end] {
                 let (product, overflow) = size.multipliedReportingOverflow(by: 10)
                 guard (0x30...0x39).contains(byte), !overflow, product <= Int.max - 9
                 else { throw Fault(kind: .badSize, line: self.line) }
                 size = product + Int(byte - 0x30)
             }
-            guard size > 0 else { throw Fault(kind: .badSize, line: self.line) }
+            // 0 means that the size is unknown.
+            size = max(1, size)
         } else if lineWithoutSize == nil {
             lineWithoutSize = self.line
         }

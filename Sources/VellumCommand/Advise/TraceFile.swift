@@ -34,7 +34,7 @@ struct TraceFile {
         let reason =
             switch fault.kind {
             case .noKey: "the line begins with a separator; put the key first"
-            case .badSize: "the size is no whole number above 0; a line is KEY or KEY SIZE"
+            case .badSize: "the size is not a whole number; a line is KEY or KEY SIZE"
             case .longLine:
                 "the line exceeds \(Figures.count(TraceParser.longestLine)) bytes; shorten the key"
             }
