@@ -9,9 +9,10 @@ enum DashHint {
         return "\(option) was read as an option; \(behind(option))"
     }
 
-    /// The hint if an argument is missing or an option is unknown, and a word begins with a dash.
+    /// The hint if an argument is missing or an option is unknown and resembles none, and a word begins with a dash.
     static func forError(_ message: String, _ arguments: [String]) -> String? {
         if let attached = attached(message, arguments) { return attached }
+        guard !message.contains("Did you mean") else { return nil }
         let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
         let options = options(arguments)
         // An unknown option is probably the key.

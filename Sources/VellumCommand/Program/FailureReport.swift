@@ -30,6 +30,7 @@ enum FailureReport {
         let text = VellumCommand.fullMessage(for: error)
         let arguments = ProgramArguments.withoutStore
         guard VellumCommand.exitCode(for: error) != .success else {
+            if let status = reportUnknownTopic(arguments) { return status }
             if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
             do throws(SourceError) {
                 try OutputWriter.print(CompletionDialect.completing(text) + "\n")
@@ -42,6 +43,16 @@ enum FailureReport {
         Narration.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
         if let hint = DashHint.forError(text, arguments) { Narration.say(hint) }
         if let meant = Suggestion.command(for: arguments) { Narration.say("did you mean: vellum \(meant)") }
+        return .usage
+    }
+
+    /// The argument parser answers `help` for an unknown command with the program's help.
+    private static func reportUnknownTopic(_ arguments: [String]) -> ExitStatus? {
+        guard arguments.first == "help", let name = arguments.dropFirst().first, !name.hasPrefix("-"),
+            VellumCommand.configuration.subcommands.allSatisfy({ $0.configuration.commandName != name })
+        else { return nil }
+        Narration.complain("no command \(TerminalSafe.quoted(name)); vellum --help lists the commands")
+        if let meant = Suggestion.command(for: [name]) { Narration.say("did you mean: vellum help \(meant)") }
         return .usage
     }
 }
