@@ -49,14 +49,19 @@ struct PriorIndexEvidence {
     private final class Entries {
         /// Sorted by location.
         var rows: [Row]?
-        /// The index, until they were read. Keeps its space on the disk.
-        var unread: IndexMemory?
+        /// The index, until it is known to be consistent. Keeps its space on the disk.
+        var unverified: IndexMemory?
+        var isRejected = false
         let reading: Clock.Reading?
 
-        init(_ memory: IndexMemory, _ reading: Clock.Reading?) { (unread, self.reading) = (memory, reading) }
+        init(_ memory: IndexMemory, _ reading: Clock.Reading?) {
+            (unverified, self.reading) = (memory, reading)
+        }
     }
 
     private var rows: [Row]? { entries?.rows }
+    /// Whether the index contradicts itself, so that its entries were not used.
+    var isRejected: Bool { entries?.isRejected ?? false }
 
     /// Entries of a rebuilt index that the prior one contradicts, by number.
     struct Contradictions {
@@ -130,8 +135,11 @@ struct PriorIndexEvidence {
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
-        entries = Entries(memory, header.markedReading)
-        if withRows || forRepair || isReplaced { readEntries() }
+        let entries = Entries(memory, header.markedReading)
+        self.entries = entries
+        guard withRows || forRepair || isReplaced else { return }
+        entries.rows = rows(of: index, entries.reading)
+        if mark != .right || status.bytes <= IndexMemory.wholeBytes { entries.unverified = nil }
     }
 
     /// Whether the log has data or segments behind `head`. A crash of the machine may have lost the beginning of a frame.
@@ -147,16 +155,14 @@ struct PriorIndexEvidence {
 
     private static let readBytes = 1 << 20
 
-    private func readEntries() {
-        guard let entries, let memory = entries.unread else { return }
-        entries.rows = rows(of: IndexView(memory), entries.reading)
-        entries.unread = nil
-    }
-
-    /// Reads the entries, if this wasn't done, from an index that `isConsistent`: the clean mark may cover only its header.
+    /// Reads the entries, if this wasn't done, and forgets them unless the index `isConsistent`. For an index that its clean mark
+    /// covers, and a crashed process's, that is known.
     func readEntries(_ isConsistent: (IndexMemory) throws(StorageError) -> Bool) throws(StorageError) {
-        guard let memory = entries?.unread else { return }
-        if try isConsistent(memory) { readEntries() } else { entries?.unread = nil }
+        guard let entries, let memory = entries.unverified else { return }
+        entries.isRejected = try !isConsistent(memory)
+        entries.rows =
+            entries.isRejected ? nil : entries.rows ?? rows(of: IndexView(memory), entries.reading)
+        entries.unverified = nil
     }
 
     private func rows(of index: IndexView, _ reading: Clock.Reading?) -> [Row] {
@@ -197,7 +203,7 @@ struct PriorIndexEvidence {
     func recorded(withLoss loss: LogLoss?) -> PriorIndexEvidence {
         var rest = self
         (rest.noted, rest.entries) = (loss, nil)
-        entries?.unread = nil
+        entries?.unverified = nil
         return rest
     }
 

@@ -124,6 +124,9 @@ struct ArchiveRepair {
             let entries = removed == 1 ? "1 outdated entry" : "\(removed) outdated entries"
             report("\(folder.path): removed \(entries), unlisted or deleted in the old index")
         }
+        if evidence?.isRejected == true {
+            report("\(folder.path): the old index is damaged and was not used; older values may be current")
+        }
         let entries = index.entryCount
         if let loss = index.loss {
             report(loss.description(in: folder) + "; from now on the log counts as complete without it")

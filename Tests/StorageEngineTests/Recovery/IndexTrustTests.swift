@@ -53,8 +53,8 @@ import Testing
         Set(
             places.compactMap { place in
                 let offset = place - 262_144
-                guard offset >= 0, offset % 86_016 < 65_536 else { return nil }
-                return offset / 86_016 * 1024 + offset % 86_016 / 64
+                guard offset >= 0, offset % 98_304 < 65_536 else { return nil }
+                return offset / 98_304 * 1024 + offset % 98_304 / 64
             })
     }
 
@@ -136,6 +136,24 @@ import Testing
                 )
             }
         }
+    }
+
+    @Test("a repair of a damaged log keeps entries that a large damaged index has lost")
+    func damagedLogAndIndex() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let entries = 52_000
+        try fill(folder, entries: entries)
+        let path = folder.archivePath("A", "index")
+        var random = SeededGenerator(seed: 7)
+        let chunks = try 262_144..<contents(of: path).count
+        try #require(chunks.upperBound > 4 << 20)
+        _ = try damage(folder, chunks, count: 2000, &random)
+        try folder.remark("A", clean: true)
+        try flip(folder.archivePath("A", try #require(try folder.segments().first)), at: 1000)
+        let report = try folder.repair()
+        #expect(report.damaged > 0 && report.entries >= entries - 2)
+        // One damaged place affects one entry, or two if it is between them.
+        #expect(try missing(folder, entries: entries, stored: [:]).count <= 2)
     }
 
     @Test(
