@@ -202,6 +202,45 @@ struct ServerEditingTests {
         #expect(try PlainClient(port: port).command("GET", "k").text == "former")
     }
 
+    @Test("a reply of an unfinished transaction isn't taken for the state of an element")
+    func queuedReply() async throws {
+        let served = try await Served()
+        try served.fill()
+        let port = served.server.port
+        let isQueued = Guarded(false)
+        let proxy = try Interposer(
+            to: port,
+            before: {
+                guard $0.first == "EXEC" else { return }
+                _ = try? PlainClient(port: port).command("HSET", "hash", "other", "1")
+                isQueued.withLock { $0 = true }
+            },
+            changing: { command, answer in
+                let queues = command.first == "HGET" && isQueued.withLock { $0 }
+                if queues { isQueued.withLock { $0 = false } }
+                return queues ? Array("+QUEUED\r\n".utf8) : answer
+            })
+        let changes = try served.changes(by: proxy)
+        let element = ValueElement.field(bytes("name"))
+        let error = #expect(throws: SourceError.self) {
+            try changes.store(nil, at: bytes("hash"), element, replacing: bytes("Ada"))
+        }
+        #expect(error?.description.hasSuffix("nothing was changed") == true, "\(error as Any)")
+        #expect(try served.ask("HGET", "hash", "name").text == "Ada")
+    }
+
+    @Test(
+        "an element whose reply has another type is an error", arguments: ["+QUEUED\r\n", ":1\r\n", "*0\r\n"])
+    func replyTypes(answer: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        let proxy = try served.proxy { $0.first == "HGET" ? answer : nil }
+        let element = ValueElement.field(bytes("name"))
+        #expect(throws: SourceError.self) {
+            try served.connection(by: proxy).bytes(of: element, at: bytes("hash"), in: 0)
+        }
+    }
+
     // MARK: In the browser
 
     @Test("edits a string in the list and on its screen, after a plan")

@@ -5,8 +5,8 @@ extension ServerChanges {
     /// The transaction that changes a watched value, and the checks whether it did.
     private struct Edit {
         var commands: [RESPCommand]
-        /// Whether the results show that the value was stored; false: the watched key has expired.
-        let isDone: ([RESPValue]) -> Bool
+        /// Whether the results show that the value was stored; false: the watched key has expired; nil: an invalid result.
+        let isDone: ([RESPValue]) -> Bool?
         /// Reads whether the value is as after the edit; false: as before; nil: neither.
         let isStored: () throws(SourceError) -> Bool?
     }
@@ -33,12 +33,14 @@ extension ServerChanges {
         }
         guard let edit = prepared else { return false }
         let execution = execution { () throws(SourceError) in
-            try execute(edit.commands)
+            let results = try execute(edit.commands)
+            if let results, edit.isDone(results) == nil { throw connection.invalidAnswer(to: "EXEC") }
+            return results
         } readBack: { () throws(SourceError) in
             try edit.isStored()
         }
         switch execution {
-        case .confirmed(let results): return edit.isDone(results)
+        case .confirmed(let results): return edit.isDone(results) == true
         case .conflict(true?) where element?.type == "list" && (former == nil || bytes == nil):
             // Another client may have added an equal element, or removed one.
             throw SourceError(
@@ -68,8 +70,12 @@ extension ServerChanges {
             let after = before.replacing(by: bytes)
             let commands = element.changing(key, from: former, to: bytes)
             let isReplaced = former != nil && bytes != nil
-            edit = Edit(commands: commands) {
-                isReplaced || $0[commands.count - 1].number != 0
+            edit = Edit(commands: commands) { results in
+                switch results[commands.count - 1] {
+                case .integer(let number): isReplaced || number > 0
+                case .status("OK") where commands.count == 1 && element.type == "list": true
+                default: nil
+                }
             } isStored: { () throws(SourceError) in
                 let now = try state(of: element, at: key)
                 return after.isContained(in: now) ? true : before.isContained(in: now) ? false : nil
@@ -84,7 +90,7 @@ extension ServerChanges {
             // Before version 6.0.9, a transaction doesn't fail if a watched key expires. XX then stores nothing.
             let command = RESPCommand("SET") + key + bytes + (former == nil ? "NX" : "XX")
             edit = Edit(commands: [traits.keepsExpiryTimes ? command + "KEEPTTL" : command]) {
-                $0[0] == .status("OK")
+                $0[0] == .status("OK") ? true : $0[0] == .null ? false : nil
             } isStored: { () throws(SourceError) in
                 if try isString(at: key, equalTo: bytes) { return true }
                 return try isString(at: key, equalTo: former) ? false : nil
@@ -109,7 +115,11 @@ extension ServerChanges {
 
     /// Never opens a new connection, which would end the watch.
     private func state(of element: ValueElement, at key: [UInt8]) throws(SourceError) -> ElementState {
-        ElementState(element, try asked(ElementState.reading(element, of: key)))
+        let commands = ElementState.reading(element, of: key)
+        guard let state = ElementState(element, try asked(commands)) else {
+            throw connection.invalidAnswer(to: commands[0].name)
+        }
+        return state
     }
 
     /// Whether the key is a string of these bytes; nil: whether it is absent. Never opens a new connection, which would end the watch.

@@ -110,16 +110,23 @@ struct ElementState: Sendable {
         }
     }
 
+    /// Nil for answers of another type.
     /// - Parameter answers: to ``reading(_:of:)``.
-    init(_ element: ValueElement, _ answers: [RESPValue]) {
+    init?(_ element: ValueElement, _ answers: [RESPValue]) {
         self.element = element
         switch (element, answers[0]) {
-        case (.index, _), (.end, _): values = (answers[0].elements ?? []).map { $0.blob ?? [] }
-        case (.member, _): values = answers[0].number == 1 ? [[]] : []
-        case (_, .double(let score)): values = [element.normalized(Array("\(score)".utf8))]
-        default: values = answers[0].blob.map { [element.normalized($0)] } ?? []
+        case (.index, .array(let elements)), (.end, .array(let elements)):
+            values = elements.compactMap(\.blob)
+            guard values.count == elements.count, case .integer(let length) = answers[1] else { return nil }
+            count = Int(clamping: length)
+            return
+        case (.member, .integer(let number)): values = number == 0 ? [] : [[]]
+        case (.score, .double(let score)): values = [element.normalized(Array("\(score)".utf8))]
+        case (.field, .bytes(let bytes)), (.score, .bytes(let bytes)): values = [element.normalized(bytes)]
+        case (.field, .null), (.score, .null): values = []
+        default: return nil
         }
-        count = answers.count > 1 ? Int(clamping: answers[1].number ?? 0) : values.count
+        count = values.count
     }
 
     /// The place of the element's value in ``values``.
@@ -159,7 +166,10 @@ extension ServerConnection {
         let commands = ElementState.reading(element, of: key)
         let answers = try ask(commands, in: database)
         try accept(answers, to: commands)
-        let bytes = ElementState(element, answers).bytes
+        guard let state = ElementState(element, answers) else {
+            throw invalidAnswer(to: commands[0].name)
+        }
+        let bytes = state.bytes
         if case .index(_, let shown, _) = element, bytes != shown {
             throw SourceError("The list was changed since it was read; refresh it first.")
         }

@@ -286,6 +286,8 @@ private final class Link: @unchecked Sendable {
     private var state = RESPConnection<Void>()
     private var database = 0
     private var lookups = OwnLookups()
+    /// Whether the latest `MULTI` has neither an `EXEC` nor a `DISCARD` behind it.
+    private var isInTransaction = false
     private(set) var traits = ServerTraits()
     var localName: String? { transport.localName }
 
@@ -336,12 +338,24 @@ private final class Link: @unchecked Sendable {
         state.expectReplies(to: (), count: commands.count)
         try transport.send(commands.encoded)
         let answers = try receive()
-        for (command, answer) in zip(commands, answers) { lookups.note(command, answer) }
+        for (command, answer) in zip(commands, answers) {
+            try checkQueued(command, answer)
+            lookups.note(command, answer)
+        }
         if !traits.run.isEmpty {
             OwnLookups.add(lookups, in: traits.run)
             lookups = OwnLookups()
         }
         return answers
+    }
+
+    /// Throws if the server queues a command outside of a transaction: it didn't end the latest one.
+    private func checkQueued(_ command: RESPCommand, _ answer: RESPValue) throws(RESPError) {
+        if ["MULTI", "EXEC", "DISCARD"].contains(command.name) {
+            isInTransaction = command.name == "MULTI" && answer.error == nil
+        } else if answer == .status("QUEUED"), !isInTransaction {
+            throw RESPError("it queued \(command.name) outside of a transaction")
+        }
     }
 
     private func receive() throws(RESPError) -> [RESPValue] {
