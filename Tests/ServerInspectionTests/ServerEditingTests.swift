@@ -202,6 +202,41 @@ struct ServerEditingTests {
         #expect(try PlainClient(port: port).command("GET", "k").text == "former")
     }
 
+    private static let lists: [(before: [String], adds: Bool, isExecuted: Bool, other: [String])] = [
+        (["a", "x"], true, true, ["LPOP", "k"]), (["x", "x"], true, false, ["RPUSH", "k", "x"]),
+        (["a", "a", "a"], false, true, ["RPUSH", "k", "a"]), (["a", "a", "a"], false, false, ["LPOP", "k"]),
+    ]
+
+    @Test("after a lost reply it is unknown whether a list got or lost an element", arguments: lists)
+    func lostReplyOfList(before: [String], adds: Bool, isExecuted: Bool, other: [String]) async throws {
+        let served = try await Served()
+        for element in before { try served.ask("RPUSH", "k", element) }
+        let port = served.server.port
+        let command = RESPCommand(words: other.map(bytes))
+        let proxy = try Interposer(
+            to: port,
+            before: {
+                guard $0.first == "EXEC", !isExecuted, let client = try? PlainClient(port: port) else {
+                    return
+                }
+                _ = try? client.command("CLIENT", "KILL", "TYPE", "normal")
+                _ = try? client.command(command)
+            },
+            changing: { words, answer in
+                guard words.first == "EXEC", isExecuted else { return answer }
+                _ = try? PlainClient(port: port).command(command)
+                return Array("?\r\n".utf8)
+            })
+        let changes = try served.changes(by: proxy)
+        let element = adds ? ValueElement.end : .index(1, shown: bytes("a"), of: before.count)
+        let error = #expect(throws: SourceError.self) {
+            try changes.store(
+                adds ? bytes("x") : nil, at: bytes("k"), element, replacing: adds ? nil : bytes("a"))
+        }
+        #expect(
+            error?.description.hasSuffix("unknown whether the value was changed") == true, "\(error as Any)")
+    }
+
     @Test("a reply of an unfinished transaction isn't taken for the state of an element")
     func queuedReply() async throws {
         let served = try await Served()

@@ -39,17 +39,19 @@ extension ServerChanges {
         } readBack: { () throws(SourceError) in
             try edit.isStored()
         }
+        // Other clients may have shifted the elements, added an equal one or removed one: a list's state proves neither.
+        let isList = element?.type == "list"
+        let isShifted = isList && (former == nil || bytes == nil)
         switch execution {
         case .confirmed(let results): return edit.isDone(results) == true
-        case .conflict(true?) where element?.type == "list" && (former == nil || bytes == nil):
-            // Another client may have added an equal element, or removed one.
+        case .conflict(true?) where isShifted:
             throw SourceError(
                 "\(connection.address) reported a conflict with another client, but the list is as planned; it is unknown "
                     + "which client changed it")
         case .conflict(let isStored): return isStored == true
-        case .failed(_, true??): return true
+        case .failed(_, true??) where !isShifted: return true
         case .failed(let failure, let isStored):
-            let isUnchanged = failure.refusal != nil || isStored == .some(false)
+            let isUnchanged = failure.refusal != nil || isStored == .some(false) && !isList
             throw SourceError(
                 "\(failure); \(isUnchanged ? unchanged : "it is unknown whether the value was changed")",
                 refusal: failure.refusal)
