@@ -44,6 +44,25 @@ extension ServerScreensTests {
         #expect(try builder.arrange(request)?.arrangement.count == 10)
     }
 
+    @Test("rows of a list whose keys were deleted are replaced with few requests, up to a limit")
+    func deletedKeys() async throws {
+        let served = try await Served()
+        _ = try served.fill(keys: 3_000)
+        let source = served.source()
+        var request = ArrangementRequest(in: served.archive, order: .found)
+        request.visible = 20
+        let builder = ListBuilder(source: source, clock: { Timestamp.now() })
+        request.base = try #require(try builder.arrange(request)).arrangement
+        try served.ask("FLUSHALL")
+        let before = try served.calls("type")
+        request.filter = "key"
+        let arranged = try #require(try builder.arrange(request))
+        #expect(arranged.isOutdated && arranged.arrangement.count > 2_000)
+        #expect(try served.calls("type") - before < 1_000)
+        let stopped = ListBuilder(source: source, clock: { Timestamp.now() }, progress: { $0 < 1 })
+        #expect(try stopped.arrange(request) == nil)
+    }
+
     @Test("a value under an LFU policy is read once where reads count as accesses")
     func valueUnderLFU() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])

@@ -107,6 +107,8 @@ package struct Arranged: Sendable {
     var hiddenMarks = 0
     var removedMarks = 0
     var isNew = true
+    /// ``PresentRows/isOutdated``
+    package var isOutdated = false
     /// Seconds of work, which limit how often it is repeated.
     package var cost: Double
 }

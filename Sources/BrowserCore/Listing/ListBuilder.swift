@@ -55,8 +55,9 @@ package struct ListBuilder {
             let arrangement = try arrange(listing, request, limit: limit, made: made, isPart: isFirst)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
-            let present = PresentRows(of: arrangement, in: range, showing: columns, now: clock())
-            guard
+            let present = PresentRows(
+                of: arrangement, in: range, showing: columns, now: clock(), while: { progress(1) })
+            guard progress(1),
                 let hidden = present.arrangement.missing(
                     of: request.marks.keys, shown: present.rows.entries.values, { _ in progress(1) })
             else { throw Stopped() }
@@ -69,7 +70,7 @@ package struct ListBuilder {
                 rows: present.rows, remembered: remembered,
                 vanished: vanished(request, beside: present.rows.entries),
                 hiddenMarks: hidden.subtracting(removed).count, removedMarks: removed.count,
-                isNew: request.base == nil,
+                isNew: request.base == nil, isOutdated: present.isOutdated,
                 cost: max(0, clock().seconds(since: start)))
         } catch let error as SourceError {
             throw error

@@ -4,10 +4,12 @@ import StoreInspection
 
 /// Reads rows of a listing; rows of entries that were removed since are replaced by the next ones.
 struct PresentRows: Sendable {
-    /// Maximum number of rows read to replace removed ones.
-    private static let most = 20_000
+    /// Maximum numbers of rows on either side read to replace removed ones, of a store and of a server.
+    private static let (most, mostOfServer) = (20_000, 512)
 
     private(set) var arrangement: Arrangement
+    /// Whether too many of a server's listed keys were removed to replace them; the list should be made again.
+    private(set) var isOutdated = false
     private(set) var rows = ListedRows()
     private var removed: [Int] = []
 
@@ -15,12 +17,15 @@ struct PresentRows: Sendable {
     ///   - properties: properties in columns.
     ///   - now: the time that ages are relative to.
     ///   - seen: rows that were on screen; if removed, they stay and are reported as vanished.
+    ///   - goesOn: whether to continue with the replacement of removed rows.
     init(
         of arrangement: Arrangement, in range: Range<Int>, showing properties: [QueryProperty] = [],
-        now: Timestamp, seen: [Int: EntryMetadata] = [:]
+        now: Timestamp, seen: [Int: EntryMetadata] = [:], while goesOn: () -> Bool = { true }
     ) {
         self.arrangement = arrangement
-        find(range.clamped(to: 0..<arrangement.count), seen)
+        let range = range.clamped(to: 0..<arrangement.count)
+        find(range, seen)
+        if !removed.isEmpty { replaceGone(range, while: goesOn) }
         show(properties, now: now)
     }
 
@@ -50,8 +55,6 @@ struct PresentRows: Sendable {
             rows.entries[row] = entry
             rows.vanished.insert(ExactText(entry.key))
         }
-        guard !removed.isEmpty else { return }
-        replaceGone(range)
     }
 
     private mutating func look(_ row: Int) -> Bool {
@@ -65,16 +68,15 @@ struct PresentRows: Sendable {
         }
     }
 
-    private mutating func replaceGone(_ range: Range<Int>) {
-        var (first, last) = (range.lowerBound, range.upperBound)
+    private mutating func replaceGone(_ range: Range<Int>, while goesOn: () -> Bool) {
+        let listing = arrangement.listing
         var missing = removed.count
-        while missing > 0, last < arrangement.count, last - range.upperBound < PresentRows.most {
-            if look(last) { missing -= 1 }
-            last += 1
-        }
-        while missing > 0, first > 0, range.lowerBound - first < PresentRows.most {
-            first -= 1
-            if look(first) { missing -= 1 }
+        let last = range.upperBound + find(&missing, in: range.upperBound..<arrangement.count, while: goesOn)
+        let first = range.lowerBound - find(&missing, in: (0..<range.lowerBound).reversed(), while: goesOn)
+        if !listing.isByRecency {
+            isOutdated = missing > 0 && (last < arrangement.count || first > 0)
+            // The batches replaced the metadata of the first rows.
+            try? listing.prepare(rows.entries.keys.map { arrangement.rows.index(atRow: $0) })
         }
         removed.sort()
         arrangement = arrangement.without(removed)
@@ -82,6 +84,36 @@ struct PresentRows: Sendable {
         rows = ListedRows(range: row(first)..<row(last), vanished: old.vanished)
         for (old, entry) in old.entries { rows.entries[row(old)] = entry }
         for (old, problem) in old.problems { rows.problems[row(old)] = problem }
+        guard isOutdated else { return }
+        // Otherwise these rows would be requested again at once, up to the end of the list.
+        let unread = rows.range.upperBound..<min(arrangement.count, rows.range.lowerBound + range.count)
+        for row in unread { rows.problems[row] = "Not read: many keys were removed since they were listed." }
+        rows.range = rows.range.lowerBound..<unread.upperBound
+    }
+
+    /// Reads rows until `missing` of them are present. Requests those of a server in batches.
+    /// - Returns: the number of rows read.
+    private mutating func find(
+        _ missing: inout Int, in candidates: some Collection<Int>, while goesOn: () -> Bool
+    ) -> Int {
+        let listing = arrangement.listing
+        var rest = candidates.prefix(listing.isByRecency ? PresentRows.most : PresentRows.mostOfServer)
+        var count = 0
+        while missing > 0, !rest.isEmpty, goesOn() {
+            let batch = rest.prefix(max(16, min(64, 2 * missing)))
+            rest = rest.dropFirst(batch.count)
+            do throws(SourceError) {
+                try listing.prepare(batch.map { arrangement.rows.index(atRow: $0) })
+            } catch {
+                // Without an answer each row would wait.
+                if error.refusal == nil { break }
+            }
+            for row in batch where missing > 0 {
+                count += 1
+                if look(row) { missing -= 1 }
+            }
+        }
+        return count
     }
 
     /// The new position of a row, or of its successor if it was removed.

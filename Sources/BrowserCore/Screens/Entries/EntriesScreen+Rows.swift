@@ -326,13 +326,22 @@ extension EntriesScreen {
             show(arranged, in: &entries, now: model.now)
             model.entries = entries
             if entries.victimTicket == ticket { return moveToVictim(&model) }
-            let isOld =
-                entries.filterTicket == ticket && isOlder(entries, EntriesState.oldList.filter, model)
-                && model.pausedSince == nil && !(entries.readsValues && model.countsReads)
-            return isOld ? rearrange(&model, takingListing: true, isForced: false) : []
+            let isOutdated = arranged.isOutdated
+            let age = isOutdated ? EntriesState.oldList.removed : EntriesState.oldList.filter
+            return listAgain(&model, if: isOutdated || entries.filterTicket == ticket, ofAge: age)
         }
         model.entries = entries
         return []
+    }
+
+    /// Lists the keys again, unless the list is younger than some seconds, updates are paused, or that counts as accesses.
+    private static func listAgain(
+        _ model: inout Model, if isNeeded: Bool, ofAge seconds: Double = EntriesState.oldList.removed
+    ) -> [Effect] {
+        guard isNeeded, let entries = model.entries, isOlder(entries, seconds, model),
+            model.pausedSince == nil, !(entries.readsValues && model.countsReads)
+        else { return [] }
+        return rearrange(&model, takingListing: true, isForced: false)
     }
 
     private static func take(
@@ -417,16 +426,16 @@ extension EntriesScreen {
         let isAgain = entries.read.holds(range, properties)
         return .ask("\(isAgain ? "refresh" : "load") rows \(range)") { context in
             PresentRows(of: arrangement, in: range, showing: properties, now: context.clock(), seen: seen)
-        } done: { model, result in
+        } then: { model, result in
             guard var entries = model.entries, entries.rowsTicket == ticket,
                 case .success(let present) = result
-            else { return }
+            else { return [] }
             entries.rowsTicket = nil
             if isAgain, !present.rows.problems.isEmpty {
                 // An unreachable server's last rows stay.
                 entries.read.made = present.rows.made
                 model.entries = entries
-                return
+                return listAgain(&model, if: present.isOutdated)
             }
             entries.arrangement = present.arrangement
             // The cursor stays with its key or moves to the next row.
@@ -438,6 +447,7 @@ extension EntriesScreen {
                 entries.replaceRows(present.rows)
             }
             model.entries = entries
+            return listAgain(&model, if: present.isOutdated)
         }
     }
 

@@ -73,7 +73,7 @@ struct EntriesState: Sendable {
     var deletion: (id: ReversibleAction.ID, before: Arrangement)?
 
     /// Seconds after which a server's list is read again for a filter, and for its likely victims.
-    static let oldList = (filter: 5.0, victims: 10.0)
+    static let oldList = (filter: 5.0, victims: 10.0, removed: 2.0)
 
     /// Seconds that the row of a removed entry stays.
     static let vanishedSeconds = 1.0
