@@ -511,6 +511,29 @@ struct ServerKeysTests {
         #expect(problem?.description.hasPrefix("no permission to read this key") == true)
     }
 
+    @Test(
+        "conditions on metadata leave out keys without rights, and count them",
+        arguments: [
+            ("find @size < 1", [], 1), ("find not @size > 1000000000", ["own"], 1),
+            ("sort @size", ["other", "own"], 1),
+            ("find @key = \"other\"", ["other"], 0), ("find @type = \"no access\"", ["other"], 0),
+        ])
+    func conditionsWithoutRights(query: String, keys: [String], unreadable: Int) async throws {
+        let served = try await Served()
+        try served.ask("SET", "own", "1")
+        try served.ask("SET", "other", "2")
+        try served.ask("ACL", "SETUSER", "half", "on", ">word", "~own*", "+@all")
+        let connection = try served.connection(as: "half")
+        let plan = QueryPlan(try QueryPipeline(query + " | select @key"))
+        let found = try plan.rows(of: ServerQuery(connection, database: 0, for: plan.pipeline))
+        #expect(found.rows.compactMap { $0.entry?.key }.sorted() == keys)
+        #expect(found.report.unreadable == unreadable && found.report.warnings.isEmpty == (unreadable == 0))
+        let condition = try QueryPredicate("@size < 1")
+        let listing = try #require(try ServerListing(ListingScan(connection, database: 0)))
+        let probe = try ListingProbe(listing, condition: condition, now: .now())
+        #expect((0..<listing.count).count { probe.isMet(at: $0) } == 0 && probe.unreadable == 1)
+    }
+
     @Test("patterns escape wildcards")
     func patterns() {
         #expect(ServerScan.escaped("a*\u{301}?b[c]\\^") == "a\\*\u{301}\\?b\\[c\\]\\\\\\^")

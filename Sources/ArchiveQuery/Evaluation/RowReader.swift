@@ -523,9 +523,17 @@ final class RowReader {
     // MARK: Metadata
 
     private func item(_ metadata: QueryMetadata) throws(RowFault) -> StoredItem {
-        guard isEntry else { return facts.map { metadata.item(of: $0, now: now) } ?? .absent }
+        guard isEntry else {
+            guard let facts, metadata.isKnown(ofType: facts.type) else { return .absent }
+            return metadata.item(of: facts, now: now)
+        }
         if metadata == .key { return .key(.bytes(try key())) }
         if metadata.isInFrame { try check(try reading()) }
+        if !metadata.isKnown(ofType: source.type) {
+            // Counts it like an unreadable value.
+            if state == .unread { try load() }
+            throw .damaged
+        }
         return metadata.item(of: source, now: now)
     }
 

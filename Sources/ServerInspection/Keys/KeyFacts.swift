@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import ValkeyWire
@@ -10,7 +11,8 @@ package struct KeyFacts: Sendable, Hashable {
     static func size(_ reported: Int64?) -> Int { Int(clamping: min(max(0, reported ?? 0), 1 << 40)) }
 
     /// The type of a key that the user has no rights to, or that this server of a cluster doesn't serve.
-    static let forbidden = "no access"
+    static let forbidden = QueryMetadata.hiddenType
+    static let objection = "no permission to read this key, or this server doesn't serve it"
 
     /// The server's encoding: `listpack`, `hashtable` … Nil: unknown.
     package var layout: String?

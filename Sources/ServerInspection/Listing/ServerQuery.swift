@@ -184,6 +184,7 @@ final class ServerCursor: QueryCursor {
     func loadValue() throws -> QueryCursorValue {
         let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
         guard try load() == .present, let known else { return gone }
+        if known.type == KeyFacts.forbidden { return damaged(KeyFacts.objection) }
         do throws(SourceError) {
             var value = values.removeValue(forKey: present)
             if value == nil {
@@ -218,7 +219,7 @@ final class ServerCursor: QueryCursor {
     }
 
     func damageWarning(_ count: Int) -> String {
-        "\(Figures.count(count, "value", "values")) could not be read; first \(damage)"
+        "\(Figures.count(count, "key", "keys")) could not be read; first \(damage)"
     }
 
     /// Without a scan, the key may be absent.

@@ -148,8 +148,7 @@ private struct ValueReading {
         case "list": return try list()
         case "zset": return try sortedSet()
         case "stream": return try stream()
-        case KeyFacts.forbidden:
-            throw SourceError("no permission to read this key, or this server doesn't serve it")
+        case KeyFacts.forbidden: throw SourceError(KeyFacts.objection)
         default: throw SourceError("values of the module type \(type) aren't supported")
         }
     }
