@@ -23,6 +23,9 @@ package struct LogIn: Sendable {
         user.map { RESPCommand("AUTH", $0, password ?? "") } ?? RESPCommand("AUTH", password ?? "")
     }
 
+    /// Names the connection at these servers.
+    package var setName: RESPCommand { RESPCommand("CLIENT", "SETNAME", name) }
+
     package static func isUnknown(_ message: String) -> Bool { message.contains("unknown command") }
 
     /// A server's refusal up to its first quotation mark, safe for logs. One that contains the password isn't shown: a gap would reveal

@@ -78,6 +78,16 @@ struct ServerConnectionTests {
         #expect(throws: SourceError.self) { try databases(16) }
     }
 
+    @Test("a connection to a server without HELLO has a name, too")
+    func nameWithoutHello() async throws {
+        let served = try await Served()
+        // Otherwise the server would execute it before the proxy replaces the reply.
+        try served.ask("ACL", "SETUSER", "default", "-hello")
+        let proxy = try served.proxy { $0.first == "HELLO" ? "-ERR unknown command 'HELLO'\r\n" : nil }
+        let clients = try served.connection(by: proxy).clients()
+        #expect(clients.contains { $0.isOwn }, "\(clients)")
+    }
+
     @Test("reads figures, clients and the slow log")
     func figures() async throws {
         let served = try await Served([

@@ -308,8 +308,9 @@ private final class Link: @unchecked Sendable {
     private func logIn(_ logIn: LogIn) throws(RESPError) {
         var answer = try exchange([logIn.hello])[0]
         if let message = answer.error, LogIn.isUnknown(message) {
-            guard logIn.hasCredentials else { return }
-            answer = try exchange([logIn.auth])[0]
+            let commands = (logIn.hasCredentials ? [logIn.auth] : []) + [logIn.setName]
+            // A refused name is only missing in the list of clients.
+            answer = try exchange(commands).dropLast().first ?? .status("OK")
         }
         guard let message = answer.error else { return }
         throw RESPError(
