@@ -44,6 +44,15 @@ extension ServerScreensTests {
         #expect(try builder.arrange(request)?.arrangement.count == 10)
     }
 
+    @Test("targets of an action are found without their values")
+    func targets() async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "value", "PX", "500000")
+        let targets = try served.source().targets(["none", "key"], in: served.archive)
+        #expect(targets.map(\.key) == ["key"] && targets.first?.hasDeadline == true)
+        #expect(try served.calls("getrange") == 0)
+    }
+
     @Test("rows of a list whose keys were deleted are replaced with few requests, up to a limit")
     func deletedKeys() async throws {
         let served = try await Served()

@@ -119,8 +119,7 @@ package struct ListBuilder {
         return Set(
             request.shown.map(ExactText.init).filter { key in
                 guard !present.contains(key) else { return false }
-                let entry = try? source.entry(key.text, in: request.archive)
-                return entry == .some(nil)
+                return (try? source.contains(key.text, in: request.archive)) == false
             })
     }
 

@@ -200,11 +200,7 @@ extension Browser {
         _ change: PlannedAction, _ keys: [String], in archive: ArchiveAddress
     ) -> Effect {
         .ask("look at \(keys.count) left alone of \(archive.name)") { (context) throws(SourceError) in
-            var targets: [Target] = []
-            for key in keys {
-                if let entry = try context.source.entry(key, in: archive) { targets.append(entry.target) }
-            }
-            return targets
+            try context.source.targets(keys, in: archive)
         } done: { model, result in
             guard model.overlay == nil, model.prompt == nil, model.archiveInView == archive,
                 let targets = model.take(result)

@@ -43,6 +43,7 @@ package final class ServerSource: QueriedSource {
         var read: Timestamp
     }
 
+    private static let block = 64
     /// Seconds between reads of `INFO`.
     private static let fresh = 1.0
     /// Seconds after which a stopped scan isn't continued.
@@ -224,6 +225,17 @@ package final class ServerSource: QueriedSource {
 
     package func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
         try facts(of: key, in: archive) != nil
+    }
+
+    package func targets(_ keys: [String], in archive: ArchiveAddress) throws(SourceError) -> [Target] {
+        let number = try database(archive)
+        var targets: [Target] = []
+        for start in stride(from: 0, to: keys.count, by: ServerSource.block) {
+            let names = keys[start..<min(keys.count, start + ServerSource.block)].map(KeyName.bytes)
+            let found = try connection.paced(try connection.facts(of: names, in: number))
+            targets += zip(names, found).compactMap { $1?.metadata(of: $0, at: .now()).target }
+        }
+        return targets
     }
 
     private func facts(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyFacts? {

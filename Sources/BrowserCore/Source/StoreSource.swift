@@ -40,6 +40,9 @@ package protocol StoreSource: Sendable {
     /// Whether an entry exists. Reads no value.
     func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool
 
+    /// The present ones of some entries as targets of an action. Reads no value. An entry that can't be read has the sequence 0.
+    func targets(_ keys: [String], in archive: ArchiveAddress) throws(SourceError) -> [Target]
+
     /// The bytes of a range, cut to the value's length; nil if the entry doesn't exist.
     func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
@@ -155,6 +158,13 @@ extension StoreSource {
     ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
     package func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
         try entry(key, in: archive) != nil
+    }
+    package func targets(_ keys: [String], in archive: ArchiveAddress) throws(SourceError) -> [Target] {
+        keys.compactMap { key in
+            do throws(SourceError) { return try entry(key, in: archive)?.target } catch {
+                return Target(key: key, sequence: 0, size: 0)
+            }
+        }
     }
     package var storesJSON: Bool { false }
     package func stored(
