@@ -486,6 +486,22 @@ struct ServerScreensTests {
         #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2"])
     }
 
+    @Test("a plan looks up marked keys at the server, which may be newer than the list")
+    func plansOfMarkedKeys() async throws {
+        let served = try await Served()
+        _ = try served.fill(keys: 4)
+        var browser = try served.browser("<enter>M")
+        try served.ask("DEL", "key 1")
+        try browser.press("D")
+        #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2", "key 3"])
+        browser = try served.browser("<enter>M")
+        try served.ask("DEL", "key 2")
+        try browser.press("R")
+        try served.ask("SET", "key 2", "1")
+        try browser.press("D")
+        #expect(browser.model.planned?.map(\.key).sorted() == ["key 0", "key 2", "key 3"])
+    }
+
     @Test("a sort by type uses the metadata that a sort by size has read")
     func sortsReuseMetadata() async throws {
         let served = try await Served()

@@ -54,28 +54,31 @@ package struct Marks: Sendable, Equatable {
     /// More marked keys aren't looked up: that would delay lists and plans.
     private static let mostLookedUp = 10_000
 
-    /// The keys that no longer exist; of a server, those that its whole list doesn't have. Nil if stopped.
+    /// Whether ``absent(from:filter:in:_:while:)`` looks the keys up.
+    var areLookedUp: Bool { count <= Marks.mostLookedUp }
+
+    /// The keys that no longer exist. Nil if stopped.
     /// - Parameters:
-    ///   - listing: the list of the rows; nil: looks up each key.
+    ///   - listing: the list of the rows. The keys of a server are looked up there; nil: at the server.
     ///   - filter: the filter of the list.
     func absent(
         from listing: (any EntryListing)? = nil, filter: String = "", in archive: ArchiveAddress,
         _ source: any StoreSource, while goesOn: () -> Bool
     ) throws(SourceError) -> Set<ExactText>? {
-        guard count <= Marks.mostLookedUp else { return [] }
-        var removed: Set<ExactText> = []
-        for key in marks.keys {
-            guard goesOn() else { return nil }
-            let isRemoved =
-                if let listing, !listing.isByRecency {
-                    !listing.isCut && filter.isEmpty && listing.index(ofKey: key.text) == nil
-                } else {
-                    // An entry that can't be read is present.
-                    (try? source.entry(key.text, in: archive)) == .some(nil)
-                }
-            if isRemoved { removed.insert(key) }
+        guard areLookedUp else { return [] }
+        if let listing, !listing.isByRecency {
+            guard !listing.isCut, filter.isEmpty else { return [] }
+            return keys.filter { listing.index(ofKey: $0.text) == nil }
         }
-        return removed
+        var absent = keys
+        var rest = list.map(\.key)[...]
+        while !rest.isEmpty {
+            guard goesOn() else { return nil }
+            let block = Array(rest.prefix(64))
+            rest = rest.dropFirst(block.count)
+            for target in try source.targets(block, in: archive) { absent.remove(ExactText(target.key)) }
+        }
+        return absent
     }
 
     /// Adds marks. Existing marks stay unchanged.

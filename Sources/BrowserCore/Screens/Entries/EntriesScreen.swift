@@ -31,17 +31,15 @@ enum EntriesScreen: ScreenParts {
                     ? " No entries are shown." : vanished.isEmpty ? "" : " \(removedText)")
             guard isMarked, let arrangement = entries.arrangement else { return chosen }
             let (marks, shown) = (entries.marks, entries.rows.values)
-            chosen.isSlow = arrangement.isFiltered
+            chosen.isSlow = arrangement.isFiltered || !arrangement.listing.isByRecency
             chosen.complete = { (chosen, context) throws(SourceError) in
                 var chosen = chosen
-                let removed = try marks.absent(
-                    from: arrangement.listing, filter: arrangement.filter, in: chosen.archive, context.source
-                ) { context.progress(0) }
+                let removed = try marks.absent(in: chosen.archive, context.source) { context.progress(0) }
                 guard let removed,
                     let hidden = arrangement.missing(of: marks.keys, shown: shown, context.progress)
                 else { return nil }
                 chosen.hidden = hidden
-                chosen.leaveOut(removed.union(vanished))
+                chosen.leaveOut(marks.areLookedUp ? removed : vanished)
                 return chosen
             }
             return chosen

@@ -18,13 +18,12 @@ extension QueryScreen {
             absence: query.row == nil
                 ? "" : all.isEmpty ? " The row combines several." : " \(EntriesScreen.removedText)")
         guard !query.marks.isEmpty else { return chosen }
-        let (marks, isOfServer, shown) = (query.marks, model.isOfServer, removed.map { ExactText($0.key) })
+        let (marks, shown) = (query.marks, Set(removed.map { ExactText($0.key) }))
         chosen.complete = { (chosen, context) throws(SourceError) in
             var chosen = chosen
-            let absent =
-                isOfServer ? [] : try marks.absent(in: chosen.archive, context.source) { context.progress(0) }
+            let absent = try marks.absent(in: chosen.archive, context.source) { context.progress(0) }
             guard let absent else { return nil }
-            chosen.leaveOut(absent.union(shown))
+            chosen.leaveOut(marks.areLookedUp ? absent : shown)
             return chosen
         }
         return chosen
