@@ -132,6 +132,8 @@ struct ServerEditingTests {
         let score = ValueElement("a", ofType: "zset", shown: nil)
         #expect(score?.accepts(bytes("-1e3")) == true && score?.accepts(bytes("inf")) == true)
         #expect(score?.accepts(bytes("nan")) == false && score?.accepts(bytes("one")) == false)
+        for text in ["1e400", "-1e400", "1e-400"] { #expect(score?.accepts(bytes(text)) == false, "\(text)") }
+        for text in ["0", "-0.0e9", "-inf", "+Infinity"] { #expect(score?.accepts(bytes(text)) == true) }
     }
 
     private static let writes = [["SET", "k", "other"], ["DEL", "k"], ["PEXPIRE", "k", "100000"]]

@@ -25,7 +25,7 @@ extension Browser {
         let element = type == "hash" ? ValueElement.field(name) : .score(name)
         let value = sign.map { String(text[text.index(after: $0)...]) } ?? ""
         guard sign != nil, element.accepts(Array(value.utf8)) else {
-            let form = type == "hash" ? "field=value" : "member=score, with a number"
+            let form = type == "hash" ? "field=value" : "member=score, with \(ValueElement.scores)"
             return model.say("Nothing was added: type \(form).", role: .warning)
         }
         confirm(&model, element, of: entry, value, to: Array(value.utf8))

@@ -88,7 +88,7 @@ struct Draft: Sendable {
             return .mistaken(error.description)
         }
         guard bytes != stored?.bytes else { return .unchanged }
-        if element?.accepts(bytes) == false { return .mistaken("A score is a number.") }
+        if element?.accepts(bytes) == false { return .mistaken("A score is \(ValueElement.scores).") }
         let edit = StoredEdit(
             key: entry.key, element: element, bytes: bytes, encoding: editable.encoding, replacing: stored)
         return .changed(

@@ -52,11 +52,17 @@ package enum ValueElement: Sendable, Hashable {
     /// `field born`
     package var fullName: String { "\(ValueElement.nouns[type] ?? "") \(name)" }
 
-    /// Whether bytes are a value that the element can have.
+    /// Whether bytes are a value that the element can have. Servers refuse scores that round to infinity or 0.
     package func accepts(_ bytes: [UInt8]) -> Bool {
         guard case .score = self else { return true }
-        return Double(String(decoding: bytes, as: UTF8.self)).map { !$0.isNaN } ?? false
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let score = Double(text), !score.isNaN else { return false }
+        if score.isInfinite { return text.lowercased().contains("inf") }
+        return score != 0 || !text.prefix { !"eEpP".contains($0) }.contains { ("1"..."9").contains($0) }
     }
+
+    /// The scores that are accepted.
+    package static let scores = "a number in the range of 64-bit floats, or inf"
 
     /// The canonical spelling of a score; other values unchanged.
     func normalized(_ bytes: [UInt8]) -> [UInt8] {
