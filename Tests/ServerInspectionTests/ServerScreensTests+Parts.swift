@@ -193,6 +193,19 @@ extension ServerScreensTests {
         #expect(try served.ask("HLEN", "hash").number == 2)
     }
 
+    @Test("bytes in hexadecimal digits are added to each type")
+    func bytesOnScreen() async throws {
+        let served = try await Served()
+        try served.fill()
+        _ = try valueScreen(of: "list", served, "nh'ff'<enter>y")
+        #expect(try served.ask("LINDEX", "list", "-1").blob == [255])
+        _ = try valueScreen(of: "hash", served, "nh'fe'=h'ff'<enter>y")
+        let values = try served.ask("HGETALL", "hash").elements?.map(\.blob)
+        #expect(values?.suffix(2) == [[254], [255]], "\(values ?? [])")
+        _ = try valueScreen(of: "list", served, "n\\h'ff'<enter>y")
+        #expect(try served.ask("LINDEX", "list", "-1").text == "h'ff'")
+    }
+
     @Test("a score that isn't a number is refused, and the only member is removed with its key")
     func membersOnScreen() async throws {
         let served = try await Served()

@@ -16,19 +16,21 @@ extension Browser {
 
     static func addPart(_ model: inout Model, _ text: String, to entry: EntryAddress, _ type: String) {
         guard type == "hash" || type == "zset" else {
-            let element = type == "set" ? ValueElement.member(KeyName.bytes(text)) : .end
-            return confirm(&model, element, of: entry, text, to: type == "set" ? [] : Array(text.utf8))
+            let bytes = KeyName.bytes(text)
+            let element = type == "set" ? ValueElement.member(bytes) : .end
+            return confirm(&model, element, of: entry, text, to: type == "set" ? [] : bytes)
         }
         // A score has no equals sign; a field may have one only as h'3d'.
         let sign = type == "zset" ? text.lastIndex(of: "=") : text.firstIndex(of: "=")
         let name = KeyName.bytes(String(text[..<(sign ?? text.startIndex)]))
         let element = type == "hash" ? ValueElement.field(name) : .score(name)
         let value = sign.map { String(text[text.index(after: $0)...]) } ?? ""
-        guard sign != nil, element.accepts(Array(value.utf8)) else {
+        let bytes = KeyName.bytes(value)
+        guard sign != nil, element.accepts(bytes) else {
             let form = type == "hash" ? "field=value" : "member=score, with \(ValueElement.scores)"
             return model.say("Nothing was added: type \(form).", role: .warning)
         }
-        confirm(&model, element, of: entry, value, to: Array(value.utf8))
+        confirm(&model, element, of: entry, value, to: bytes)
     }
 
     /// Asks whether to remove the selected element; nil: none is selected.
