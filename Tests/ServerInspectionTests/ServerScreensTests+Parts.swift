@@ -193,6 +193,16 @@ extension ServerScreensTests {
         #expect(try served.ask("HLEN", "hash").number == 2)
     }
 
+    @Test("an entry of a stream isn't removed, and doesn't stand for its key")
+    func entriesOfStreams() async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = try valueScreen(of: "stream", served, "jD")
+        #expect(browser.model.planned == nil && browser.model.said?.contains("first row") == true)
+        try browser.press("gD")
+        #expect(browser.model.planned?.map(\.key) == ["stream"])
+    }
+
     @Test("bytes in hexadecimal digits are added to each type")
     func bytesOnScreen() async throws {
         let served = try await Served()

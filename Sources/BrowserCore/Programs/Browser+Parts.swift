@@ -33,17 +33,20 @@ extension Browser {
         confirm(&model, element, of: entry, value, to: bytes)
     }
 
-    /// Asks whether to remove the selected element; nil: none is selected.
+    /// Asks whether to remove the selected element; nil: the whole key is selected.
     static func planRemoval(_ model: inout Model) -> [Effect]? {
-        guard model.screen == .value, let value = model.value, let (type, node) = value.selectedPart,
-            ValueElement.nouns[type] != nil
-        else { return nil }
+        guard model.screen == .value, let value = model.value, value.isPartSelected else { return nil }
         let shown = value.shownBytes ?? []
-        let isMember = type == "set"
-        guard let element = isMember ? .member(shown) : value.element else { return nil }
+        guard let (type, node) = value.selectedPart, ValueElement.nouns[type] != nil,
+            let element = type == "set" ? .member(shown) : value.element
+        else {
+            return model.reply(
+                "This part can't be removed. \(keyName(model, .delete)) on the first row deletes the whole key.",
+                role: .warning)
+        }
         confirm(
             &model, element, of: EntryAddress(value.key, in: value.archive), node.value,
-            from: isMember ? [] : type == "zset" ? Array(node.value.utf8) : shown,
+            from: type == "set" ? [] : type == "zset" ? Array(node.value.utf8) : shown,
             isLast: value.tree?.nodes.count == 2)
         return []
     }

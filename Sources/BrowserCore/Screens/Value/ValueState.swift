@@ -85,10 +85,15 @@ struct ValueState: Sendable {
         return ServerValue.time(ofStreamID: tree.nodes[node].name)
     }
 
+    /// Whether an element of a server's value, or a part of one, is selected instead of the whole value.
+    var isPartSelected: Bool {
+        guard mode == .tree || part != nil, load?.typeName != nil, let tree, let node else { return false }
+        return tree.nodes[node].depth > 0
+    }
+
     /// The type of a server's value, and its selected element; nil: none is selected.
     var selectedPart: (type: String, node: ValueTree.Node)? {
-        guard mode == .tree || part != nil, let type = load?.typeName, let tree, let node,
-            tree.nodes[node].depth == 1
+        guard isPartSelected, let type = load?.typeName, let tree, let node, tree.nodes[node].depth == 1
         else { return nil }
         return (type, tree.nodes[node])
     }
