@@ -85,5 +85,6 @@ extension ServerScreensTests {
         try await Task.sleep(for: .milliseconds(600))
         for _ in 0..<5 { browser.refresh() }
         #expect(try served.calls("getrange") == before)
+        #expect(browser.text.prefix { $0 != "\n" }.contains(" ago"), "\(browser.text)")
     }
 }

@@ -253,9 +253,12 @@ package final class ServerSource: QueriedSource {
         seen(key, in: archive).map { seen in
             let (content, type) = (seen.content, seen.facts.type)
             let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
+            // An access by another client is unknown under an LFU policy, or looks like the own read.
+            let countsReads = ((try? objectionToReading()) ?? nil) != nil
             return ServerValueFacts(
                 remark: remarks.isEmpty ? nil : remarks.joined(separator: "; "),
-                typeName: type == "string" ? nil : type, memory: seen.facts.memory)
+                typeName: type == "string" ? nil : type, memory: seen.facts.memory,
+                read: countsReads ? seen.read : nil)
         }
     }
 

@@ -98,6 +98,8 @@ package struct ServerValueFacts: Sendable, Hashable {
     let typeName: String?
     /// The size in bytes, as in lists.
     let memory: Int?
+    /// When the value was read; nil: later changes are noticed.
+    let read: Timestamp?
 }
 
 package struct ServerActivity: Sendable, Hashable {

@@ -74,26 +74,29 @@ extension ValueScreen {
     }
 
     static func check(_ value: ValueState) -> Effect {
-        .ask("check value \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
-            try context.source.entry(value.key, in: value.archive)
+        .ask("check value \(value.archive.name)/\(value.key)") {
+            (context) throws(SourceError) -> (EntryMetadata, read: Timestamp?)? in
+            guard let entry = try context.source.entry(value.key, in: value.archive) else { return nil }
+            return (entry, read: context.source.serverFacts(of: value.key, in: value.archive)?.read)
         } then: { model, result in
             shows(value, model) ? compare(&model, with: result) : []
         }
     }
 
     private static func compare(
-        _ model: inout Model, with result: Result<EntryMetadata?, SourceError>
+        _ model: inout Model, with result: Result<(EntryMetadata, read: Timestamp?)?, SourceError>
     ) -> [Effect] {
         guard let shown = model.value?.load?.entry else { return [] }
         let before = model.value?.problem
         switch result {
-        case .success(let entry?):
+        case .success((let entry, let read)?):
             let wasStale = model.value?.isStale == true
             let isSame = shown.isSameValue(entry)
             model.value?.isStale = !isSame
             let isOther = entry.expires != shown.expires || entry.tier != shown.tier
             if isSame {
                 model.value?.load?.entry = entry
+                model.value?.load?.read = read
                 model.value?.seen = model.now
             }
             model.value?.problem = nil
@@ -138,6 +141,8 @@ package struct ValueLoad: Sendable {
     package var remark: String?
     /// A server's type of a value shown as a document, such as `stream`.
     package var typeName: String?
+    /// When a server's value was read, if later changes may not be noticed.
+    package var read: Timestamp?
 
     /// Size in bytes as in lists: the length, or the memory that a server's key takes.
     package var size: Int
@@ -159,6 +164,6 @@ package struct ValueLoad: Sendable {
         let facts = source.serverFacts(of: key, in: archive)
         return ValueLoad(
             entry: entry, content: content, head: head, remark: facts?.remark, typeName: facts?.typeName,
-            size: facts?.memory ?? entry.valueBytes)
+            read: facts?.read, size: facts?.memory ?? entry.valueBytes)
     }
 }

@@ -63,7 +63,10 @@ struct ValueState: Sendable {
     var tree: ValueTree? { load?.content.tree }
 
     /// The time of a value that may be outdated; nil for a current one.
-    var asOf: Timestamp? { load != nil && (isStale || problem != nil) ? seen : nil }
+    var asOf: Timestamp? {
+        guard let load else { return nil }
+        return load.read ?? (isStale || problem != nil ? seen : nil)
+    }
 
     var modes: [Mode] {
         if let part { return part.isText ? [.text, .hex] : [.hex] }
