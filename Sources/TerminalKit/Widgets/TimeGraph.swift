@@ -23,7 +23,7 @@ package struct TimeGraph: Widget {
     /// A value that is drawn as a line.
     package var bound: Double?
     package var role: Role
-    /// Labels in a row below the plot, from the left.
+    /// Labels in a row below the plot, from the left. One of the last column ends there.
     package var ticks: [Tick] = []
     package var cursor: Int?
 
@@ -58,8 +58,10 @@ package struct TimeGraph: Widget {
         }
         var end = axis.column
         for tick in ticks where axis.rows > 0 {
-            let text = "\(look.glyphs.bottomLeft)\(tick.label)"
-            let column = plot.column + tick.column
+            let isLast = tick.column == plot.columns - 1
+            let text =
+                isLast ? "\(tick.label)\(look.glyphs.bottomRight)" : "\(look.glyphs.bottomLeft)\(tick.label)"
+            let column = plot.column + tick.column - (isLast ? TextWidth.width(of: tick.label) : 0)
             guard column >= end, column + TextWidth.width(of: text) <= axis.endColumn else { continue }
             end = column + TextWidth.width(of: text) + 1
             frame.write(text, at: Point(column: column, row: axis.row), style: look[.dim], within: axis)

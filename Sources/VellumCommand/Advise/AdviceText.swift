@@ -91,6 +91,7 @@ struct AdviceText {
             return
                 "The optimum is a bound; add policies that a cache can use, such as --policies lru,s3fifo,opt."
         }
+        guard rows.contains(where: { $0.best.hitRatio > 0 }) else { return "No policy has a hit." }
         let wins = policies.map { policy in rows.count { $0.best.policy == policy } }
         let most = wins.max() ?? 0
         guard let place = wins.firstIndex(of: most) else { return "" }
