@@ -1,5 +1,7 @@
 /// The requests of a whole trace, or those of sampled keys, in memory; 16 bytes each. A policy is simulated over all of them.
 package struct RecordedTrace {
+    private static let leastKeys = 16_384
+
     private let leastThreshold: UInt32
     private let mostKeys: Int
     private var sampler: KeySampler
@@ -7,10 +9,10 @@ package struct RecordedTrace {
     /// Reads, sampled or not.
     package private(set) var requests = 0
 
-    /// - Parameter sampling: keeps one key in this number, but at least 8,192 keys if the trace has as many; 1 keeps all.
+    /// - Parameter sampling: keeps one key in this number, but at least 16,384 keys if the trace has as many; 1 keeps all.
     package init(unit: LimitUnit, sampling: Int = 1) {
         leastThreshold = max(1, KeySampler.modulus / UInt32(clamping: max(1, sampling)))
-        mostKeys = sampling > 1 ? PolicySimulation.defaultKeys : .max
+        mostKeys = sampling > 1 ? Self.leastKeys : .max
         sampler = KeySampler(threshold: KeySampler.modulus, unit: unit)
     }
 

@@ -35,7 +35,7 @@ struct AdviseCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Simulate one key in this number, but at least 8,192 keys; 1 is all.", valueName: "number"))
+            "Simulate one key in this number, but at least 16,384 keys; 1 is all.", valueName: "number"))
     var sampling = 1
 
     @Flag(help: "Print one JSON object.")
