@@ -89,8 +89,8 @@ struct MillionTests {
         }
         func accessed(at index: Int) -> Timestamp { Fixture.start.adding(seconds: -Double(index)) }
         func messages(
-            count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
-        ) throws(SourceError) -> [LogLine] { [] }
+            count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
+        ) throws(SourceError) -> LogBatch { LogBatch() }
         func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) { (nil, .disk) }
 
         func reset() {

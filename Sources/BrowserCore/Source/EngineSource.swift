@@ -248,16 +248,15 @@ package final class EngineSource: StoreSource {
     }
 
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
-    ) throws(SourceError) -> [LogLine] {
+        count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> LogBatch {
         try looking(at: archive) { (archive) throws(StorageError) in
-            // Each appended message has an event.
-            let now = try archive.nextEvent()
-            let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
-            let cursor = try archive.cursor(beforeLast: behind + 1 + appended)
-            return try archive.messages(after: cursor, most: count).messages.map {
-                LogLine($0.bytes, sequence: $0.sequence, time: $0.time, limit: limit)
-            }
+            guard try archive.identity() == moment.identity else { return LogBatch(missing: count) }
+            let (missing, found) = try archive.messages(
+                count: count, behind: behind, appended: moment.appended)
+            return LogBatch(
+                missing: missing,
+                lines: found.map { LogLine($0.bytes, sequence: $0.sequence, time: $0.time, limit: limit) })
         }
     }
 

@@ -2,6 +2,21 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
+/// A moment of a log, from which its messages are counted.
+package struct LogMoment: Sendable, Hashable {
+    /// Differs between logs of one name.
+    package var identity: [UInt8] = []
+    package var appended: UInt64 = 0
+}
+
+package struct LogBatch: Sendable {
+    /// Number of requested messages that no longer exist; they were before the lines.
+    package let missing: Int
+    package let lines: [LogLine]
+
+    package init(missing: Int = 0, lines: [LogLine] = []) { (self.missing, self.lines) = (missing, lines) }
+}
+
 /// The shown part of a message.
 package struct LogLine: Sendable, Hashable {
     package var sequence: UInt64

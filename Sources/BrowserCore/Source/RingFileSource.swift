@@ -60,7 +60,7 @@ package final class RingFileSource: StoreSource {
             summary.records = try count()
             summary.nextEvent = summary.records
             let outline = try outline()
-            summary.entries = outline.messages
+            summary.entries = min(outline.messages, Int(clamping: summary.records))
             summary.diskBytes = outline.messageBytes
             summary.diskLimit = outline.settings.map { $0.maximumBytes - min(64, $0.maximumBytes) }
             summary.footprint = UInt64(outline.fileBytes)
@@ -73,19 +73,26 @@ package final class RingFileSource: StoreSource {
     }
 
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
-    ) throws(SourceError) -> [LogLine] {
+        count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> LogBatch {
         do throws(RingFileError) {
-            let seen = try self.count()
-            let before = behind + 1 + Int(clamping: seen - min(seen, nextEvent))
-            let cursor = try ring.cursor(beforeLast: before)
-            let first = seen - min(seen, UInt64(before)) + 1
-            return try ring.news(after: cursor, most: count).messages.enumerated().map {
-                LogLine($1, sequence: first + UInt64($0), limit: limit)
+            for _ in 0..<100 {
+                let seen = try self.count()
+                let before = behind + 1 + Int(clamping: seen - min(seen, moment.appended))
+                let start = try ring.start(ofLast: before)
+                let missing = min(count, max(0, before - start.messages))
+                let found = try ring.news(after: start.cursor, most: count - missing).messages
+                // The cursor has another place if others were appended in between.
+                guard try self.count() == seen else { continue }
+                let first = seen - min(seen, UInt64(before)) + UInt64(missing) + 1
+                return LogBatch(
+                    missing: missing,
+                    lines: found.enumerated().map { LogLine($1, sequence: first + UInt64($0), limit: limit) })
             }
         } catch {
             throw SourceError(error.description)
         }
+        throw SourceError("\(path) changes too fast to be read; try again")
     }
 
     /// Number of messages seen so far. Excludes those behind damage and those overwritten before they were seen.

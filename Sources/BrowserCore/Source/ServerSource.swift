@@ -429,6 +429,6 @@ package final class ServerSource: QueriedSource {
 /// Functions of stores and ring files only.
 extension ServerSource {
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
-    ) throws(SourceError) -> [LogLine] { [] }
+        count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> LogBatch { LogBatch() }
 }

@@ -69,11 +69,11 @@ package protocol StoreSource: Sendable {
         of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
     ) throws(SourceError) -> LogHistory
 
-    /// At most `count` messages of a log, oldest first. The first is the one that was followed by `behind` others when `nextEvent`
-    /// was the number of the next event. Keeps at most `limit` bytes of each.
+    /// At most `count` messages of a log, oldest first. The first is the one that `behind` others followed at `moment`. Keeps at
+    /// most `limit` bytes of each.
     func messages(
-        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
-    ) throws(SourceError) -> [LogLine]
+        count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> LogBatch
 
     /// The undo records, latest first.
     func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction]
@@ -179,15 +179,6 @@ extension StoreSource {
     ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
     package func allowUse(of key: String?, in archive: ArchiveAddress) {}
     package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
-}
-
-extension StoreSource {
-    /// The beginnings of messages.
-    func messages(
-        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
-    ) throws(SourceError) -> [LogLine] {
-        try messages(count: count, behind: behind, nextEvent: nextEvent, limit: LogLine.limit, in: archive)
-    }
 }
 
 /// Defaults for sources that store no choices, or use those of another source.

@@ -53,12 +53,15 @@ extension RingFile {
     /// The position before the last `count` messages, or before all if there are fewer. In a damaged file, before the last readable
     /// ones. Costs reading the file, and 24 bytes of memory for each message. Throws like ``messages()``, except for `damaged`.
     public func cursor(beforeLast count: Int) throws(RingFileError) -> RingFileCursor {
+        try start(ofLast: count).cursor
+    }
+
+    /// Like ``cursor(beforeLast:)``; also returns the number of messages in the file.
+    package func start(ofLast count: Int) throws(RingFileError) -> (cursor: RingFileCursor, messages: Int) {
         var cursor = RingFileCursor()
         var reader = try RingFileReader(self)
-        // More than the file can hold: before all messages.
-        guard count < reader.fileBytes else { return cursor }
-        // A ring buffer of the last `count` messages and the one before them.
-        let most = max(0, count) + 1
+        // A ring buffer of the last `count` messages and the one before them. The file holds fewer messages than bytes.
+        let most = max(0, min(count, reader.fileBytes)) + 1
         var marks: [RingFileMark] = []
         var losses = 0
         var passed = 0
@@ -75,7 +78,7 @@ extension RingFile {
             guard case .damaged = error else { throw error }
         }
         if passed >= most { cursor.last = marks[passed % most] }
-        return cursor
+        return (cursor, passed)
     }
 
     /// The messages after `cursor`: at least one if present, then further ones up to `most` in number and `mostBytes`

@@ -44,6 +44,19 @@ extension Archive {
         try MessageReader(logEngine()).cursor(beforeLast: count, of: end)
     }
 
+    /// At most `count` messages, oldest first. The first requested one is that which `behind` others followed when `appended`
+    /// messages had been appended (``ArchiveStatus/records``). `missing` of the requested ones, before the found ones, no longer
+    /// exist. Costs as much as skipping those behind.
+    package func messages(
+        count: Int, behind: Int, appended: UInt64
+    ) throws(StorageError) -> (missing: Int, found: [LogMessage]) {
+        while true {
+            let engine = try logEngine()
+            let result = try MessageReader(engine).messages(count: count, behind: behind, appended: appended)
+            if engine.attachment != nil || engine.index.isHeaderIntact { return result }
+        }
+    }
+
     private func logEngine() throws(StorageError) -> ArchiveEngine {
         let engine = try engine()
         try engine.requireLog(to: "read messages")

@@ -268,34 +268,61 @@ struct MessageReader: ArchiveOperation {
 
     /// The cursor before the last `count` undamaged messages, or those before a cursor. Reads the headers of their segments.
     func cursor(beforeLast count: Int, of last: MessageCursor? = nil) throws(StorageError) -> MessageCursor {
+        try start(ofLast: count, of: last).cursor
+    }
+
+    /// See ``Archive/messages(count:behind:appended:)``.
+    func messages(
+        count: Int, behind: Int, appended: UInt64
+    ) throws(StorageError) -> (missing: Int, found: [LogMessage]) {
+        var known: Int?
+        while true {
+            let total = index.count(.records)
+            let end = cursor(at: index.head)
+            guard index.count(.records) == total else { continue }
+            // The counter has restarted: other messages have these numbers.
+            guard total >= appended else { return (count, []) }
+            let start = try start(ofLast: behind + 1 + Int(clamping: total - appended), of: end)
+            let missing = min(count, start.missing)
+            let batch = try messages(from: start.cursor, before: end, most: count - missing)
+            // Messages may have been dropped since the start was found.
+            if !batch.someAreLost || missing == known { return (missing, batch.messages) }
+            known = missing
+        }
+    }
+
+    /// Also returns how many of these messages don't exist.
+    private func start(
+        ofLast count: Int, of last: MessageCursor?
+    ) throws(StorageError) -> (cursor: MessageCursor, missing: Int) {
         while true {
             let first = index.firstMessage
             do throws(StorageError) {
-                return try cursor(beforeLast: count, of: last, from: first)
+                return try start(ofLast: count, of: last, from: first)
             } catch {
                 guard error.isMissing, oldestMessage > first else { throw error }
             }
         }
     }
 
-    private func cursor(
-        beforeLast count: Int, of last: MessageCursor?, from first: Location
-    ) throws(StorageError) -> MessageCursor {
+    private func start(
+        ofLast count: Int, of last: MessageCursor?, from first: Location
+    ) throws(StorageError) -> (cursor: MessageCursor, missing: Int) {
         let head = index.head
         let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : head } ?? head
         guard first != .none, count > 0 else {
-            return cursor(at: end, expecting: index.settledSequence &+ 1)
+            return (cursor(at: end, expecting: index.settledSequence &+ 1), max(0, count))
         }
         var needed = count
         var segment = end.segment
         while true {
             let places = try messagePlaces(
                 in: segment, from: segment == first.segment ? first.offset : SegmentHeader.bytes, before: end)
-            if places.count >= needed { return cursor(at: places[places.count - needed]) }
+            if places.count >= needed { return (cursor(at: places[places.count - needed]), 0) }
             needed -= places.count
             guard segment > first.segment, let before = try log.segment(before: segment, from: first.segment)
             else {
-                return cursor(at: first)
+                return (cursor(at: first), needed)
             }
             segment = before
         }

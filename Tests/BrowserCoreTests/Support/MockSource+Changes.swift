@@ -38,13 +38,17 @@ extension MockSource {
     }
 
     func messages(
-        count: Int, behind: Int, nextEvent: UInt64, limit: Int, in archive: ArchiveAddress
-    ) throws(SourceError) -> [LogLine] {
+        count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> LogBatch {
         try check()
         return with { state in
             state.messageCalls += 1
             let all = state.messages[archive.name] ?? []
-            return Array(all[max(0, all.count - 1 - behind)...].prefix(count))
+            let appended = Int((all.last?.sequence ?? 0) - min(moment.appended, all.last?.sequence ?? 0))
+            let first = all.count - 1 - behind - appended
+            let missing = min(count, max(0, -first))
+            return LogBatch(
+                missing: missing, lines: Array(all.dropFirst(max(0, first)).prefix(count - missing)))
         }
     }
 

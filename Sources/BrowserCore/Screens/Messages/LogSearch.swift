@@ -36,7 +36,8 @@ struct LogSearch: Sendable {
         (numbers, lines, hasWrapped) = ([], [:], false)
     }
 
-    typealias Found = (messages: [(number: Int, line: LogLine)], untested: Int)
+    /// What a search found; the messages before `firstExisting` no longer existed.
+    typealias Found = (messages: [(number: Int, line: LogLine)], untested: Int, firstExisting: Int)
 
     mutating func add(_ new: Found, upTo end: Int) {
         self.end = end

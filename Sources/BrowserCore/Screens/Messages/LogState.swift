@@ -1,12 +1,27 @@
 import StoreInspection
 
+/// Reads the messages that a log had at a moment.
+struct LogReader: Sendable {
+    let archive: ArchiveAddress
+    /// The number after the last message.
+    let end: Int
+    let moment: LogMoment
+
+    func read(
+        from number: Int, count: Int = 1, limit: Int = LogLine.limit, in source: any StoreSource
+    ) throws(SourceError) -> LogBatch {
+        try source.messages(count: count, behind: end - 1 - number, at: moment, limit: limit, in: archive)
+    }
+}
+
 /// The messages of a log, numbered from the first that was ever appended.
 struct LogState: Sendable {
     let archive: ArchiveAddress
     /// The existing messages; nil until the archive's figures were read.
     var available: Range<Int>?
-    /// The number of the next event when `available` was read.
-    var nextEvent: UInt64 = 0
+    private var moment = LogMoment()
+    /// The messages before this number no longer exist, although `available` may list them.
+    private var firstExisting = 0
     /// Number of messages missing in the archive's counter, which restarts when the index is rebuilt.
     private var uncounted = 0
     private(set) var lines: [Int: LogLine] = [:]
@@ -35,6 +50,15 @@ struct LogState: Sendable {
         get { purpose == .filter ? filter : find }
         set { if purpose == .filter { filter = newValue } else { find = newValue } }
     }
+
+    /// Listed messages that were dropped or deleted since `available` was read.
+    var removed: Int {
+        max(0, min(firstExisting, available?.upperBound ?? 0) - (available?.lowerBound ?? 0))
+    }
+
+    mutating func noteRemoved(before number: Int) { firstExisting = max(firstExisting, number) }
+
+    var reader: LogReader { LogReader(archive: archive, end: available?.upperBound ?? 0, moment: moment) }
 
     var count: Int { filter.isActive ? filter.numbers.count : available?.count ?? 0 }
 
@@ -69,7 +93,8 @@ struct LogState: Sendable {
         guard archive.problem == nil else { return }
         let counted = Int(clamping: archive.records)
         // The counters of a recreated archive or a rebuilt index restart.
-        if let known = available, counted + uncounted < known.upperBound {
+        let isOther = archive.identity != moment.identity
+        if let known = available, isOther || counted + uncounted < known.upperBound {
             forget()
             uncounted = 0
         }
@@ -78,20 +103,23 @@ struct LogState: Sendable {
         available = end - archive.entries..<end
         filter.trim(before: end - archive.entries)
         find.trim(before: end - archive.entries)
-        nextEvent = archive.nextEvent
+        moment = LogMoment(identity: archive.identity, appended: archive.records)
     }
 
     var problem: String? { archiveProblem ?? readProblem }
 
-    mutating func show(_ new: [LogLine], from number: Int, asked: Range<Int>) {
+    mutating func show(_ new: LogBatch, asked: Range<Int>) {
         lines = [:]
-        for (offset, line) in new.enumerated() { lines[number + offset] = line }
+        let first = asked.lowerBound + new.missing
+        for (offset, line) in new.lines.enumerated() { lines[first + offset] = line }
+        if new.missing > 0 { noteRemoved(before: first) }
         loaded = asked
     }
 
     mutating func forget() {
         lines = [:]
         loaded = 0..<0
+        firstExisting = 0
         filter.restart()
         find.restart()
     }

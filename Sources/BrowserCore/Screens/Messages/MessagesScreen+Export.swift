@@ -8,14 +8,11 @@ extension MessagesScreen {
 
     /// The selected message, read whole when a program needs it.
     static func input(_ model: Model) -> ProgramInput? {
-        guard let log = model.log, let end = log.available?.upperBound, log.count > 0 else { return nil }
-        let (archive, number, nextEvent) = (log.archive, log.number(at: log.row), log.nextEvent)
-        return ProgramInput(name: "message \(number) of \(archive.name)") {
+        guard let log = model.log, log.count > 0 else { return nil }
+        let (number, reader) = (log.number(at: log.row), log.reader)
+        return ProgramInput(name: "message \(number) of \(log.archive.name)") {
             (folder, context) throws(SourceError) in
-            guard
-                let line = try context.source.messages(
-                    count: 1, behind: end - 1 - number, nextEvent: nextEvent, limit: .max, in: archive
-                ).first
+            guard let line = try reader.read(from: number, limit: .max, in: context.source).lines.first
             else { throw SourceError("the message was removed") }
             let file = try PrivateFile(named: "message." + (line.text == nil ? "bin" : "txt"), in: folder)
             let output = file.output
@@ -29,40 +26,52 @@ extension MessagesScreen {
     static func export(_ model: Model) -> RowExport? {
         guard let log = model.log, let available = log.available, log.count > 0 else { return nil }
         let pattern = log.filter.pattern
+        let reader = log.reader
         let kind = pattern == nil ? "" : "filtered "
         return RowExport(
             amount: Figures.count(log.count + log.filter.dropped, kind + "message", kind + "messages"),
-            noun: ("message", "messages"), formats: ".ndjson, .json, .csv, .tsv; others as text"
+            count: pattern == nil ? log.count : nil, noun: ("message", "messages"),
+            formats: ".ndjson, .json, .csv, .tsv; others as text"
         ) { (context, path, replaces) throws(SourceError) in
-            let patience = SearchPatience()
+            var omitted = (removed: 0, untested: 0)
             var report = try write(path, replaces) { body throws(SourceError) in
-                try read(available, of: log, pattern, patience, context, body)
+                try read(available, of: reader, pattern, &omitted, context, body)
             }
-            report?.givenUp = patience.givenUp
+            report?.givenUp = omitted.untested
+            if omitted.removed > 0 {
+                let all = Figures.count(available.count)
+                report?.warnings.append("\(Figures.count(omitted.removed)) of \(all) already removed")
+            }
             return report
         }
     }
 
     /// Reads messages in their order. Returns their number; nil if stopped.
     private static func read(
-        _ range: Range<Int>, of log: LogState, _ pattern: FilterPattern?, _ patience: SearchPatience,
-        _ context: QuestionContext,
-        _ body: (LogLine) throws(SourceError) -> Void
+        _ range: Range<Int>, of log: LogReader, _ pattern: FilterPattern?,
+        _ omitted: inout (removed: Int, untested: Int),
+        _ context: QuestionContext, _ body: (LogLine) throws(SourceError) -> Void
     ) throws(SourceError) -> Int? {
+        let patience = SearchPatience()
         var (next, count) = (range.lowerBound, 0)
+        var last: UInt64?
         while next < range.upperBound {
             guard context.progress(Double(next - range.lowerBound) / Double(range.count)) else { return nil }
-            let lines = try context.source.messages(
-                count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
-                nextEvent: log.nextEvent, limit: .max, in: log.archive)
-            guard !lines.isEmpty else { break }
-            // Patterns match the part of a message that the list reads.
-            for line in lines {
-                if let pattern, pattern.matches(line.cut.searched, within: patience) != true { continue }
+            let read = try log.read(
+                from: next, count: min(batch, range.upperBound - next), limit: .max, in: context.source)
+            guard read.missing > 0 || !read.lines.isEmpty else { break }
+            // A batch that skipped damaged messages ends with some of the next one.
+            for line in read.lines where last.map({ line.sequence > $0 }) ?? true {
+                last = line.sequence
+                // Patterns match the part of a message that the list reads.
+                let matches = pattern.map { $0.matches(line.cut.searched, within: patience) } ?? true
+                if matches == nil { omitted.untested += 1 }
+                guard matches == true else { continue }
                 try body(line)
                 count += 1
             }
-            next += lines.count
+            omitted.removed += read.missing
+            next += read.missing + read.lines.count
         }
         return count
     }

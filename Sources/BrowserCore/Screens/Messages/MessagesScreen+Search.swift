@@ -95,21 +95,22 @@ extension MessagesScreen {
         _ range: Range<Int>, of log: LogState, _ patterns: [FilterPattern], _ purpose: LogState.Purpose,
         ticket: Int?
     ) -> Effect {
-        let (archive, nextEvent, text) = (log.archive, log.nextEvent, log[purpose].text)
+        let (archive, reader, text) = (log.archive, log.reader, log[purpose].text)
         let title = "search messages \(range) of \(archive.name) for \(text)"
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
-            var found: LogSearch.Found = ([], 0)
+            var found: LogSearch.Found = ([], 0, 0)
             // New messages are searched beside the list's own requests.
             let patience = SearchPatience(for: ticket == nil ? .milliseconds(100) : SearchPatience.whole)
             var next = range.lowerBound
             while next < range.upperBound {
                 let share = Double(next - range.lowerBound) / Double(range.count)
                 guard context.progress(share) else { return nil }
-                let lines = try context.source.messages(
-                    count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
-                    nextEvent: nextEvent, in: archive)
-                guard !lines.isEmpty else { break }
-                for (offset, line) in lines.enumerated() {
+                let read = try reader.read(
+                    from: next, count: min(batch, range.upperBound - next), in: context.source)
+                next += read.missing
+                if read.missing > 0 { found.firstExisting = next }
+                guard read.missing > 0 || !read.lines.isEmpty else { break }
+                for (offset, line) in read.lines.enumerated() {
                     var isUntested = false
                     let isOther = patterns.contains { pattern in
                         let matches = pattern.matches(line.searched, within: patience)
@@ -124,7 +125,7 @@ extension MessagesScreen {
                     }
                 }
                 found.messages.removeFirst(max(0, found.messages.count - 2 * LogSearch.most))
-                next += lines.count
+                next += read.lines.count
             }
             return found
         } done: { (model, result: Result<LogSearch.Found?, SourceError>) in
@@ -137,11 +138,12 @@ extension MessagesScreen {
             switch result {
             case .success(let found?):
                 model.log?[purpose].add(found, upTo: range.upperBound)
+                model.log?.noteRemoved(before: found.firstExisting)
                 if purpose == .find, ticket != nil { model.log?.selectFirstFound() }
             case .success(nil): break
             case .failure(let error):
                 // It is retried with the next messages.
-                model.log?[purpose].add(([], 0), upTo: range.upperBound)
+                model.log?[purpose].add(([], 0, 0), upTo: range.upperBound)
                 model.log?.readProblem = error.description
             }
         }

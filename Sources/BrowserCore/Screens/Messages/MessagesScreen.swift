@@ -157,11 +157,9 @@ enum MessagesScreen: ScreenParts {
             body(line, &model)
             return []
         }
-        let (archive, nextEvent, end) = (log.archive, log.nextEvent, log.available?.upperBound ?? 0)
+        let (archive, reader) = (log.archive, log.reader)
         return .ask("read message \(number) of \(archive.name)") { (context) throws(SourceError) in
-            try context.source.messages(
-                count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
-            ).first
+            try reader.read(from: number, in: context.source).lines.first
         } done: { model, result in
             guard model.log?.archive == archive, model.overlay == nil, let found = model.take(result)
             else { return }
@@ -222,19 +220,18 @@ enum MessagesScreen: ScreenParts {
                 available.lowerBound, visible.lowerBound - page)..<min(
                 available.upperBound, visible.upperBound + page)
         model.log?.isPending = true
-        return searches + [load(range, of: log, end: available.upperBound)]
+        return searches + [load(range, of: log)]
     }
 
-    private static func load(_ range: Range<Int>, of log: LogState, end: Int) -> Effect {
-        let (archive, nextEvent) = (log.archive, log.nextEvent)
+    private static func load(_ range: Range<Int>, of log: LogState) -> Effect {
+        let (archive, reader) = (log.archive, log.reader)
         return .ask("load messages \(range) of \(archive.name)") { (context) throws(SourceError) in
-            try context.source.messages(
-                count: range.count, behind: end - 1 - range.lowerBound, nextEvent: nextEvent, in: archive)
+            try reader.read(from: range.lowerBound, count: range.count, in: context.source)
         } done: { model, result in
             guard model.log?.archive == archive else { return }
             model.log?.isPending = false
             // A failed request isn't repeated until another range is needed.
-            model.log?.show((try? result.get()) ?? [], from: range.lowerBound, asked: range)
+            model.log?.show((try? result.get()) ?? LogBatch(), asked: range)
             model.log?.readProblem = if case .failure(let error) = result { error.description } else { nil }
         }
     }

@@ -82,6 +82,8 @@ enum MessagesView {
                     Span("\(Figures.count(log.filter.dropped)) earlier matches dropped", look[.warning]))
             }
         }
+        let removed = log.removed > 0 ? ["\(Figures.count(log.removed)) removed since"] : []
+        warnings += removed.map { Span($0, look[.warning]) }
         if let summary = model.sample(log.archive) {
             if let damage = summary.damage { warnings.append(Span(damage, look[.danger])) }
             facts.append(Span(Figures.share(summary.diskBytes, of: summary.diskLimit)))

@@ -1,0 +1,139 @@
+import BrowserCore
+import CacheAdvance
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import TestSupport
+import Testing
+
+/// A paused log whose messages other processes drop, delete or replace.
+struct ChangedLogTests {
+    private let folder = EngineSourceTests.Folder()
+    private let programs = ProgramTests.Programs()
+    private static let configuration = ArchiveConfiguration(kind: .log, diskLimit: 4_000, memoryLimit: nil)
+
+    private func store() throws -> Store { try Store.open(at: folder.path + "/store") }
+
+    /// Messages of 40 bytes, of which the log holds 100.
+    private func append(_ numbers: Range<Int>, to log: Archive, _ word: String = "old") throws {
+        for number in numbers {
+            try log.append(
+                Array("\(word) \(number) ".padding(toLength: 40, withPad: "x", startingAt: 0).utf8))
+        }
+    }
+
+    private func log(_ store: Store) throws -> Archive {
+        let log = try store.archive(named: "Trace", orCreate: Self.configuration)
+        try append(0..<100, to: log)
+        return log
+    }
+
+    private func browser(_ keys: String) throws -> HeadlessBrowser {
+        let programs = programs
+        return try Fixture.browser(
+            at: folder.path, store: folder.path + "/store", columns: 140, look: Fixture.unicode,
+            clock: { Fixture.start },
+            keys: "<enter>" + keys, programs: { programs.run($0) })
+    }
+
+    private func written(_ browser: inout HeadlessBrowser) throws -> [String] {
+        let path = folder.path + "/out.log"
+        try browser.press("w<ctrl+u>\(path)<enter>")
+        return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
+            $0.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+    }
+
+    @Test("dropped messages are left out of a file, and counted")
+    func droppedAreNotWritten() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try log(store)
+        var browser = try browser("g ")
+        try append(0..<40, to: log, "new")
+        #expect(try written(&browser) == (40..<100).map { "old \($0)" })
+        #expect(browser.model.said?.hasPrefix("60 of 100 messages written to") == true)
+        #expect(browser.model.said?.contains("40 of 100 already removed") == true)
+    }
+
+    @Test("a filter finds the listed messages only, and the removed ones are counted")
+    func droppedAreNotFound() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try log(store)
+        var browser = try browser(" ")
+        try append(0..<40, to: log, "new")
+        try browser.press("/new<enter>", shows: " 0 of 100 messages", "40 removed since")
+        try browser.press("/<ctrl+u>old<enter>", shows: " 60 of 100 messages")
+        try browser.press("<esc> ", shows: "new 39", hides: "removed since")
+    }
+
+    @Test("a program gets the selected message or, if it was dropped, none")
+    func droppedIsNotOpened() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try log(store)
+        var browser = try browser("g ")
+        try append(0..<1, to: log, "new")
+        try browser.press("o", shows: "The message was removed.")
+        #expect(programs.last == nil)
+        try browser.press("jo")
+        #expect(programs.last?.content.starts(with: Array("old 1 ".utf8)) == true)
+    }
+
+    @Test("rejected messages and other settings don't shift the messages that are read")
+    func otherEventsShiftNothing() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try log(store)
+        var browser = try browser("G ")
+        for _ in 0..<6 {
+            #expect(throws: StorageError.self) { try log.append([UInt8](repeating: 1, count: 5_000)) }
+        }
+        #expect(try written(&browser) == (0..<100).map { "old \($0)" })
+        try browser.press("o")
+        #expect(programs.last?.content.starts(with: Array("old 99 ".utf8)) == true)
+    }
+
+    @Test(
+        "messages of an emptied or recreated log aren't taken for the listed ones", arguments: [false, true])
+    func replacedMessagesAreRemoved(isRecreated: Bool) throws {
+        let store = try store()
+        defer { store.close() }
+        var log = try log(store)
+        var browser = try browser("g ")
+        if isRecreated {
+            try store.removeArchive(named: "Trace")
+            log = try store.archive(named: "Trace", orCreate: Self.configuration)
+            try append(0..<300, to: log, "new")
+        } else {
+            _ = try log.deleteAll()
+            try append(0..<10, to: log, "new")
+        }
+        #expect(try written(&browser) == [])
+        #expect(browser.model.said?.hasPrefix("0 of 100 messages written to") == true)
+        try browser.press("o", shows: "The message was removed.")
+        try browser.press("/old<enter>", shows: " 0 of 100 messages")
+        try browser.press("<esc> ", shows: "new 2", hides: "removed since")
+    }
+
+    @Test("overwritten messages of a ring file are left out of a file, and counted")
+    func overwrittenAreNotWritten() throws {
+        let path = folder.path + "/ring"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let ring = try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true)
+        for number in 100..<300 { try ring.append(Array("old \(number)".utf8)) }
+        let before = try ring.messages()
+        var browser = try Fixture.browser(
+            at: path, store: path, source: try RingFileSource(path: path), columns: 140, isReadOnly: true,
+            keys: "<enter>g ")
+        for number in 100..<110 { try ring.append(Array("new \(number)".utf8)) }
+        let left = before.filter(Set(try ring.messages()).contains).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        #expect(left.count < before.count && !left.isEmpty)
+        #expect(try written(&browser) == left)
+        #expect(browser.model.said?.hasPrefix("\(left.count) of \(before.count) messages written") == true)
+    }
+}
