@@ -136,4 +136,18 @@ struct ChangedLogTests {
         #expect(try written(&browser) == left)
         #expect(browser.model.said?.hasPrefix("\(left.count) of \(before.count) messages written") == true)
     }
+
+    @Test("a file states how many messages a filter didn't test")
+    func untestedAreCounted() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try store.archive(named: "Trace", orCreate: Self.configuration)
+        for number in 0..<8 {
+            try log.append(
+                Array((number < 2 ? "ok \(number)" : String(repeating: "a", count: 30) + "!").utf8))
+        }
+        var browser = try browser("/^(ok.*|(a+)+)$<enter>")
+        #expect(try written(&browser) == ["ok 0", "ok 1"])
+        #expect(browser.model.said?.contains("6 of 8 not tested") == true, "\(browser.model.said ?? "")")
+    }
 }

@@ -38,9 +38,12 @@ extension MessagesScreen {
                 try read(available, of: reader, pattern, &omitted, context, body)
             }
             report?.givenUp = omitted.untested
-            if omitted.removed > 0 {
-                let all = Figures.count(available.count)
-                report?.warnings.append("\(Figures.count(omitted.removed)) of \(all) already removed")
+            let omissions = [
+                (omitted.removed, "already removed"), (omitted.untested, "not tested (too slow)"),
+            ]
+            for (count, words) in omissions where count > 0 {
+                report?.warnings.append(
+                    "\(Figures.count(count)) of \(Figures.count(available.count)) \(words)")
             }
             return report
         }
