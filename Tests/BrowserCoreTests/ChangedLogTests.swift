@@ -150,4 +150,16 @@ struct ChangedLogTests {
         #expect(try written(&browser) == ["ok 0", "ok 1"])
         #expect(browser.model.said?.contains("6 of 8 not tested") == true, "\(browser.model.said ?? "")")
     }
+
+    @Test("a pipe without a reader is refused, and the next work is done")
+    func unreadPipeIsRefused() throws {
+        let store = try store()
+        defer { store.close() }
+        _ = try log(store)
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        var browser = try browser("")
+        try browser.press("w<ctrl+u>\(folder.path)/pipe<enter>")
+        #expect(browser.boxWords.contains("no process reads it"), "\(browser.text)")
+        try browser.press("<esc>/old 7<enter>", shows: " 11 of 100 messages")
+    }
 }

@@ -129,7 +129,7 @@ extension Browser {
             case .failure(let error) where error.isFileInTheWay:
                 model.overlay = Plan(replacing: path, archive: archive)
             case .failure(let error):
-                model.overlay = MessageBox("Nothing was written", [error.description])
+                model.overlay = MessageBox("Not written", [error.description])
             }
         }
     }

@@ -164,7 +164,7 @@ extension Browser {
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
                 model.say("Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10)
-            case .failure(let error): model.overlay = MessageBox("Nothing was written", [error.description])
+            case .failure(let error): model.overlay = MessageBox("Not written", [error.description])
             }
         }
     }

@@ -79,8 +79,13 @@ package final class OutputWriter {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
             let written = SystemC.write(descriptor, rest.baseAddress, rest.count)
             if written < 0 {
-                if errno == EINTR { continue }
-                throw failure(errno)
+                let code = errno
+                if code == EINTR { continue }
+                guard code == EAGAIN else { throw failure(code) }
+                // The descriptor doesn't block: waits for the reader.
+                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if poll(&request, 1, 10_000) == 0 { throw failure(code) }
+                continue
             }
             offset += written
         }

@@ -13,9 +13,11 @@ package final class WholeFile {
     private let descriptor: Int32
     private var isOpen = true
 
-    /// - Parameter replaces: whether an existing file is replaced; its owner and permissions are kept.
-    /// - Throws: also if another user's file would become this user's.
-    package init(at path: String, replaces: Bool) throws(SourceError) {
+    /// - Parameters:
+    ///   - replaces: whether an existing file is replaced; its owner and permissions are kept.
+    ///   - waits: whether opening and writing a pipe waits for its reader without a limit.
+    /// - Throws: also if another user's file would become this user's, or a pipe has no reader.
+    package init(at path: String, replaces: Bool, waits: Bool = false) throws(SourceError) {
         self.path = path
         self.replaces = replaces
         if let descriptor = WholeFile.inherited(path) {
@@ -27,7 +29,8 @@ package final class WholeFile {
         var facts = stat()
         let isThere = stat(target, &facts) == 0
         if isThere, FileKind(facts) != .regular {
-            descriptor = try WholeFile.opened(open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY), path)
+            let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (waits ? 0 : O_NONBLOCK)
+            descriptor = try WholeFile.opened(open(target, flags), path)
             partial = nil
             return
         }
@@ -234,6 +237,10 @@ package final class WholeFile {
         case EACCES, EPERM: SourceError("\(path) can't be written: permission denied")
         case EROFS:
             SourceError("\(path) can't be written: the file system is read-only; choose another folder")
+        case ENXIO where FileKind(of: path) == .pipe:
+            SourceError("\(path) can't be written: no process reads it; start its reader first")
+        case EPIPE: SourceError("\(path) was written in part: its reader has ended")
+        case EAGAIN: SourceError("\(path) was written in part: its reader has stopped reading")
         case EISDIR: SourceError("\(path) can't be written: it is a folder; name a file in it")
         case ENOSPC, EDQUOT: SourceError("\(path) can't be written: the disk is full; nothing was kept")
         default: SourceError(StorageError.fromErrno(code, operation: "write", path: path).description)

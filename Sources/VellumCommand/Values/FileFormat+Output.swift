@@ -21,7 +21,7 @@ extension WholeFile {
         let isThere = replacesFile(at: path)
         let whole: WholeFile
         do throws(SourceError) {
-            whole = try WholeFile(at: path, replaces: isThere || force)
+            whole = try WholeFile(at: path, replaces: isThere || force, waits: true)
         } catch {
             throw CommandFailure(error.description, status: .usage)
         }
