@@ -40,7 +40,7 @@ extension CursesTerminal {
         defer { posix_spawnattr_destroy(&attributes) }
         var ignored = sigset_t()
         sigemptyset(&ignored)
-        for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ] { sigaddset(&ignored, signal) }
+        for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ, SIGPIPE] { sigaddset(&ignored, signal) }
         posix_spawnattr_setsigdefault(&attributes, &ignored)
         // The child must not inherit this thread's blocked signals.
         var unblocked = sigset_t()

@@ -98,6 +98,24 @@ import Testing
         #expect(stat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
     }
 
+    /// Regression: the signal ended the browser.
+    @Test("the browser reports a pipe whose reader ends")
+    func browserReportsBrokenPipe() async throws {
+        let pipe = store.folder / "pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let text = String(repeating: "x", count: 200)
+        try store.done(
+            "append", "Log", "--disk", "1MB", input: (0..<2_000).map { "\($0) \(text)\n" }.joined())
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        let browser = try store.start(
+            "browse", "--size", "100x24", "--keys", "jj<enter>w<ctrl+u>\(pipe)<enter>", "--print", "text")
+        var state = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&state, 1, 60_000) == 1)
+        close(reader)
+        let result = try browser.result()
+        #expect(result.status == 0 && result.text.contains("Not written"), "\(result)")
+    }
+
     /// Regression: every name below /dev counted as a device.
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm")))
     func writesFilesInSharedMemory() throws {

@@ -57,10 +57,12 @@ struct BrowserSession: Sendable {
             surroundings.demoProblem = error.message
         }
         let source = settled(source, state: state)
-        return BrowserLoop.run(
-            model(size: screen.size, look: look, surroundings, problems: Configuration.current.problems),
-            source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
-            clock: { .now() })
+        return Interruption.reportingBrokenPipes {
+            BrowserLoop.run(
+                model(size: screen.size, look: look, surroundings, problems: Configuration.current.problems),
+                source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
+                clock: { .now() })
+        }
     }
 
     private func settled(_ source: any StoreSource, state: StateFolder?) -> any StoreSource {
@@ -83,7 +85,7 @@ struct BrowserSession: Sendable {
                 size: size, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)),
                 Surroundings(environment: ProcessInfo.processInfo.environment)),
             source: settled(source, state: nil), clock: { .now() })
-        browser.press(keys)
+        Interruption.reportingBrokenPipes { browser.press(keys) }
         return browser.frame
     }
 

@@ -41,6 +41,17 @@ enum Interruption {
             WholeFile.removeUnfinished()
             _exit(ExitStatus.interrupted.rawValue)
         }
+        endOnBrokenPipe()
+    }
+
+    /// Runs `body`, in which writing to a pipe without a reader returns `EPIPE` instead of ending the program.
+    static func reportingBrokenPipes<Result>(_ body: () -> Result) -> Result {
+        signal(SIGPIPE, SIG_IGN)
+        defer { endOnBrokenPipe() }
+        return body()
+    }
+
+    private static func endOnBrokenPipe() {
         install(SIGPIPE) { number in
             WholeFile.removeUnfinished()
             signal(number, SIG_DFL)
