@@ -131,6 +131,23 @@ extension EngineSourceTests {
         #expect(!text.contains("UNREACHABLE") && text.contains("1 appended"), "\(text)")
     }
 
+    @Test("a ring file that was moved to the path of the shown one is shown", arguments: [false, true])
+    func showsReplacement(keepsOld: Bool) throws {
+        let path = try ring("ring")
+        let other = folder.path + "/other"
+        #expect(FileManager.default.createFile(atPath: other, contents: nil))
+        let new = try RingFile(path: other, maximumBytes: 1_000, overwritesOldMessages: true)
+        for number in 0..<5 { try new.append(Array("new \(number)".utf8)) }
+        var browser = try Fixture.browser(
+            at: path, store: path, source: try RingFileSource(path: path), isReadOnly: true, keys: "<enter>")
+        if keepsOld { #expect(rename(path, folder.path + "/rotated") == 0) }
+        #expect(rename(other, path) == 0)
+        browser.refresh()
+        browser.expect(shows: "5 messages", "new 0", hides: "closed or removed")
+        browser.press(try Key.script("hhO\(path)<enter>"))
+        #expect(browser.model.store == StorePath.whole(path) && !browser.text.contains("UNREACHABLE"))
+    }
+
     @Test("a text file isn't reported as a ring file of another version")
     func textIsNoRingFile() throws {
         let path = folder.path + "/text"

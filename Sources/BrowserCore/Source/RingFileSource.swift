@@ -6,12 +6,14 @@ import Synchronization
 /// Shows a ring file as a store with one log. Never writes.
 package final class RingFileSource: StoreSource {
     package let path: String
-    private let ring: RingFile
     /// Lists and remembers other stores; nil: this list has only the ring file.
     package let remembers: EngineSource?
     private let state: Mutex<State>
 
     private struct State {
+        var ring: RingFile
+        /// Number of the files that were opened before this one.
+        var identity: [UInt8] = [0]
         /// Number of messages seen so far, which numbers them.
         var seen: UInt64 = 0
         var cursor = RingFileCursor()
@@ -23,9 +25,21 @@ package final class RingFileSource: StoreSource {
     package init(path: String, remembers: EngineSource? = nil) throws(RingFileError) {
         self.remembers = remembers
         self.path = StorePath.whole(path)
-        ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
+        state = Mutex(State(ring: try RingFileSource.open(path)))
+    }
+
+    private static func open(_ path: String) throws(RingFileError) -> RingFile {
+        let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, isReadOnly: true)
         _ = try ring.isEmpty()
-        state = Mutex(State())
+        return ring
+    }
+
+    /// Opens the ring file that has replaced the open one.
+    private func openReplacement() {
+        state.withLock { state in
+            guard state.ring.isReplaced, let new = try? RingFileSource.open(path) else { return }
+            state = State(ring: new, identity: [state.identity[0] &+ 1])
+        }
     }
 
     package var folder: String { path }
@@ -56,6 +70,8 @@ package final class RingFileSource: StoreSource {
     package func figures(store: String) throws(SourceError) -> StoreFigures {
         guard store == path else { throw SourceError("\(store) is not this ring file") }
         var summary = ArchiveSample(name: name, kind: .log)
+        openReplacement()
+        summary.identity = state.withLock { $0.identity }
         do throws(RingFileError) {
             summary.records = try count()
             summary.nextEvent = summary.records
@@ -77,6 +93,8 @@ package final class RingFileSource: StoreSource {
     ) throws(SourceError) -> LogBatch {
         do throws(RingFileError) {
             for _ in 0..<100 {
+                let (ring, identity) = state.withLock { ($0.ring, $0.identity) }
+                guard identity == moment.identity else { return LogBatch(missing: count) }
                 let seen = try self.count()
                 let before = behind + 1 + Int(clamping: seen - min(seen, moment.appended))
                 let start = try ring.start(ofLast: before)
@@ -101,7 +119,7 @@ package final class RingFileSource: StoreSource {
             while true {
                 let news: RingFileNews
                 do throws(RingFileError) {
-                    news = try ring.news(after: state.cursor, mostBytes: 4 << 20)
+                    news = try state.ring.news(after: state.cursor, mostBytes: 4 << 20)
                 } catch {
                     guard case .damaged = error, state.seen > 0 else { throw error }
                     return state.seen
@@ -117,7 +135,7 @@ package final class RingFileSource: StoreSource {
     /// Reads the file only after appends.
     private func outline() throws(RingFileError) -> RingFileOutline {
         if let known = state.withLock({ $0.outline }) { return known }
-        let outline = try ring.outline()
+        let outline = try state.withLock { $0.ring }.outline()
         state.withLock { $0.outline = outline }
         return outline
     }

@@ -55,6 +55,13 @@ final class OpenFile: Sendable {
         )
     }
 
+    /// Whether its path leads to another file now.
+    var isReplaced: Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && stat(path, &named) == 0
+            && (own.st_dev, own.st_ino) != (named.st_dev, named.st_ino)
+    }
+
     /// Fewer than `count` bytes at the end of the file.
     func read(atMost count: Int, from start: Int = 0) throws(RingFileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

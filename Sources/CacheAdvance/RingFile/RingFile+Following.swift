@@ -43,6 +43,8 @@ public struct RingFileOutline: Sendable, Hashable {
 }
 
 extension RingFile {
+    package var isReplaced: Bool { file.isReplaced }
+
     /// The settings of the file at `path`; `nil` if it is empty. Costs two reads. Throws `notAFile`, `damaged`,
     /// `unsupportedVersion`, `inUse`, `system`.
     public static func settings(ofFileAt path: String) throws(RingFileError) -> RingFileSettings? {
