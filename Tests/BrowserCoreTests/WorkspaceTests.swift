@@ -60,6 +60,19 @@ struct WorkspaceTests {
         #expect(!browser.text.contains(".hidden") || typed == ".h")
     }
 
+    /// Regression: the completed name was another file's.
+    @Test("tab leaves out names that aren't UTF-8")
+    func completesOnlyText() throws {
+        let folder = EngineSourceTests.Folder()
+        let path = Array(folder.path.utf8CString.dropLast()) + [0x2f, 0x78, -1, 0x79, 0]
+        let file = open(path, O_CREAT | O_WRONLY, 0o600)
+        // Some file systems refuse such names.
+        guard file >= 0 else { return }
+        close(file)
+        let browser = try Fixture.browser(Fixture.source(), columns: 200, keys: "O\(folder.path)/x<tab>")
+        #expect(browser.text.contains("no such file"), "\(browser.text)")
+    }
+
     @Test(
         "tab distinguishes an unreadable folder from a missing one",
         arguments: [("file/x/y", "the folder can't be read"), ("none/x", "no such file")])

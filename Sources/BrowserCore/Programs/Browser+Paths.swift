@@ -29,7 +29,7 @@ extension Browser {
         }
     }
 
-    /// The matching names in a folder, with a slash after names of folders. Hidden names only if `beginning` has a dot.
+    /// The matching UTF-8 names in a folder, with a slash after names of folders. Hidden names only if `beginning` has a dot.
     private static func names(
         in folder: String, beginningWith beginning: String
     ) throws(SourceError) -> [String] {
@@ -41,7 +41,8 @@ extension Browser {
         } catch {
             throw SourceError("\(folder) can't be read: \(error.localizedDescription)")
         }
-        return all.filter { $0.hasPrefix(beginning) && ($0.first != "." || beginning.first == ".") }.sorted()
+        return all.filter { $0.hasPrefix(beginning) && ($0.first != "." || beginning.first == ".") }
+            .filter { !$0.unicodeScalars.contains("\u{fffd}") }.sorted()
             .map { FileKind(of: "\(folder)/\($0)") == .folder ? $0 + "/" : $0 }
     }
 }
