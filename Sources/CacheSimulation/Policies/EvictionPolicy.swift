@@ -8,7 +8,7 @@ protocol EvictionPolicy {
     var used: Int { get }
 
     func holds(_ key: Int) -> Bool
-    /// Whether a cached key, or a policy's record of one, would be lost with the key's number.
+    /// Whether the policy still needs the key's number: the key is cached, or recorded after its eviction.
     func remembers(_ key: Int) -> Bool
     func size(of key: Int) -> Int
     /// Records an access of a cached key.
@@ -18,7 +18,7 @@ protocol EvictionPolicy {
     mutating func resize(_ key: Int, to size: Int)
     /// Evicts an entry; at least one is cached.
     mutating func evict()
-    /// Forgets a key, cached or not.
+    /// Removes a key, and the policy's record of it.
     mutating func remove(_ key: Int)
     mutating func perform(_ step: Step) -> Bool
 }

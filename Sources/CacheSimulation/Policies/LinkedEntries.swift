@@ -1,5 +1,5 @@
-/// The entries of a simulated cache in doubly linked lists. A node for each key number, in one array; the first nodes are the
-/// lists' ends, and their sizes are the lists' totals. A key is in one list at most.
+/// The entries of a simulated cache in doubly linked lists. One array has a node for each key number. Its first nodes are the
+/// lists' ends; their sizes are the lists' totals. A key is in one list at most.
 struct LinkedEntries {
     struct Node {
         fileprivate var previous: Int32
@@ -7,9 +7,9 @@ struct LinkedEntries {
         fileprivate(set) var size = 0
         /// The list's number; ``none`` for a key in no list.
         fileprivate(set) var list = LinkedEntries.none
-        /// For the policy; kept while the key is in no list.
+        /// Set by the policy; kept while the key is in no list.
         var frequency: UInt16 = 0
-        /// For the policy; kept while the key is in no list.
+        /// Set by the policy; kept while the key is in no list.
         var epoch: UInt32 = 0
 
         fileprivate init(alone index: Int) { (previous, next) = (Int32(index), Int32(index)) }
@@ -41,7 +41,7 @@ struct LinkedEntries {
         index < Int32(Self.mostLists) ? nil : Int(index) - Self.mostLists
     }
 
-    /// Adds a key that is in no list as the newest.
+    /// Adds a key as the newest of a list. Requires that it is in no list.
     mutating func add(_ key: Int, to list: UInt8, size: Int) {
         reserve(key)
         nodes[key + Self.mostLists].size = size

@@ -1,5 +1,5 @@
-/// Belady's optimum, which knows the future: evicts the entry whose next read is farthest away, or doesn't add the new one. With
-/// sizes this is a greedy choice, and no bound.
+/// Belady's optimum, which needs all later requests: evicts the entry with the latest next read, or doesn't add the new one. If
+/// sizes differ, this is only a heuristic: another policy may have more hits.
 enum OptimalPolicy {
     private struct Use {
         let next: Int
@@ -25,7 +25,7 @@ enum OptimalPolicy {
             if size > 0 { uses.push(Use(next: nextReads[place], key: step.key)) }
             while used > limit, let use = uses.pop() {
                 let victim = Int(use.key)
-                // Uses that have passed stay in the heap.
+                // The heap also contains former uses of the key.
                 guard cached[victim] > 0, next[victim] == use.next else { continue }
                 used -= cached[victim]
                 cached[victim] = 0
@@ -36,7 +36,7 @@ enum OptimalPolicy {
 
     private static func keyCount(_ steps: [Step]) -> Int { steps.reduce(0) { max($0, Int($1.key) + 1) } }
 
-    /// For each step the place of the next read of its key; `Int.max` if another step on the key precedes it.
+    /// For each step, the index of the next read of its key; `Int.max` if a write or removal of the key precedes that read.
     private static func nextReads(_ steps: [Step]) -> [Int] {
         var next = [Int](repeating: Int.max, count: steps.count)
         var upcoming = [Int](repeating: Int.max, count: keyCount(steps))
@@ -46,14 +46,14 @@ enum OptimalPolicy {
             switch steps[place].action {
             case .read: upcoming[key] = place
             case .write, .remove: upcoming[key] = Int.max
-            // Stores a key only if the read before could not.
+            // Stores a value only if the preceding read didn't.
             case .update: break
             }
         }
         return next
     }
 
-    /// The farthest use first.
+    /// A max-heap of uses: the latest next read is first.
     private struct Heap {
         private var uses: [Use] = []
 

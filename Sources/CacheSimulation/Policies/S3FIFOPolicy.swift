@@ -1,5 +1,6 @@
-/// New entries pass a small queue of a tenth of the limit; those accessed there, and those that return soon after an eviction from
-/// it, enter the main queue, which keeps accessed entries (Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP 2023).
+/// New entries enter a small queue of a tenth of the limit. Entries that are accessed there, or requested again soon after their
+/// eviction, enter the main queue, which keeps accessed entries (Yang et al., FIFO Queues are All You Need for Cache Eviction,
+/// SOSP 2023).
 struct S3FIFOPolicy: EvictionPolicy {
     private static let small: UInt8 = 0
     private static let main: UInt8 = 1
@@ -41,7 +42,8 @@ struct S3FIFOPolicy: EvictionPolicy {
         if small == 0 || small < limit / 10 || !evictFromSmall() { evictFromMain() }
     }
 
-    /// Moves entries that were accessed twice to the main queue, until another one is evicted. False if there is none.
+    /// Evicts the oldest entry that was accessed less than twice, and moves older ones to the main queue. False if all were
+    /// moved.
     private mutating func evictFromSmall() -> Bool {
         while let key = entries.last(Self.small) {
             let isAccessed = entries[key].frequency > 1
@@ -64,7 +66,7 @@ struct S3FIFOPolicy: EvictionPolicy {
         _ = evictFromSmall()
     }
 
-    /// The ghost queue remembers as much as the main queue holds.
+    /// Limits the ghost queue to the size of the main queue.
     private mutating func trimGhosts() {
         let most = limit - limit / 10
         while entries.total(Self.ghost) > most, let key = entries.last(Self.ghost) { entries.remove(key) }

@@ -1,4 +1,4 @@
-/// Evicts the first entry from a moving position on, from old to new, that was not accessed since the position last passed it
+/// Moves a position from old to new entries, and evicts the first entry that was not accessed since the position last passed it
 /// (Zhang et al., SIEVE is Simpler than LRU, NSDI 2024). An access marks an entry and doesn't move it.
 struct SIEVEPolicy: EvictionPolicy {
     var limit: Int { didSet { shrink(to: limit) } }

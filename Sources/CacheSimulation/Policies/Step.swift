@@ -1,16 +1,16 @@
-/// What a policy sees of a request: expiry, sampling and the names of keys are resolved.
+/// A request as a policy gets it, after sampling, with a key number, and with expiry as a removal.
 struct Step {
     enum Action: UInt8 {
-        /// Counts, and adds the key if it isn't cached.
+        /// Counts as a hit or a miss. A miss adds the key.
         case read
-        /// Like a read, but doesn't count.
+        /// Like a read, but neither a hit nor a miss.
         case write
-        /// Stores the value of the read before; no further access.
+        /// Stores the value after a miss of the same key. Not an access.
         case update
         case remove
     }
 
-    /// In the unit of the limits; 0 if unknown.
+    /// Size of the value in the unit of the limits; 0 if unknown.
     var size: Int
     var key: UInt32
     var group: UInt16

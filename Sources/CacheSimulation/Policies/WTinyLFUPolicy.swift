@@ -1,11 +1,11 @@
-/// New entries pass a window of 1 %. The oldest one there enters the main part only if it was requested more often than all entries
-/// that it would replace (Einziger, Friedman and Manes, TinyLFU: A Highly Efficient Cache Admission Policy, ACM TOS 2017). The main
-/// part is a segmented LRU. Frequencies are counted per key up to 15, and halved regularly.
+/// New entries enter a window of 1 %. The window's oldest entry enters the main part only if it was requested more often than all
+/// entries that it would replace (Einziger, Friedman and Manes, TinyLFU: A Highly Efficient Cache Admission Policy, ACM TOS
+/// 2017). The main part is a segmented LRU. Frequencies are counted per key up to 15, and halved regularly.
 struct WTinyLFUPolicy: EvictionPolicy {
     private static let window: UInt8 = 0
-    /// Of the main part: entries that were not accessed there.
+    /// Entries of the main part that were not accessed there.
     private static let probation: UInt8 = 1
-    /// Of the main part: accessed entries, four fifths at most.
+    /// Accessed entries of the main part, at most four fifths of it.
     private static let protected: UInt8 = 2
     private static let highestFrequency: UInt16 = 15
 
@@ -17,9 +17,9 @@ struct WTinyLFUPolicy: EvictionPolicy {
         }
     }
     private var entries = LinkedEntries()
-    /// Number of halvings. A key's frequency is halved when it is read.
+    /// Number of halvings. They are applied to a key's frequency when it is read.
     private var epoch: UInt32 = 0
-    /// Requests since the last halving, plus half of those before.
+    /// Requests since the last halving, plus half of this number before it.
     private var requests = 0
     private var insertions = 0.0
     private var insertedSize = 0.0
@@ -42,7 +42,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
         entries[key].frequency = frequency
         entries[key].epoch = epoch
         requests += 1
-        // Ten requests for each entry that fits.
+        // Halves the frequencies after ten requests for each entry that fits.
         guard Double(requests) * insertedSize >= 10 * Double(limit) * insertions, insertions > 0 else {
             return
         }
@@ -69,7 +69,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
         count(key)
         entries.add(key, to: Self.window, size: size)
         shrinkWindow()
-        // After the main part used space that the window had not filled.
+        // The main part may have used the window's free space.
         shrink(to: limit)
     }
 

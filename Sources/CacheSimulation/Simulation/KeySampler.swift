@@ -8,7 +8,7 @@ struct KeySampler {
         var hash: UInt64
         var size = 0
         var expiry = Int64.max
-        /// Whether its last request was a read.
+        /// Whether the key's last request was a read.
         var isRead = false
         var isUsed = true
 
@@ -35,10 +35,10 @@ struct KeySampler {
         UInt32(truncatingIfNeeded: hash) & (Self.modulus - 1) < threshold
     }
 
-    /// Whether a number is still that of a sampled key.
+    /// Whether the key with this number is still sampled.
     func isSampled(number: Int) -> Bool { keys[number].isUsed }
 
-    /// Passes the request of a sampled key on, after the removal of a value that has expired.
+    /// Calls `perform` with the request of a sampled key, and before it with the removal of an expired value.
     mutating func resolve(_ request: Request, _ perform: (Step) -> Void) {
         let number = number(of: request.hash)
         func step(_ action: Step.Action, _ size: Int = 0) {
@@ -77,7 +77,8 @@ struct KeySampler {
         return number
     }
 
-    /// Lowers the threshold until at most this number of keys is sampled, but not below `least`. Returns the numbers of the others.
+    /// Lowers the threshold until at most this number of keys is sampled, but not below `least`. Returns the numbers of the
+    /// dropped keys.
     mutating func lower(toKeys most: Int, least: UInt32 = 1) -> [Int] {
         let values = keys.filter(\.isUsed).map(\.value).sorted()
         guard most < values.count else { return [] }
@@ -86,13 +87,13 @@ struct KeySampler {
         return release { $0.value >= bound }
     }
 
-    /// Forgets keys without lowering the threshold; their next request is that of a new key.
+    /// Drops keys without lowering the threshold: their next request adds them again. Frees all dropped keys' numbers.
     mutating func forget(_ isForgotten: (Int) -> Bool) {
         for number in keys.indices where keys[number].isUsed && isForgotten(number) { release(number) }
         free = keys.indices.filter { !keys[$0].isUsed }.map(UInt32.init)
     }
 
-    /// The numbers are used again only after ``forget(_:)``.
+    /// Drops keys. Their numbers are reused only after ``forget(_:)``.
     private mutating func release(_ condition: (Key) -> Bool) -> [Int] {
         let released = keys.indices.filter { keys[$0].isUsed && condition(keys[$0]) }
         for number in released { release(number) }

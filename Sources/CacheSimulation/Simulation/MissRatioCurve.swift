@@ -1,6 +1,6 @@
 /// The hit ratios of policies over the limits of a cache.
 package struct MissRatioCurve: Sendable {
-    /// What one group of keys has of a cache.
+    /// The requests, hits and cached size of one group of keys.
     package struct Share: Sendable, Equatable {
         package var requests = 0.0
         package var hits = 0.0
@@ -11,20 +11,20 @@ package struct MissRatioCurve: Sendable {
     package struct Point: Sendable {
         package let limit: Int
         package let policy: CachePolicy
-        /// 0 to 1.
+        /// Hits divided by reads, 0 to 1.
         package let hitRatio: Double
-        /// By the callers' number of the group; empty if groups were not recorded.
+        /// Indexed by ``Request/group``; empty if groups were not recorded.
         package var groups: [Share] = []
 
         package var missRatio: Double { 1 - hitRatio }
     }
 
-    /// In the order of limits, then of policies.
+    /// Sorted by limit, then by policy.
     package let points: [Point]
-    /// Reads, sampled or not.
+    /// Number of reads, including those of keys that are not sampled.
     package let requests: Int
 
-    /// From a 16th to 16 times this limit, at least 1.
+    /// This limit times each power of two from 1/16 to 16, at least 1.
     package static func limits(around limit: Int) -> [Int] {
         let limits = (-4...4).map { power in
             power < 0
@@ -34,8 +34,8 @@ package struct MissRatioCurve: Sendable {
         return limits.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
-    /// The hit ratio of all requests from those of sampled keys: the difference between the expected and the counted number of requests
-    /// consists of hits, because it is due to a few popular keys (SHARDS-adj).
+    /// Estimates the hit ratio of all requests from those of sampled keys. The difference between the expected and the counted
+    /// number of requests is due to a few popular keys, and counts as hits (SHARDS-adj).
     static func hitRatio(hits: Double, counted: Double, all: Int) -> Double {
         guard all > 0 else { return 0 }
         return min(1, max(0, (hits + Double(all) - counted) / Double(all)))

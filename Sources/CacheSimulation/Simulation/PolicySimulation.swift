@@ -1,5 +1,5 @@
-/// Simulates policies at several limits at once over requests that never end, on a sample of at most ``mostKeys`` keys. Cost of a
-/// request: a comparison, or for a sampled key O(1) for each policy and limit, amortized. For one thread.
+/// Simulates policies at several limits over an endless stream of requests, on a sample of at most ``mostKeys`` keys. A request
+/// costs a comparison, or for a sampled key O(1) for each policy and limit, amortized. Not thread-safe.
 package struct PolicySimulation {
     private struct Simulated {
         let policy: CachePolicy
@@ -17,13 +17,13 @@ package struct PolicySimulation {
     private var all = 0
     private var counted = 0.0
     private var groupRequests: [Double] = []
-    /// The last group of each key's number.
+    /// The group of each key's last request, by the key's number.
     private var groups: [UInt16] = []
 
     /// - Parameters:
-    ///   - policies: without the optimum, which is left out.
+    ///   - policies: the optimum is ignored.
     ///   - limits: in `unit`, at least 1.
-    ///   - rate: share of the keys that the source delivers, by the lowest 24 bits of their hash.
+    ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
     package init(
         policies: [CachePolicy] = CachePolicy.online, limits: [Int], unit: LimitUnit,
         mostKeys: Int = defaultKeys,
@@ -42,10 +42,10 @@ package struct PolicySimulation {
         }
     }
 
-    /// Share of the keys that are simulated now; it only falls.
+    /// Share of the keys that are simulated now; never increases.
     package var rate: Double { sampler.rate }
 
-    /// Counts reads that the source left out because their keys are not in its sample.
+    /// Counts reads that the source didn't send, because their keys are not in its sample.
     package mutating func skip(reads: Int) { all += reads }
 
     package mutating func add(_ request: Request) {
@@ -76,7 +76,7 @@ package struct PolicySimulation {
         for place in caches.indices { caches[place].groupHits += new }
     }
 
-    /// Forgets keys that no cache remembers; if few, lowers the sampling rate and with it the limits.
+    /// Drops the keys that no policy needs. If too many remain, lowers the sampling rate and the scaled limits.
     private mutating func reduce() {
         let fewer = mostKeys - mostKeys / 16
         sampler.forget { number in !caches.contains { $0.cache.remembers(number) } }

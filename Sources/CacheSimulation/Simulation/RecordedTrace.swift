@@ -1,4 +1,4 @@
-/// The requests of a whole trace, or those of sampled keys, in memory; 16 bytes each. A policy is simulated over all of them.
+/// The requests of a whole trace, or those of sampled keys, in memory; 16 bytes each. Simulates one policy at a time over them.
 package struct RecordedTrace {
     private static let leastKeys = 16_384
 
@@ -6,10 +6,10 @@ package struct RecordedTrace {
     private let mostKeys: Int
     private var sampler: KeySampler
     private var steps: [Step] = []
-    /// Reads, sampled or not.
+    /// Number of reads, including those of keys that are not sampled.
     package private(set) var requests = 0
 
-    /// - Parameter sampling: keeps one key in this number, but at least 16,384 keys if the trace has as many; 1 keeps all.
+    /// - Parameter sampling: records one of this many keys, but at least 16,384 keys if the trace has as many; 1 records all.
     package init(unit: LimitUnit, sampling: Int = 1) {
         leastThreshold = max(1, KeySampler.modulus / UInt32(clamping: max(1, sampling)))
         mostKeys = sampling > 1 ? Self.leastKeys : .max
@@ -20,7 +20,7 @@ package struct RecordedTrace {
         if request.kind == .read { requests += 1 }
         guard sampler.isSampled(request.hash) else { return }
         sampler.resolve(request) { steps.append($0) }
-        // A margin, so that requests are not filtered for each new key.
+        // The margin avoids filtering all requests for each new key.
         if mostKeys < .max, sampler.threshold > leastThreshold, sampler.count > mostKeys + mostKeys / 4 {
             reduce()
         }
@@ -32,7 +32,7 @@ package struct RecordedTrace {
     }
 
     package var rate: Double { sampler.rate }
-    /// Distinct keys; an estimate if not all are sampled.
+    /// Number of distinct keys; an estimate if not all are sampled.
     package var keys: Int { Int((Double(sampler.count) / sampler.rate).rounded()) }
     /// The sum of the sizes of all keys, in the unit of the limits; an estimate if not all are sampled.
     package var workingSet: Int { Int((Double(sampler.totalSize) / sampler.rate).rounded()) }

@@ -1,23 +1,23 @@
-/// A request to a cache, as a trace or a running program has it.
+/// A request to a cache, from a trace or a running program.
 package struct Request: Sendable {
     package enum Kind: UInt8, Sendable {
         /// Counts as a hit or a miss. A miss adds the key if its size is known.
         case read
-        /// Stores a value. After a read of the same key it is the result of that read's miss, and no further access.
+        /// Stores a value. Directly after a read of the same key it isn't an access: it stores the value that the read missed.
         case write
         case delete
     }
 
     /// Hash of the key with well distributed bits; the lowest 24 decide whether the key is sampled.
     package var hash: UInt64
-    /// In bytes; 0 if unknown.
+    /// Size of the value in bytes; 0 if unknown.
     package var size: Int
     package var kind: Kind
-    /// In any unit, never decreasing.
+    /// Time in any unit, never decreasing.
     package var time: Int64
-    /// From this time on the value is absent, in the unit of `time`; nil: the key's expiry time is kept by a read and removed by a write.
+    /// Expiry time, in the unit of `time`; nil: a read keeps the key's expiry time, and a write removes it.
     package var expiry: Int64?
-    /// An owner or a key prefix, as a number of the caller.
+    /// The caller's number for an owner or a key prefix.
     package var group: UInt16
 
     package init(
@@ -57,7 +57,7 @@ package enum CachePolicy: String, CaseIterable, Sendable {
         }
     }
 
-    /// Nil for the optimum.
+    /// Returns an empty cache; nil for the optimum, which isn't an ``EvictionPolicy``.
     func cache(limit: Int) -> (any EvictionPolicy)? {
         switch self {
         case .lru: LRUPolicy(limit: limit)

@@ -1,11 +1,11 @@
-/// Reads a trace in pieces: a line for each request, with the key's bytes, or with key and size in bytes, separated by spaces, tabs
-/// or a comma. Empty lines and lines that begin with `#` are skipped. Memory: one line.
+/// Reads a trace in pieces. A line is a request: the key's bytes, or key and size in bytes, separated by spaces, tabs or a comma.
+/// Skips empty lines and lines that begin with `#`. Keeps at most one line in memory.
 package struct TraceParser {
     package struct Fault: Error, Sendable, Equatable {
         package enum Kind: Sendable { case noKey, badSize, longLine }
 
         package let kind: Kind
-        /// From 1.
+        /// Line number, from 1.
         package let line: Int
 
         package init(kind: Kind, line: Int) { (self.kind, self.line) = (kind, line) }
@@ -85,7 +85,7 @@ package struct TraceParser {
         body(Request(hash: Request.hash(line[..<keyEnd]), size: size))
     }
 
-    /// Space, tab, and the carriage return of a line end.
+    /// Whether a byte is a space, a tab or a carriage return.
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 
     private static func isSeparator(_ byte: UInt8) -> Bool { isSpace(byte) || byte == UInt8(ascii: ",") }

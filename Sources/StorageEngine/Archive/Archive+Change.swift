@@ -35,7 +35,7 @@ public enum EntryChange: Sendable {
 }
 
 extension Archive {
-    /// The entry of `key` with the number of its value; `nil` if absent. Leaves no trace.
+    /// The entry of `key` with the number of its value; `nil` if absent. Records no access.
     public func current(_ key: String) throws(StorageError) -> CurrentEntry? {
         try withFrame(of: key) { CurrentEntry($0) }
     }
@@ -63,7 +63,7 @@ extension Archive {
         return found
     }
 
-    /// The ``CurrentEntry/sequence`` of `key`; `nil` if absent. Leaves no trace and doesn't copy the value.
+    /// The ``CurrentEntry/sequence`` of `key`; `nil` if absent. Records no access and doesn't copy the value.
     package func sequence(of key: String) throws(StorageError) -> UInt64? {
         try withFrame(of: key) { $0.sequence }
     }

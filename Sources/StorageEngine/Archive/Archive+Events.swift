@@ -1,5 +1,5 @@
 extension Archive {
-    /// Events from number `sequence` on; `nil` returns all in the ring. Leaves no trace.
+    /// Events from number `sequence` on; `nil` returns all in the ring. Writes nothing.
     public func events(from sequence: UInt64? = nil) throws(StorageError) -> EventBatch {
         try EventReader(engine()).events(from: sequence)
     }
@@ -17,7 +17,7 @@ extension Archive {
     public func nextEvent() throws(StorageError) -> UInt64 { try EventReader(engine()).nextEvent }
 
     /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`; tasks use ``follow(from:)``.
-    /// Writers wake a process that has the archive open for writing. An observer, which leaves no trace, polls twenty times a
+    /// Writers wake a process that has the archive open for writing. An observer, which writes nothing, polls twenty times a
     /// second. The result has the number of events lost if the follower is slow.
     public func waitForEvents(
         from sequence: UInt64, atMost wait: Duration
@@ -27,7 +27,7 @@ extension Archive {
 
     package static var keptEvents: Int { IndexLayout.events }
 
-    /// The events of a key that are still in the event ring. Leaves no trace.
+    /// The events of a key that are still in the event ring. Writes nothing.
     public func history(of key: String) throws(StorageError) -> KeyHistory {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in
@@ -36,8 +36,8 @@ extension Archive {
         }
     }
 
-    /// The changes of a key that frames of the log still show, also those that the event ring no longer has. Reads at most `most`
-    /// bytes, each at most twice. `progress` gets the share done, 0 to 1; `false` stops. Leaves no trace.
+    /// The changes of a key according to the frames in the log, which may be older than the event ring. Reads at most `most`
+    /// bytes, each at most twice. `progress` gets the share done, 0 to 1; `false` stops. Writes nothing.
     package func logHistory(
         of key: String, most: Int = LogHistory.maximumBytes, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) -> LogHistory {
@@ -48,8 +48,8 @@ extension Archive {
         }
     }
 
-    /// The events from number `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration
-    /// begins there. Throws `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
+    /// The events from number `sequence` on (`nil`: from now on), as they happen. Writes nothing. Each iteration begins there.
+    /// Throws `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
     public func follow(from sequence: UInt64? = nil) throws(StorageError) -> EventSequence {
         let next = try nextEvent()
         return EventSequence(archive: self, first: sequence ?? next)

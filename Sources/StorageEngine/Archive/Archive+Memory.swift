@@ -159,7 +159,7 @@ extension Archive {
     /// A number that changes with every change of an entry by any process.
     package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
 
-    /// Whether any process is changing the archive now. A change may be visible before ``changeMark()`` changes (F5).
+    /// Whether any process is changing the archive. A change may be visible before ``changeMark()`` changes (F5).
     package func isBeingChanged() throws(StorageError) -> Bool {
         try engine().withIndex { $0.lockOwner != 0 }
     }

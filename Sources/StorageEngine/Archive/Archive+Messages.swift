@@ -19,7 +19,7 @@ extension Archive {
 
     /// Messages after a cursor, oldest first; `nil`: from the oldest. Returns at most `most` messages and ends with the one that
     /// reaches `mostBytes`. With `end`, only messages before it; ``cursor(beforeLast:of:)`` with 0 returns the current end of the
-    /// log. Leaves no trace. Skips damaged messages. To follow the log, wait with ``waitForEvents(from:atMost:)`` and continue
+    /// log. Writes nothing. Skips damaged messages. To follow the log, wait with ``waitForEvents(from:atMost:)`` and continue
     /// from ``MessageBatch/next``. If the cursor's location was lost with a damaged part of the log, continues with the next
     /// message after it; this search reads the log once.
     /// - Throws: also `wrongKind` for an archive that isn't a log.

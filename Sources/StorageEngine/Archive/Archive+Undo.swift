@@ -63,9 +63,9 @@ extension Archive {
     /// If the restored entries would exceed the limit, restores and evicts nothing. Raise the limit then.
     ///
     /// Deleted or expired entries are restored in one step for every process, even after a crash; this step can't be stopped.
-    /// Before it, all bytes of the entries are read, to count damaged ones, and others are evicted. The lock is never held for
-    /// longer than some hundred entries take. Expiry times are restored some hundred at a time: `progress` gets the fraction
-    /// done, 0 to 1; return `false` to stop.
+    /// Before that step, the call reads all bytes of these entries, to count damaged ones, and evicts other entries. The lock is
+    /// never held for longer than some hundred entries take. Expiry times are restored some hundred at a time: `progress` gets
+    /// the fraction done, 0 to 1; return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.
     public func undo(

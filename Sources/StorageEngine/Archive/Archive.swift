@@ -209,7 +209,7 @@ public final class Archive: Sendable, FollowedArchive {
         return result
     }
 
-    /// The value of `key`. Leaves no trace: neither recency nor counters change.
+    /// The value of `key`. Records no access: neither recency nor counters change.
     public func peek(_ key: String) throws(StorageError) -> [UInt8]? {
         try withPeek(key) { Array($0) }
     }
@@ -251,7 +251,7 @@ public final class Archive: Sendable, FollowedArchive {
         if let failure { throw failure }
     }
 
-    /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
+    /// All metadata of an entry, from one version of it; `rank` is `nil`. Records no access.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
         try StatusReader(engine()).metadata(of: key)
     }
@@ -289,7 +289,7 @@ public final class Archive: Sendable, FollowedArchive {
     /// Identifies the archive's content; it changes with every change by any process.
     package func version() throws(StorageError) -> ArchiveVersion { try ArchiveVersion(of: engine()) }
 
-    /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
+    /// Totals, counters and limits. Writes nothing. While a batch is applied, the totals may count a part of it. Reads
     /// the header of the index, the process table and the descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
         try StatusReader(engine()).status(configuration: configuration())

@@ -1,10 +1,10 @@
 /// The events of an archive as they happen, in any process, batch by batch:
 /// `for try await batch in try archive.follow()`.
 ///
-/// All sequences of a store share one thread, apart from the program's, and cost nothing without events. In a process
-/// that has the archive open for writing an event arrives within some milliseconds; an observer, which leaves no trace,
-/// polls twenty times a second. An iterator has no buffer: if it lags by more than the ring's 2,048 events it gets the
-/// number of lost ones (``EventBatch/lost``). It never delays writers or other followers.
+/// All sequences of a store share one thread, apart from the program's, and cost nothing without events. In a process that has
+/// the archive open for writing an event arrives within some milliseconds; an observer, which writes nothing, polls twenty times
+/// a second. An iterator has no buffer: if it lags by more than the ring's 2,048 events it gets the number of lost ones
+/// (``EventBatch/lost``). It never delays writers or other followers.
 ///
 /// It ends without an error when its task is cancelled, and throws `closed` when the archive or its store is closed or
 /// removed.

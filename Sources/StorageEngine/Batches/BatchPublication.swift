@@ -7,8 +7,8 @@ struct BatchStep {
     var old = Location.none
 }
 
-/// A batch whose frames are all written after the log tail. One atomic store publishes it. Why readers never see a part of it:
-/// OnDiskFormat, "Batches".
+/// A batch whose frames are all written after the log tail. One atomic store publishes it, so that readers never see a part of
+/// it: OnDiskFormat, "Batches".
 struct BatchPublication {
     var first: Location
     var bytes: Int
@@ -21,7 +21,7 @@ extension BatchPublication {
     func publish(_ section: borrowing ArchiveSection, _ pin: SegmentLog.Pin) {
         let index = section.index
         var steps = steps
-        // From here on, readers that meet a frame of the batch use the entry's previous frame.
+        // From here on, readers that find a frame of the batch use the entry's previous frame.
         index.setBatchOpen(first)
         crashPoint(.batchMarked)
         for place in steps.indices {

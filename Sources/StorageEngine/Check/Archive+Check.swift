@@ -1,7 +1,7 @@
 import SystemC
 
 extension Archive {
-    /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64 MiB of
+    /// Reads every frame of the log and compares the index with it, without the lock. Writes nothing. Uses up to 64 MiB of
     /// memory or a sixteenth of the log's size, if that is more. Costs about as much as reading the archive's files; above some
     /// 380,000 entries they are read several times, for a part of the entries each time.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }

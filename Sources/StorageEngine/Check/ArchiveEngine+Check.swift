@@ -5,9 +5,9 @@ import SystemC
 /// Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live frames of a segment
 /// reclaimed during this are in a newer one, which is read later.
 extension ArchiveEngine {
-    /// With active writers, a finding counts only if a second pass repeats it. Reads the log once for each part of the
-    /// keys. A part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the
-    /// log's size, or fewer if addresses are short. `progress` gets the first pass's fraction, which may decrease.
+    /// With active writers, a finding counts only if a second pass repeats it. Reads the log once for each part of the keys. A
+    /// part has at most `most` entries. By default, a part uses the greater of 64 MiB and a sixteenth of the log's size, or less
+    /// if addresses are limited. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var findings = try checkOnce(most, progress)
@@ -138,7 +138,7 @@ extension ArchiveEngine {
         // More parts would read the log too often. An entry uses a byte in the check of the index.
         let entries = min(index.entryCount, Int(index.usedEntries))
         let least = min(most, max(10_000, entries / 64))
-        // Twice, because memory freed by one part may be fragmented for the next.
+        // Requires twice the memory, because memory freed by one part may be fragmented for the next.
         return AddressPressure.bearable(
             most, least: least, bytesEach: 2 * EntryLister.checkedBytes, besides: entries)
     }
@@ -453,7 +453,7 @@ private struct CheckPass {
         }
         let concern = account.concern(with: frame, at: location)
         if concern == .ofKey { held += 1 }
-        // Also frames after `end`, because the index may already contain their effect.
+        // Includes frames after `end`, because the index may already contain their effect.
         try filter.take(.frame(frame, location), of: reader, needed: concern != .none) {
             account.add($0, at: $1)
         }

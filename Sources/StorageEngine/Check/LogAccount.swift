@@ -16,7 +16,7 @@ struct LogAccount {
     private let tagHash: KeyHash
     /// Frames from here on were appended since the check began.
     private let begin: Location
-    /// Whether the frame that is being applied is one of those.
+    /// Whether the frame that is being applied was appended since the check began.
     private var isNew = false
     private(set) var part: TagRange
     /// For a log archive: messages before this location have been dropped.

@@ -99,7 +99,7 @@ extension ArchiveEngine {
         return taskNanoseconds
     }
 
-    /// Waits for `patience` only if no caller has waited that long already.
+    /// Waits at most `patience`, and not at all if another caller has already waited that long.
     func synchronizeOverdue(patience: Int64 = ArchiveLock.patienceNanoseconds) throws(StorageError) {
         let isKnown = syncing.isBusy(since: ArchiveLock.patienceNanoseconds)
         try synchronize(upTo: index.head, patience: isKnown ? 0 : patience)

@@ -23,7 +23,8 @@ final class ArchiveEngine: Sendable {
     let kind: ArchiveKind
     /// For a copy of the log: the index file that could not be used.
     private let unusableIndex: FileDescriptor.FileNumber?
-    /// Added to event numbers: an observer's numbers continue over a new index that counts from 0. Set before the engine is shared.
+    /// Offset of event numbers: a new index counts from 0, but the numbers that an observer gets continue. Set before the engine
+    /// is shared.
     let eventBase = Atomic<UInt64>(0)
     /// Creation time of this object, on the monotonic clock.
     private let made = cp_monotonic_time()
@@ -72,7 +73,7 @@ final class ArchiveEngine: Sendable {
         return line < 0 ? nil : index.processes[line]
     }
 
-    /// Whether this handle has read the log into private memory, and shows its state at that time.
+    /// Whether this handle has the log's content, as of one time, in private memory.
     var isCopy: Bool { attachment == nil && !index.storage.hasFile }
 
     /// Calls `body` with the index and keeps the engine alive during the call; a view doesn't.
@@ -172,7 +173,7 @@ struct ArchiveRole {
     static func writer(attachment: FileDescriptor) -> ArchiveRole { ArchiveRole(attachment: attachment) }
     /// Reads the index that the writers share, and writes nothing.
     static let observer = ArchiveRole()
-    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
+    /// Has the log's content, as of one time, in private memory, because the index (`beside`) is unusable.
     static func copy(beside index: FileDescriptor.FileNumber?) -> ArchiveRole {
         ArchiveRole(unusableIndex: index)
     }

@@ -1,4 +1,4 @@
-/// An operation on an open archive, as a type in the folder of its feature. It only refers to the engine.
+/// An operation on an open archive, in the folder of its feature. Its only state is the engine.
 protocol ArchiveOperation {
     var engine: ArchiveEngine { get }
 

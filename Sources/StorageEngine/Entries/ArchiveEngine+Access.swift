@@ -87,7 +87,8 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Requests an entry that only this process's memory holds, while it runs (S11). Replaces the value on disk, not others' objects.
+    /// Prepares an entry that exists only in this process's memory, until the process ends (S11). It replaces the value on disk,
+    /// but not objects in other processes.
     func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits

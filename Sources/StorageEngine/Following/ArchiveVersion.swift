@@ -1,14 +1,14 @@
-/// Identity and state of an archive: other limits, and entries that were stored, changed, deleted or evicted result in another
-/// version. Accesses and expired entries don't: a copy has the same expiry times.
+/// Identity and state of an archive. Changed limits, and entries that are stored, changed, deleted or evicted, change the
+/// version. Accesses and expirations don't, because a copy's entries expire at the same times.
 package struct ArchiveVersion: Sendable, Hashable {
     /// An archive recreated under the same name has another identity.
     let identity: [UInt8]
     let nextEvent: UInt64
     /// Events of a rebuilt index are renumbered; operations never are.
     let sequence: UInt64
-    /// Marks this index: one that is rebuilt has another.
+    /// Identifies this index: a rebuilt index has another salt.
     let salt: UInt64
-    /// Entries of this index with a lower recency have not been stored since.
+    /// Entries with a lower recency have not been stored since.
     let recency: UInt64
     let configuration: ArchiveConfiguration
 

@@ -42,7 +42,7 @@ struct EventReader: ArchiveOperation {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Takes missing keys from other events of the same entries.
+    /// Adds missing keys from other events of the same entries.
     func nameEvents(_ events: inout [ArchiveEvent]) {
         let unnamed = Set(events.filter { $0.key == nil && $0.keyHash != 0 }.map(\.keyHash))
         guard !unnamed.isEmpty else { return }

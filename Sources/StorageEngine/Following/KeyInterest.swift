@@ -40,7 +40,7 @@ package struct ChangedKeys {
 }
 
 extension EventKind {
-    /// Whether such an event may change the result of a look-up of its key.
+    /// Whether this event may change the result of a look-up of its key.
     package var changesWhatIsFound: Bool {
         switch self {
         case .record, .update, .eviction, .expiry, .delete, .restore: true

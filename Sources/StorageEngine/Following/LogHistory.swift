@@ -3,7 +3,8 @@ package struct LogHistory: Sendable, Hashable {
     package struct Change: Sendable, Hashable {
         /// Without process and sequence, which frames don't have.
         package var event: ArchiveEvent
-        /// If not nil, the change happened between this time and that of ``event``: only a copy of its frame remains.
+        /// If not nil, only a copy of the change's frame remains, and the change happened between this time and that of
+        /// ``event``.
         package var notBefore: Timestamp?
 
         package init(_ event: ArchiveEvent, notBefore: Timestamp? = nil) {
@@ -158,7 +159,8 @@ private struct KeyTrace {
         bytes = frame.kind == .resident ? Int(clamping: traits.residentBytes) : frame.valueBytes
     }
 
-    /// A copy has the time of the last access instead of that of its operation, which can't be before the creation.
+    /// Adds the change of a copied frame. The copy has the time of the last access; the operation's time is between the creation
+    /// and this.
     private mutating func addCopy(_ frame: Frame, until time: Int64) {
         add(.record, .request, time: max(time, frame.created), notBefore: frame.created)
     }

@@ -65,8 +65,8 @@ final class StoreFollower: Sendable {
         }
     }
 
-    /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is cancelled.
-    /// Throws `closed` if the archive or its store is closed or removed.
+    /// The next events of `archive` from `first` on that concern `interest`, or the number of lost ones; `nil` if the task is
+    /// cancelled. Throws `closed` if the archive or its store is closed or removed.
     func events(
         of archive: any FollowedArchive, from first: UInt64, concerning interest: KeyInterest? = nil
     ) async throws(StorageError) -> EventBatch? {
@@ -90,7 +90,7 @@ final class StoreFollower: Sendable {
             return subscriber.resume(returning: .failure(.closed(name: archive.name)))
         }
         let refusal: Outcome? = state.withLock { state in
-            // Both are checked under the lock: a later cancellation or close finds the subscriber here.
+            // Checks both under the lock: a later cancellation or close finds the waiting subscriber.
             if Task.isCancelled { return .success(nil) }
             if archive.isClosed { return .failure(.closed(name: archive.name)) }
             if !state.isRunning {

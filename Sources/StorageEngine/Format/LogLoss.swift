@@ -9,7 +9,7 @@ struct LogLoss: Equatable {
         self.to = to
     }
 
-    /// The end of the last segment is unknown; the beginning of the next number is beyond it.
+    /// The loss of whole segments. It ends where the next segment number begins, because the end of the last segment is unknown.
     init?(segments: ClosedRange<UInt32>) {
         self.init(
             from: Location(segment: segments.lowerBound, offset: SegmentHeader.bytes),

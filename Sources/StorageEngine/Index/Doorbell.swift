@@ -17,7 +17,7 @@ final class Doorbell: Sendable {
 
     init(store folder: FileDescriptor) { self.folder = folder }
 
-    /// How long the last check of the file is valid: a missing file isn't searched for at each event.
+    /// Interval between checks of the file, so that not every event searches for a missing file.
     private static let checkNanoseconds: Int64 = 1_000_000_000
 
     /// Rings the bell; `false` if the file can't be opened now.

@@ -28,7 +28,7 @@ extension IndexView {
 }
 
 extension ChangingIndex {
-    /// For a write lock guard only.
+    /// Used by the write lock guard only.
     @inline(__always) init(locked index: IndexView) { self.init(bytes: index.memory) }
 
     /// For memory that only its creator uses, or while no other process writes to the archive or can open it.

@@ -1,4 +1,4 @@
-/// Limits: keeping them, and changing them together with the rest of the configuration.
+/// Enforces the limits, and applies a changed configuration.
 extension ArchiveSection {
     func fit(into limit: UInt64) throws(StorageError) {
         if engine.kind == .log {
@@ -48,7 +48,8 @@ extension ArchiveSection {
         return bytes
     }
 
-    /// Begins a new segment if a larger former limit made one long, so that its dead bytes can be reclaimed (S3).
+    /// Begins a new segment if the newest is longer than the limit allows, because the limit was lowered. Then its dead bytes can
+    /// be reclaimed (S3).
     func leaveLongSegment() {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.

@@ -14,7 +14,7 @@ struct FullDisk: ArchiveOperation {
         }
     }
 
-    /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
+    /// Repeats a failed `change` after dropping undo records, then old segments, of at most `bytes` and two segments' size.
     @inline(never) private func retryAfterDropping<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

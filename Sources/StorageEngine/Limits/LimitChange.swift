@@ -39,7 +39,7 @@ struct LimitChange: ArchiveOperation {
         }
     }
 
-    /// The same for the messages of a log, before the descriptor is written, which needs disk space.
+    /// Drops the excess messages of a log in parts, before the descriptor is written, which needs disk space.
     private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
         _ = try StorageError.ignoring(\.isNoSpace) { () throws(StorageError) in
             while index.valueBytes > limit {

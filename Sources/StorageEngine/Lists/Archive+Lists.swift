@@ -6,7 +6,7 @@ package struct EntryStanding: Sendable, Hashable {
 
 extension Archive {
     /// All present entries; those that others store or remove during the call may be listed or not (``EntryList``).
-    /// Costs some ten nanoseconds an entry, and copies no key or value. Leaves no trace.
+    /// Costs some ten nanoseconds an entry, and copies no key or value. Records no access.
     public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
         try EntryList(engine: try engine(), order: order)
     }
@@ -25,22 +25,22 @@ extension Archive {
         try EntryScan(engine: try engine(), keys: keys)
     }
 
-    /// Keys at this moment, without their values. Leaves no trace and reads no value.
+    /// Keys at this moment, without their values. Records no access and reads no value.
     ///
-    /// Costs some 100 ns for each entry: a look at its slot in the index and, if it may match, at the beginning of its
-    /// frame. Takes 16 bytes of memory an entry while it runs and, with a limit, space for about twice as many keys as
-    /// the limit. So an archive with more keys than fit into memory can be read page by page (``KeyQuery/after``). In
-    /// the order of recency the search ends when the limit is reached. Throws also `limitReached` if descriptors or
-    /// memory have run out; `invalidOwner` for an empty owner.
+    /// Costs some 100 ns for each entry: reads its slot in the index and, if it may match, the beginning of its frame. Takes 16
+    /// bytes of memory an entry while it runs and, with a limit, space for about twice as many keys as the limit. So an archive
+    /// with more keys than fit into memory can be read page by page (``KeyQuery/after``). In the order of recency the search ends
+    /// when the limit is reached. Throws also `limitReached` if descriptors or memory have run out; `invalidOwner` for an empty
+    /// owner.
     public func keys(_ query: KeyQuery = KeyQuery()) throws(StorageError) -> KeyPage {
         if let owner = query.owner { try EntryAttributes.checkNotEmpty(owner: owner) }
         var search = KeySearch(query)
         return try search.search(engine())
     }
 
-    /// Totals for each owner, and for the entries without one, most bytes first. Names are compared by bytes. Leaves no
-    /// trace. Costs some 100 ns for each entry: a look at its slot in the index and, if it has an owner, at the
-    /// beginning of its frame. Reads no value. Throws also `limitReached` if descriptors or memory have run out.
+    /// Totals for each owner, and for the entries without one, most bytes first. Names are compared by bytes. Records no access.
+    /// Costs some 100 ns for each entry: reads its slot in the index and, if it has an owner, the beginning of its frame. Reads
+    /// no value. Throws also `limitReached` if descriptors or memory have run out.
     public func owners() throws(StorageError) -> [OwnerSummary] { try OwnerSummary.all(in: engine()) }
 
     /// Keys of the `limit` most recently accessed entries that are on disk or in this process's memory, read under the archive's
@@ -55,7 +55,7 @@ extension Archive {
     /// Largest limit for ``latestKeys(_:)``; a call with it takes some hundred microseconds.
     package static var mostLatestKeys: Int { 512 }
 
-    /// Expiry time and holders of the entry of `key`; `nil` if absent. Leaves no trace.
+    /// Expiry time and holders of the entry of `key`; `nil` if absent. Records no access.
     package func standing(of key: String) throws(StorageError) -> EntryStanding? {
         let engine = try engine()
         var standing: EntryStanding?

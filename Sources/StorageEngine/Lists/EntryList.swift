@@ -286,7 +286,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     }
 
     /// Calls `body` with the value that the entry at `index` had when the list was made; the bytes are valid during the
-    /// call. Leaves no trace. `nil` if it was removed or stored again since and its bytes have been reclaimed, and for
+    /// call. Records no access. `nil` if it was removed or stored again since and its bytes have been reclaimed, and for
     /// a memory-only entry. Throws `corrupted` if the bytes fail their checksum.
     public func withValue<Result>(
         at index: Int, _ body: (UnsafeRawBufferPointer) -> Result

@@ -65,8 +65,8 @@ struct EntryLister {
         }
         try engine.forEachEntry(uses: moment.pending) { take($0) }
         guard references.count <= most else { return nil }
-        // An entry may have been deleted after its slot was read, stored again, and met in another slot; or it was renumbered
-        // into a chunk read later, and was met twice or missed.
+        // An entry may have been deleted after its slot was read, stored again, and found in another slot. Or it was renumbered
+        // into a chunk read later, and was found twice or missed.
         var kept = 0
         var lost: Set<UInt32> = []
         for place in references.indices {

@@ -1,5 +1,5 @@
-/// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; threads that share the work have a
-/// ``duplicate()`` each, for other items of the snapshot. Only shared state is guarded (``ScanRenumberings``).
+/// One walk over the entries of an archive. Takes no lock and records no access (F6). For one thread; threads that share the work
+/// have a ``duplicate()`` each, for other items of the snapshot. Only shared state is guarded (``ScanRenumberings``).
 ///
 /// The walk begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each through its slot:
 ///
@@ -160,7 +160,7 @@ package final class EntryScan {
         return content
     }
 
-    /// Doesn't resolve frames of a batch; that happens when the frame is read.
+    /// The item's slot content. Frames of a batch are resolved when the frame is read.
     @inline(__always)
     private func slotContent(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> SlotContent? {
         guard let slot = index.entry(number), slot.tag == tag,
@@ -283,7 +283,8 @@ package final class EntryScan {
         package var owner: UnsafeRawBufferPointer
     }
 
-    /// Key and owner, checked against the slot's hashes, without the value; like ``read()`` if they differ. `nil` unless `present`.
+    /// Key and owner, verified by the slot's hashes, without reading the value. If the hashes differ, it reads like ``read()``.
+    /// `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
         guard let content else { return (.gone, nil) }
         if frame == nil {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Shared by the scans of one snapshot. After the index shrank and renumbered entries, only one of the scans visits each.
+/// State that the scans of one snapshot share: after the index shrank, only one scan visits each renumbered entry.
 final class ScanRenumberings: Sendable {
     let before: UInt64
     private let items: [ScanItem]

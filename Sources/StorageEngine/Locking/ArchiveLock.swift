@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// The archive's lock, for all processes and threads; not recursive. The kernel releases it when its holder dies (F5); the next
-/// holder sees that by the lock owner in the index.
+/// The archive's lock, for all processes and threads; not recursive. The kernel releases it when its holder dies (F5); the index
+/// then still names a lock owner, which the next holder detects.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
@@ -26,7 +26,7 @@ final class ArchiveLock: @unchecked Sendable {
 
     enum Outcome {
         case acquired
-        /// `isUsed`: others have held and released it within the last second.
+        /// `isUsed`: other threads have held and released the lock within the last second.
         case timedOut(isUsed: Bool)
         case failed(Int32)
     }
@@ -91,7 +91,7 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    /// In nanoseconds. On two cores, eight threads that access and put achieve two fifths more than with a microsecond.
+    /// Nanoseconds. On two cores, eight threads that access and put achieve two fifths more than with a microsecond.
     private static let longestSpin: Int64 = 200_000
 
     /// Spins for the duration of most holds. While a thread sleeps, each release wakes one, which slows all threads.

@@ -6,7 +6,7 @@ struct LockGate: ~Copyable {
     /// Number of threads that wait for the lock or hold it; negative once closed.
     private let inside = Atomic<Int>(0)
 
-    /// Returns `false` once closed. Balance each `true` with ``leave()``.
+    /// Admits the caller; `false` once closed. Balance each `true` with ``leave()``.
     @inline(__always) func enter() -> Bool {
         guard inside.add(1, ordering: .acquiring).newValue > 0 else {
             leave()

@@ -98,7 +98,8 @@ struct OpenLock {
 }
 
 extension FileDescriptor {
-    /// A new process shares its parent's locks until it executes its program; if the parent was killed, they seem held this long.
+    /// A forked process shares its parent's locks until it executes its program. If the parent was killed, its locks stay held
+    /// for this time.
     static let startNanoseconds: Int64 = 200_000_000
 
     /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, regardless of signals and clock changes.

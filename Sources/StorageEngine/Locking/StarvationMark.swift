@@ -12,7 +12,7 @@ struct StarvationMark: @unchecked Sendable {
     /// Waiting time after which other threads defer to this one, in nanoseconds.
     static let patience: Int64 = 100_000_000
     private static let validity: Int64 = 100_000_000
-    /// The deferring threads wait as well, so no longer than this.
+    /// Longest time in nanoseconds for which a thread defers to the waiting one.
     private static let longestStandBack: Int64 = 100_000_000
 
     /// Whether a thread may be starving. Costs a load from the mutex's cache line.

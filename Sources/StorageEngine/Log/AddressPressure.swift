@@ -24,7 +24,8 @@ package enum AddressPressure {
     }
 
     /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: without memory, Swift's arrays end the
-    /// process. Costs two system calls under a limit of addresses. Not to be called while segments are being mapped or released.
+    /// process. Costs two system calls under a limit of addresses. Must not be called while segments are being mapped or
+    /// released.
     static func requireRoom(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
     ) throws(StorageError) {
@@ -41,7 +42,7 @@ package enum AddressPressure {
     package static var isLimited: Bool { ProcessLimit.addresses != nil }
 
     /// Halves `most` until a limit of addresses leaves `bytesEach` for each, and `besides`; returns at least `least`. Costs two
-    /// system calls a step under a limit. Not to be called while segments are being mapped or released.
+    /// system calls a step under a limit. Must not be called while segments are being mapped or released.
     package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {

@@ -26,7 +26,7 @@ private final class FrameCopy {
 
 /// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches"), and
 /// damaged ones whose keys can be read.
-/// For one reading, segment by segment.
+/// Used for one reading of the log, segment by segment.
 struct BatchFilter {
     private enum Gap: Comparable {
         case none
@@ -139,7 +139,7 @@ struct BatchFilter {
         noteGap(range, gap, ofOpen)
         guard !isLog, gap == .damaged else { return }
         _ = try segment.visitDamaged(in: range) { (frame, location) throws(StorageError) in
-            // Behind the frames of an open batch, to keep the order.
+            // Keeps the order: the frame follows those of an open batch.
             guard open != nil else { return try emit(frame, location) }
             let copy = copiesFrames ? FrameCopy(frame) : nil
             open?.frames.append((copy?.frame ?? frame, location, copy))
@@ -169,7 +169,7 @@ struct BatchFilter {
     }
 
     /// The end of a batch at the end of the log that counts although its last frames are damaged; otherwise they would count as
-    /// never written. The log continues after it. Known at the end of the last segment.
+    /// never written. The log continues after that end. Known after the last segment was read.
     var damagedEnd: Int? {
         guard let open, open.gap == .damaged, open.endsWritten else { return nil }
         return open.end

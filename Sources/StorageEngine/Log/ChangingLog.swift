@@ -6,7 +6,7 @@ import Synchronization
 struct ChangingLog {
     let log: SegmentLog
 
-    /// For a write lock guard only.
+    /// Used by the write lock guard only.
     @inline(__always) init(locked log: SegmentLog) { self.log = log }
 
     /// Requires that the caller has exclusive use of the archive's files.
@@ -14,7 +14,8 @@ struct ChangingLog {
 
     @inline(__always) func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes there could pass for a part of the next batch.
+    /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes there could be read as a part of the next
+    /// batch.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Clears the first word last: after a crash in between it shows that some bytes are still to be cleared.
@@ -65,7 +66,7 @@ struct ChangingLog {
         try file.write(header.encoded)
     }
 
-    /// Writes a header for a segment that only its frames identify, before these are cleared.
+    /// Writes a header for a segment that only its frames identify, before those frames are cleared.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
         let header = try StorageError.nilIf(\.isCorrupted, log.checkHeader(of: pin.segment))
         if header == nil { try writeHeader(log.openedFile(of: pin), pin.segment, oldest: oldest) }

@@ -18,7 +18,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
     private var registers: [UInt32] = [0]
     private static let block = 1024
 
-    /// Offsets of next intact frames, by the requested offset.
+    /// The offset of the next intact frame after each searched offset.
     private var known: [Int: Int] = [:]
     private static let mostKnown = 65_536
     /// From this offset on, no frame ends before this limit.
@@ -41,7 +41,7 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         self.init(file, segment: segment, bytes: bytes, segmentSeed: seed)
     }
 
-    /// Whether there is an intact frame. Reads up to it.
+    /// Whether the file has an intact frame. Reads up to that frame.
     func findsFrame() throws(StorageError) -> Bool { try next(after: SegmentHeader.bytes - 8) != nil }
 
     /// Bytes before this offset could no longer change when they were read.

@@ -16,7 +16,7 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps bytes that others appended up to `end`. `false` if a file was unlinked, so its size is unknown.
+    /// Maps bytes that other processes appended up to `end`. `false` if a file was unlinked, so its size is unknown.
     func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {
             guard try log.learnSize(pin) else { return false }

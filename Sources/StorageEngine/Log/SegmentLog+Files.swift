@@ -2,7 +2,7 @@ import Synchronization
 
 extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending, without strays. Throws `corrupted` if a link, folder or pipe has a
-    /// segment's name: the rest must not pass for the whole log (F9).
+    /// segment's name: the other segments alone must not count as the log (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
 
     struct SegmentNames {
@@ -80,7 +80,8 @@ extension SegmentLog {
     /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest segment above `head`; `nil` while the index knows the log. Searched once: later creators advance the log tail.
+    /// The highest segment above `head`; `nil` if the index includes all segments. Searches once, because creators of later
+    /// segments advance the log tail.
     func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }
@@ -130,7 +131,7 @@ extension SegmentLog {
         return try header(of: file, segment)
     }
 
-    /// Whether a segment was never written. `false` if missing, or if a power loss kept only pages of frames.
+    /// Whether a segment was never written. `false` if it is missing, or if only pages of frames survived a power loss.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false

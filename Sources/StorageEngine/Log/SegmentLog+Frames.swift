@@ -25,7 +25,7 @@ extension SegmentLog {
         }
     }
 
-    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest, at a constant cost after damage.
+    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends by `limit`. The cost after damage is constant.
     func validFrame(_ pin: Pin, at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit

@@ -10,7 +10,7 @@ struct MappedSegment {
 
 typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 
-/// Mappings are as long as their files, or as growing files may soon be. Even a too long file never extends into another segment.
+/// A mapping is as long as its file, or as the file may soon grow. Even a too long file never extends into another segment.
 extension SegmentLog {
     func map(_ segment: UInt32) throws(StorageError) {
         try AddressPressure.relievedEarly(
@@ -108,7 +108,7 @@ extension SegmentLog {
     }
 
     /// Unmaps at most `most` released segments. The last unmapping of a removed file waits until its pages have been written,
-    /// maybe seconds. Not to be called with the archive's lock held, unless memory, addresses or disk space have run out.
+    /// maybe seconds. Must not be called with the archive's lock held, unless memory, addresses or disk space have run out.
     @inline(__always) func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
     }

@@ -46,7 +46,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Completes the content of a slot that a batch or a put may be changing: until the slot is filled, the frame has the content.
+    /// Completes the content of a slot that a batch or a put may be changing: before the slot is filled, the frame has the
+    /// content.
     @inline(never) private func finish(
         _ known: SlotContent, isFilled: Bool, uses pending: PendingTouches?
     ) throws(StorageError) -> SlotContent? {
@@ -120,8 +121,9 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with each visible entry, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``) moves
-    /// entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers check for it.
+    /// Calls `body` with each visible entry, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
+    /// moves entries to chunks visited later, so the walk may repeat an entry but misses none. With `ascending`, the caller
+    /// checks for renumberings.
     @inline(__always) func forEachEntry(
         uses pending: PendingTouches? = nil, ascending: Bool = false,
         _ body: (SlotContent) throws(StorageError) -> Void
@@ -141,7 +143,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// The result of a walk during which no undo restored entries. An undo takes instructions; a stopped one isn't waited for.
+    /// The result of a walk during which no undo restored entries. Repeats the walk if one did. An undo takes few instructions;
+    /// if its process was stopped, the walk doesn't wait.
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // More undos in a row than a user can start.
         for _ in 0..<200 {
@@ -179,7 +182,8 @@ extension ArchiveEngine {
         try withFrame(at: location, body) { frame, isSound in isSound() ? .meant : .damaged }
     }
 
-    /// The frame of an entry with this tag. A key with another hash is damaged, which throws, or another entry's (`nil`).
+    /// The frame of an entry with this tag. If its key has another hash, the key is damaged, which throws, or the frame is
+    /// another entry's, which returns `nil`.
     func withFrame<Result>(
         at location: Location, tag: UInt32, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
@@ -218,7 +222,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// `nil` only if the log has no such frame.
+    /// Calls `body` with the frame at a location; `nil` only if the log has no such frame.
     func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
         -> Result?
     {

@@ -23,7 +23,7 @@ extension ArchiveEngine {
     }
 
     /// Finds the entry of `key` without the lock (F6). A hit is valid: a location always names the same bytes, and a slot that
-    /// had to be read still names the frame. A miss is valid only if no chain changed. About two cache misses.
+    /// was read still named the frame afterwards. A miss is valid only if no chain changed. About two cache misses.
     @inline(__always) func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
@@ -46,7 +46,7 @@ extension ArchiveEngine {
 
     @inline(__always) func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
-    /// Prefetches what finding such a key will read, before the lock is taken, so that others wait less. Only a hint.
+    /// Prefetches the index data that a look-up of this tag reads. Called before the lock is taken, to hold it for less time.
     @inline(__always) func prefetch(_ tag: UInt32) {
         guard let bucket = index.table.bucket(of: tag) else { return }
         let mark = Bucket.mark(tag)
@@ -92,7 +92,7 @@ extension ArchiveEngine {
             if isAstray { return .astray }
         }
         if let unreadable { return .unreadable(unreadable) }
-        // With a damaged count it may have been another key's bucket.
+        // If the count is damaged, the search may have used another key's bucket.
         return index.hasRoomForBuckets ? .absent : .astray
     }
 
@@ -113,7 +113,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Adds the slot's fields; `false` if look-ups must not find the entry, or the slot names another frame: search again.
+    /// Adds the slot's fields. `false`: search again, because look-ups must not find the entry, or the slot names another frame.
     @inline(never)
     private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
         crashPoint(.frameFound)
@@ -126,7 +126,7 @@ extension ArchiveEngine {
         return found.standing != nil && found.standing != .hidden
     }
 
-    /// The entry whose slot and cell name different frames: the process that changes it may have been stopped.
+    /// The entry whose slot and cell name different frames, because a process is changing it or was stopped during the change.
     @inline(never) private func renamed(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, from before: Location,
         _ unreadable: inout Location?
@@ -224,8 +224,8 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// Repeats the search until no chain changes during it; `astray` if chains keep changing or stay broken. The clock bounds the
-    /// attempts: after a hundred, each attempt may yield to every busy thread.
+    /// Repeats the search until no chain changes during it; `astray` if chains keep changing or stay broken. A time limit bounds
+    /// the attempts, because each one after the hundredth may yield the processor.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         let wait = WriterWait(index, atMost: ArchiveEngine.longestUnsettled)
         var unreadable: Location?

@@ -26,7 +26,7 @@ extension ArchiveEngine {
         return deadline == Deadline.never || Clock.boot() < deadline
     }
 
-    /// If this can't be determined now, the caller gets the error when it looks the object up.
+    /// `true` if this is unknown now: then the look-up of the object throws the error.
     @inline(never) private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
@@ -78,10 +78,10 @@ extension ArchiveEngine {
     }
 }
 
-/// Memory-only entries (S11). Each process may have one of a key; their tags are equal, and their holders' slots distinguish them
-/// (``Residency``). Look-ups find no value in any of them, so only these operations search for all.
+/// Memory-only entries (S11). Each process may have one for the same key. These entries have equal tags, and differ in the
+/// process that holds them (``Residency``). They have no value to look up, so only the operations below search for them.
 extension ArchiveEngine {
-    /// Memory-only entries of `key`, without the lock. Unreadable ones count if the tag matches: at worst one object is dropped.
+    /// Memory-only entries of `key`, without the lock. Includes unreadable ones with this tag: at worst, one object is dropped.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
         return index.table.entries(ofTag: tag).filter { number in

@@ -8,7 +8,8 @@ extension ArchiveEngine {
         case changed
     }
 
-    /// A batch's frame once published, before that its previous frame; `again` searches again. Unpins `entry` unless returned.
+    /// The entry with the batch's frame if the batch is published, otherwise with the previous frame. Searches again by `again`.
+    /// Unpins `entry` unless it is returned.
     @inline(never) func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
     ) throws(StorageError) -> FoundEntry? {
@@ -62,7 +63,7 @@ extension ArchiveEngine {
             if standing == .hidden { return .absent }
             found.standing = standing
         } else {
-            // The slot has the content of the previous frame, or already that of the next.
+            // The slot has the content of the previous frame or of a later one.
             found.standing = standing(of: entry.number, entry.frame)
         }
         return .found(found)
@@ -97,7 +98,7 @@ extension ArchiveEngine {
 extension ArchiveEngine {
     enum Standing {
         case valid
-        /// Past its expiry time, or held only in the memory of an ended process.
+        /// The entry is past its expiry time, or held only in the memory of an ended process.
         case expired
         case memoryOnly
         case hidden

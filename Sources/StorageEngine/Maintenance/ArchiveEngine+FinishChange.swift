@@ -4,7 +4,7 @@ extension ArchiveEngine {
     /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Called by every change
     /// after it has released the lock. At level `process` it costs four relaxed loads if no entry expires.
     @inline(__always) func finishChange() throws(StorageError) {
-        // Both words share a cache line with the one read next.
+        // `hasDeadlines`, `tombstoneCount` and `isEverSynced` share a cache line.
         if index.hasDeadlines || index.tombstoneCount != 0 || isCompactionDue.load(ordering: .relaxed) {
             scheduleMaintenance()
         }

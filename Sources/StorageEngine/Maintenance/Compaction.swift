@@ -2,8 +2,8 @@
 struct Compaction: ArchiveOperation {
     let engine: ArchiveEngine
 
-    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
-    /// lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops the compaction.
+    /// Removes expired entries, reclaims segments in one pass over the log until few frames are dead, and shrinks the index.
+    /// Releases the lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops the compaction.
     func compact(givingUpUndo: Bool, progress: (Double) -> Bool) throws(StorageError) {
         guard engine.kind != .log else { return try dropDeadMessages() }
         _ = try EntryRemover(engine).removeExpired()

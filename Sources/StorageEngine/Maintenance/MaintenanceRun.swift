@@ -4,7 +4,7 @@ import Synchronization
 struct MaintenanceRun: ArchiveOperation {
     let engine: ArchiveEngine
 
-    /// Pause while other processes' writes may end an undo window, or a busy archive may become quiet.
+    /// Pause in nanoseconds while an undo window is open, which other processes' writes may end, or while the archive is busy.
     private static let usualPause: Int64 = 1_000_000_000
     /// An archive counts as quiet if at most this number of bytes is appended in a second.
     private static let quietBytes: UInt64 = 1 << 20

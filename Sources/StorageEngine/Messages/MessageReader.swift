@@ -52,7 +52,7 @@ struct MessageReader: ArchiveOperation {
         var isSizeKnown = segment == settled.segment
         var limit = isSizeKnown ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {
-            // Readers of messages also accept only valid frames.
+            // Skips frames with a wrong checksum here, too.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
                     return FoundMessage(
@@ -75,7 +75,7 @@ struct MessageReader: ArchiveOperation {
         return nil
     }
 
-    /// The messages from `start`, or the oldest, and before `end`, and where the last of them ends.
+    /// The number of messages from `start` (by default the oldest) to `end`, and where the last of them ends.
     func countMessages(
         from start: Location? = nil, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> (count: Int, bytes: Int, next: Location) {
@@ -104,7 +104,7 @@ struct MessageReader: ArchiveOperation {
         var isLost = isOfAnother || last.map { $0.log != ownCursorMark } ?? false
         var isDamaged = false
         // Whether the messages before the cursor may have been dropped and replaced. Set at most once for each index, so that the
-        // loop ends for any sequences in a log.
+        // loop always ends.
         var isDoubted = !isOfAnother && place != .none && cursor.map { $0.salt != index.salt } ?? false
         if isDoubted, let number = expected, place > head || place == head && settled >= number {
             isDoubted = false
@@ -120,7 +120,7 @@ struct MessageReader: ArchiveOperation {
         while messages.count < most, bytes < mostBytes {
             let first = oldestMessage
             if place < first {
-                // A cursor from before the first write has no location but knows the expected sequence.
+                // A cursor from before the first write has no location, but has the expected sequence.
                 if place != .none || expected != nil {
                     isPassed = true
                     expected = expected.map { number(from: $0, ofMessagesAt: place, upTo: first) }
@@ -156,7 +156,7 @@ struct MessageReader: ArchiveOperation {
                 if place != .none, isFar {
                     let between = place.segment...found.place.segment
                     let numbers = try log.segmentNumbers().filter { between.contains($0) }
-                    // Lost, unless it was dropped since: the oldest message changes first.
+                    // A missing segment is lost unless its messages were dropped: then the oldest message is already a later one.
                     lacksSegment = try !log.missing(among: numbers).isEmpty && oldestMessage <= place
                 }
                 // A repair has filled a gap in which no segment is missing, and reported the loss.
@@ -190,7 +190,7 @@ struct MessageReader: ArchiveOperation {
             place = found.end
         }
         if messages.count < most, bytes < mostBytes {
-            // Doesn't advance to messages after the end: the drop before them hasn't been reported.
+            // Stops before messages that follow an unreported drop.
             let reached = place
             place = max(beginning, end)
             if isPassed || expected == nil, last == nil {
@@ -219,14 +219,14 @@ struct MessageReader: ArchiveOperation {
         while true {
             let first = index.firstMessage
             guard first == .none else { return first }
-            // Covers all messages, unless another process appended the first one in between.
+            // This range has all messages, unless another process appended the first one since.
             let head = index.head
             if index.firstMessage == .none { return head }
         }
     }
 
-    /// The sequence that the next message must have if none was dropped: frames that emptied or shortened the ring have sequences
-    /// too. `expected`: that of the first frame at or after `place`.
+    /// The sequence that the next message has if none was dropped. Frames that emptied or shortened the ring also have sequences.
+    /// `expected`: the sequence of the first frame at or after `place`.
     private func number(from expected: UInt64, ofMessagesAt place: Location, upTo first: Location) -> UInt64 {
         var expected = expected
         var place = place
@@ -257,7 +257,7 @@ struct MessageReader: ArchiveOperation {
         MessageCursor(log: ownCursorMark, salt: index.salt, place: place.raw, expected: expected)
     }
 
-    /// `nil` for a cursor of another log, or of an index that was replaced since.
+    /// The cursor's location; `nil` for a cursor of another log, or of an index that was replaced since.
     func place(of cursor: MessageCursor) -> Location? {
         cursor.log == ownCursorMark && cursor.salt == index.salt ? Location(raw: cursor.place) : nil
     }

@@ -24,7 +24,7 @@ struct MessageWriter: ArchiveOperation {
             engine.publish(.rejection, .tooLarge, bytes: message.count, time: now)
             throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
         }
-        // Every message's frame contains this location, and a rebuild of the index relies on it.
+        // Every message's frame contains the location of the oldest message, and a rebuild of the index uses it.
         guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
             throw index.contradiction(
                 at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
@@ -125,7 +125,7 @@ struct MessageWriter: ArchiveOperation {
         return Dropped(first: next, count: count, bytes: bytes)
     }
 
-    /// Drops at most `most` of the oldest messages for a lower limit. A frame records this. Files are removed as the call ends.
+    /// Drops at most `most` of the oldest messages for a lower limit. A frame records the drop. Removes the files at the end.
     func dropMessages(_ section: borrowing ArchiveSection, downTo limit: UInt64, most: Int = .max)
         throws(StorageError)
     {
@@ -141,7 +141,7 @@ struct MessageWriter: ArchiveOperation {
         LogCleaner(engine).deferCompaction()
     }
 
-    /// Deletes the messages before a cursor. Counts only those after it. Returns `nil` if its place is unknown.
+    /// Deletes the messages before a cursor, and counts the rest again. Returns `nil` if the cursor's location is unknown.
     func deleteMessages(
         _ section: borrowing ArchiveSection, before end: MessageCursor
     ) throws(StorageError) -> Removal? {
@@ -175,7 +175,7 @@ struct MessageWriter: ArchiveOperation {
         else {
             return removal
         }
-        // In a new segment, so that all older ones can be removed.
+        // The frame begins a new segment, so that all older ones can be removed.
         try section.appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) {
             _, time in
             index.setEntryCount(0)

@@ -17,7 +17,7 @@ struct ArchiveClosing: ArchiveOperation {
         let isAlone = engine.gate.isLeft(within: hasLeft ? ArchiveLock.patienceNanoseconds : 1_000_000)
         engine.syncing.end()
         if index.durability == .interval { try? engine.synchronize(upTo: index.head) }
-        // Otherwise the last thread inside the gate unlocks the file when it leaves.
+        // While other threads are inside the gate, the last one to leave unlocks the file.
         guard isAlone else { return }
         if hasLeft { markAsClean() }
         attachment.unlock()

@@ -43,7 +43,8 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Whether the log was written within the last minute and may still be being copied. Then readers must not leave an index.
+    /// Whether the log was written within the last minute, so that a copy of it may be unfinished. Then readers create no index
+    /// file.
     func isLogJustWritten() throws(StorageError) -> Bool {
         let minute = 60_000_000_000
         let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
@@ -55,7 +56,8 @@ extension ArchiveOpening {
         return false
     }
 
-    /// Removes the old index and builds in its space; `nil` if that isn't enough. Observers may release its space later.
+    /// Removes the old index and builds the new one in its space; `nil` if that isn't enough. Observers may release its space
+    /// later.
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> IndexMemory? {
@@ -83,7 +85,7 @@ extension ArchiveOpening {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(memory, file: nil, as: .writer(attachment: attachment), evidence: evidence)
         let section = ArchiveSection(unshared: engine)
-        // Without the appended changes: a second build that appended them again would move the log tail past this engine's.
+        // Leaves out the appended changes: appending them again would move the log tail past that of this engine.
         let evidence = evidence?.recorded(withLoss: section.index.loss)
         func counted(_ index: IndexMemory) -> IndexMemory {
             for counter in [IndexLayout.Counter.deletes, .records] {
@@ -129,7 +131,7 @@ extension ArchiveOpening {
                 logEndsAt: engine.index.head, messages: engine.index.entryCount, ends: findings.ends))
         // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
         var sequence = max(section.index.sequence, evidence?.sequence ?? 0)
-        // Sequences begin with the time: no plan for a former archive of this name matches. Messages are numbered from 1 for users.
+        // Sequences begin with the time, so that no plan for a former archive of this name matches. Messages are numbered from 1.
         if engine.kind != .log { sequence = max(sequence, min(UInt64(clamping: Clock.wall()), 1 << 60)) }
         section.index.setSequence(sequence)
         section.index.settleSequence()
@@ -170,11 +172,12 @@ extension ArchiveOpening {
         for (location, deadline) in found.lacking {
             try storeAgain(location, deadline, section, isCopy: isCopy)
         }
-        // They have their former recency.
+        // The stored entries have their former recency.
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
     }
 
-    /// Stores the entry of an intact frame again if its key has no entry; a copy lists it only. `nil`: with the frame's expiry time.
+    /// Stores the entry of an intact frame again if its key has no entry. A copy only adds it to its index. `nil`: with the
+    /// frame's expiry time.
     private func storeAgain(
         _ location: Location, _ deadline: Int64?, _ section: borrowing ArchiveSection, isCopy: Bool
     ) throws(StorageError) {

@@ -1,4 +1,4 @@
-/// Replacing the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
+/// Replaces the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
     /// The report about a descriptor that names another archive than its folder, because the folder was renamed or copied.
     static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
@@ -6,7 +6,7 @@ extension ArchiveOpening {
             + "but its folder has another name"
     }
 
-    /// `nil` if the descriptor is missing or damaged. Throws if it can't be read at the moment.
+    /// The opening; `nil` if the descriptor is missing or damaged. Throws if it can't be read at the moment.
     static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
         -> ArchiveOpening?
     {
@@ -24,7 +24,7 @@ extension ArchiveOpening {
         through engine: ArchiveEngine, _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
-        // Evicts first, without the open lock, because that is slow, and again below, because others may change the rest.
+        // Evicts before taking the open lock, because evictions are slow. Evicts again below for entries stored since.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()

@@ -55,7 +55,7 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether the log has data or segments beyond the index: it is old, or files were copied. Never with a clean mark.
+    /// Whether the log has data or segments beyond the index: the index is old, or files were copied. Never with a clean mark.
     func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         let head = index.head
         let numbers = try log.segmentNumbers()
@@ -86,7 +86,7 @@ extension ArchiveOpening {
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
         // Unless the index is rebuilt now, later processes must not trust it either. So a wrong mark stays, and a right one is
-        // invalidated if look-ups would miss entries that the index doesn't know.
+        // invalidated if the index lacks entries of the log.
         guard mark != .wrong else { return false }
         if mark == .right, try isIncomplete(index.view, log) {
             index.cleanMark.spoil()
@@ -98,7 +98,7 @@ extension ArchiveOpening {
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         if mark == .right { return true }
         switch index.locking {
-        // No process can hold it, and its bytes may not be a valid mutex.
+        // No process can hold the mutex, and its bytes may not be valid.
         case .robustMutex: guard cp_mutex_init(index.mutex) == 0 else { return false }
         case .fileLock: break
         case .automatic, nil: return false

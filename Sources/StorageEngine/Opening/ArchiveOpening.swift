@@ -12,7 +12,7 @@ struct ArchiveOpening {
 
     enum Purpose {
         case writing
-        /// Opens for reading. Repairs then wait for no other process, and evict no entry.
+        /// Opens for reading. Repairs wait for no other process and evict no entry.
         case looking
 
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveLock.patienceNanoseconds : 0 }
@@ -36,7 +36,8 @@ struct ArchiveOpening {
         self.descriptor = descriptor
     }
 
-    /// Creates every handle; maps the log as the role needs. Observers use no lock. `log`: one known to end with this index.
+    /// Creates the handle, and maps the log for its role. Observers use no lock. `log`: a log that is known to end with this
+    /// index.
     func engine(
         on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
     ) throws(StorageError) -> ArchiveEngine {
@@ -140,7 +141,7 @@ struct ArchiveOpening {
                     "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
                     + "close the archive in those processes")
         }
-        // A crashed process's index that is refused, but consistent in itself, may know entries that a damaged log has lost.
+        // A crashed process's index that is refused, but consistent in itself, may have entries that a damaged log has lost.
         let evidence = try PriorIndexEvidence(
             folder, descriptor, mark: mark, withRows: isConsistent, isAlone: true)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)

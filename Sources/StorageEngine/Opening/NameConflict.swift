@@ -5,7 +5,7 @@ struct NameConflict {
     /// The error if a repair can't move the item away: only its owner can make a file private that others may change.
     let refusal: StorageError?
 
-    /// Files needed for locking and building. Others that aren't files count as damage of their content.
+    /// Files needed for locking and building. Folders or links in place of other files count as damage.
     private static let names = [
         OpenLock.fileName, ArchiveFile.attached, ArchiveFile.index,
         ArchiveFile.newIndex, ArchiveFile.lock, Syncing.lockName, Descriptor.fileName + ".new",

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// An existing index's record of its log: the only trace of lost operations. OnDiskFormat, "Losses of the log".
+/// An existing index as a record of its log, and the only evidence of lost operations. OnDiskFormat, "Losses of the log".
 struct PriorIndexEvidence {
     private(set) var noted: LogLoss?
     /// The log reached at least this location; `none` if nothing is known.
@@ -14,7 +14,7 @@ struct PriorIndexEvidence {
     private var lastNamed: [UInt32: Int] = [:]
     private let isTrustworthy: Bool
     private let mark: MarkStanding
-    /// Whether it has all changes up to the log tail: it is of this boot, or was closed last after the log was synced.
+    /// Whether the index has all changes up to the log tail: it is of this boot, or was closed last after the log was synced.
     private var isComplete = false
     private var isOfThisBoot = false
     /// The hash of its tags, which depends on the index.
@@ -26,7 +26,7 @@ struct PriorIndexEvidence {
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
     private let isForRepair: Bool
-    /// If the index has all changes.
+    /// The entries of the index, if it has all changes.
     private var entries: Entries?
     /// Whether the rows contain all changes of the log.
     private var areRowsComplete = false
@@ -102,8 +102,8 @@ struct PriorIndexEvidence {
         sequence = min(index.sequence, Frame.latestStamp)
         isOfThisBoot = header.isOfThisBoot
         isReplaced = state == .replaced
-        // After a crash of the machine, the index may be that of an earlier closing, or its chunks may be; without its clocks, expiry
-        // times are unknown.
+        // After a crash of the machine, the index or some of its chunks may be from an earlier closing. Without the index's
+        // clocks, expiry times are unknown.
         var isLatest =
             mark == .right && header.syncedHead == head && status.bytes <= IndexMemory.wholeBytes
             && header.markedReading != nil
@@ -155,8 +155,8 @@ struct PriorIndexEvidence {
 
     private static let readBytes = 1 << 20
 
-    /// Reads the entries, if this wasn't done, and forgets them unless the index `isConsistent`. For an index that its clean mark
-    /// covers, and a crashed process's, that is known.
+    /// Reads the entries once, and discards them unless the index `isConsistent`. An index with a right clean mark, or of a
+    /// crashed process, is known to be consistent.
     func readEntries(_ isConsistent: (IndexMemory) throws(StorageError) -> Bool) throws(StorageError) {
         guard let entries, let memory = entries.unverified else { return }
         entries.isRejected = try !isConsistent(memory)
@@ -193,9 +193,9 @@ struct PriorIndexEvidence {
         index.cleanMark.remove()
         if index.state == .ready { index.setState(.replaced) }
         index.setLoss(loss)
-        // Complete also after a restart. (The repair syncs the log; if that fails, its end is lost.)
+        // Makes the index count as complete also after a restart. (The repair syncs the log; if that fails, the log's end is lost.)
         if isComplete { index.syncedHead = index.head }
-        // A copy of the file is evidence only with the mark. After a crash of the machine, an index must not get one.
+        // A copy of the file is evidence only with the clean mark. After a crash of the machine, an index must not get a mark.
         if isComplete || mark == .right { try? index.cleanMark.set(at: isOfThisBoot ? Clock.read() : nil) }
     }
 
@@ -269,7 +269,7 @@ struct PriorIndexEvidence {
         }
     }
 
-    /// The known loss and segments with entries that are missing before a repair; of a log archive also these missing segments.
+    /// The known loss, extended by missing segments with entries before a repair. For a log archive, also by the `missing` ones.
     func lossBeforeRepair(gaps missing: [ClosedRange<UInt32>] = []) -> LogLoss? {
         missing.filter { $0.contains(where: gaps.contains) }.reduce(loss(logEndsAt: end, messages: .max)) {
             .joining($0, LogLoss(segments: $1))

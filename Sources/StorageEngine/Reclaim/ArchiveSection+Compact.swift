@@ -59,10 +59,10 @@ extension ArchiveSection {
     /// Drops the oldest segments while they are dead, also those that an undo needs.
     func dropDeadSegments() { while dropDeadSegment(evenForUndo: true) {} }
 
-    /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if there are too many. Takes
-    /// less than half a millisecond. Requires drained touches. Readers without the lock find an entry by its location, which
-    /// doesn't change, and trust no miss during the move. Pending touches of old numbers are dropped. After a crash in between,
-    /// two slots may name one entry; recovery keeps one.
+    /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if it has too many. Takes less
+    /// than half a millisecond. Requires drained touches. Readers without the lock find an entry by its location, which doesn't
+    /// change, and repeat a search that misses. Later touches of old numbers are dropped. After a crash in between, two slots may
+    /// name one entry; recovery keeps one.
     @inline(never) func vacateLastChunk() -> Bool {
         let used = index.usedEntries
         guard used > 0 else { return false }

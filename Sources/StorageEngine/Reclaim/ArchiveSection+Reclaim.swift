@@ -1,7 +1,7 @@
 import SystemC
 
-/// Copies the oldest segment's live frames to the log tail, then removes its file. Always the oldest: frames that delete or evict
-/// in it can't concern an older one. Costs are proportional to the bytes appended: OnDiskFormat, "Reclaiming".
+/// Copies the oldest segment's live frames to the log tail, then removes its file. The oldest segment's deletions and evictions
+/// can't concern entries of an older one. Costs are proportional to the bytes appended: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
     @inline(__always) func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
@@ -45,7 +45,7 @@ extension ArchiveSection {
         return work > 0
     }
 
-    /// Bytes of frames per hold of the lock, unless the rest is urgent.
+    /// Bytes of frames processed under one hold of the lock, unless the space is needed at once.
     private static let workAtOnce = 65_536
 
     /// Continues with the oldest segment. Returns the bytes of work; `nil` if it can't continue now.
@@ -62,8 +62,8 @@ extension ArchiveSection {
         return index.oldestSegment > segment ? 4096 : nil
     }
 
-    /// Does a slice of compaction that another call left pending, because it failed or was a look-up.
-    /// Clears the pending state when no more can be done. Returns whether it did something.
+    /// Does a slice of compaction that another call left pending, because it failed or was a look-up. Clears the pending state
+    /// when no work remains. Returns whether it did any work.
     func compactPart() -> Bool {
         let owner = engine.compactionOwner.load(ordering: .relaxed)
         guard owner != 0 else { return false }

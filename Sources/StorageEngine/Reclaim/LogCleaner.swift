@@ -6,7 +6,7 @@ struct LogCleaner: ArchiveOperation {
     let engine: ArchiveEngine
 
     /// Whether the segments use about as much space as allowed, also after the bound shrank (S3). True half a segment early: a
-    /// segment being copied and its copy both use space, and a put must not reclaim too much at once.
+    /// segment and its copies use space at the same time, and a put must not reclaim too much at once.
     var isReclaimingDue: Bool {
         engine.kind != .log
             && index.segmentBytes > SpaceBudget(engine).allowedSegmentBytes - engine.segmentTarget / 2

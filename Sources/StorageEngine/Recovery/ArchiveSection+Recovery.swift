@@ -21,7 +21,7 @@ extension ArchiveSection {
         index.setBatchOpen(.none)
         crashPoint(.repairReplayed)
         index.touches.drainAll()
-        // Last, because replayed frames are more recent than touches that were still pending.
+        // Sorts last, because replayed frames are more recent than touches that were still pending.
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
         crashPoint(.repairSorted)
         // The crashed process may have been changing the configuration.
@@ -160,7 +160,7 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. Never recreated: processes that map the segment would continue with the old file (F7).
+                // The segment is still empty. It is never recreated, because processes that map it would continue with the old file (F7).
                 if index.oldestSegment == 0 { index.setOldestSegment(number) }
                 index.setHead(Location(segment: number, offset: start))
             }

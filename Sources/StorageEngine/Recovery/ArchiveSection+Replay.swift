@@ -49,7 +49,7 @@ extension ArchiveSection {
         if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.setHits(hits) }
     }
 
-    /// Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
+    /// Removes the key's value on disk. Keeps memory-only entries of live processes, and moved entries.
     private func replayStoreInMemory(
         _ frame: Frame, at location: Location, tag: UInt32
     ) throws(StorageError) {
@@ -103,7 +103,7 @@ extension ArchiveSection {
         // The entry was dropped early, to free space for an undo.
         guard index.marks.isLive(number, slot) else { return note == nil ? forget(number, slot) : () }
         noteRemoval(slot.tag, at: location, by: frame)
-        // Regardless of the action's age: the log may contain its restore.
+        // Tombstones the entry whatever the action's age: the log may contain its restore.
         guard let note, !slot.isMemoryOnly else { return remove(number) }
         let tag = slot.tag
         _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
@@ -138,7 +138,7 @@ extension ArchiveSection {
         _ frame: Frame, _ note: RemovalNote?, at location: Location, tag: UInt32
     ) throws(StorageError) {
         var bytes: UInt64 = 0
-        // Without the entry, its frame was copied and follows later in the log. The change can still be undone.
+        // If the entry is absent, a copy of its frame follows in the log. The change can still be undone.
         if let present = try engine.find(frame.key, tag: tag) {
             defer { engine.unpin(present) }
             setDeadline(of: present.number, index.changing(present.slot), to: frame.deadline(.deadline))
@@ -254,7 +254,7 @@ extension ArchiveSection {
                 if !isNewest, !isShort { findings.ends[number] = end }
             } else {
                 if !isNewest || damagedEnd != nil { findings.damaged += 1 }
-                // Leftovers of an operation that was not acknowledged.
+                // Clears the leftovers of an operation that was not acknowledged.
                 if isNewest, engine.attachment != nil { try segments.clearRemains(pin, from: end) }
             }
             index.setHead(Location(segment: number, offset: end))

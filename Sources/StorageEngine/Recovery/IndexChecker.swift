@@ -1,7 +1,8 @@
 import CPlatform
 
 /// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process changed it
-/// during the check (``undisturbedViolations(of:)``). One pass, with a byte of memory for each entry; walks end.
+/// during the check (``undisturbedViolations(of:)``). One pass, with a byte of memory for each entry. Ends even if links form a
+/// cycle.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int

@@ -22,7 +22,7 @@ struct IndexSoundness: ArchiveOperation {
                 \.isCorrupted, { () throws(StorageError) in try log.checkHeader(of: index.head.segment) }),
             newest.oldest <= oldest
         else { return false }
-        // Look-ups would miss the entries in a segment that the index doesn't know.
+        // Look-ups would miss the entries of a segment that isn't in the index.
         if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
         guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
         return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)

@@ -3,7 +3,7 @@ struct ReplayFindings {
     var damaged = 0
     /// By segment, except the newest: the offset where its frames end, if only zeros follow.
     var ends: [UInt32: Int] = [:]
-    /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
+    /// Damaged places in the newest segment. Places in an incomplete last batch don't count, because it was never acknowledged.
     private var atEnd: [Location] = []
 
     mutating func add(at place: Location, isNewest: Bool) {

@@ -1,4 +1,4 @@
-/// Removing many entries: expired, idle, or of one owner. Releases the lock after some hundred entries.
+/// Removes many entries: expired, idle, or of one owner. Releases the lock after some hundred entries.
 extension ArchiveSection {
     private static let entriesOfFrame = 1024
 
@@ -13,7 +13,7 @@ extension ArchiveSection {
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
                 .filter { index.marks.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
-            // Number and time identify an action: an archive of the same name may be recreated within a step of the coarse clock.
+            // Uses the precise time: number and time identify an action, also in an archive recreated within a step of the coarse clock.
             let note = RemovalNote(
                 group: group, cause: cause, kind: group == 0 ? nil : kind == .expiry ? .expire : .delete,
                 time: group == 0 ? Clock.wall() : Clock.preciseWall())
@@ -73,7 +73,7 @@ extension ArchiveSection {
         engine.unpin(entry)
         var numbers = [entry.number]
         if entry.slot.isMemoryOnly {
-            // Each process may have one of this key; without a sequence all of them are changed.
+            // Each process may have a memory-only entry of this key. Without a sequence, changes all of them.
             numbers = try engine.entries(engine.memoryOnlyNumbers(of: key, tag: tag), ofSequence: sequence)
             isSame = !numbers.isEmpty
         }

@@ -149,7 +149,7 @@ struct EntryRemover: ArchiveOperation {
         let index = section.index
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         guard removal.entries > 0 || index.tombstoneCount > 0 else { return removal }
-        // In a new segment, so that all older ones can be removed at once.
+        // The frame begins a new segment, so that all older ones can be removed at once.
         try section.appendBare(.deleteAll, inNewSegment: true) { location, time in
             section.clearEntries()
             engine.publish(.delete, .request, bytes: Int(removal.bytes), at: location, time: time)

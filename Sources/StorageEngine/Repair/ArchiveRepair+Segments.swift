@@ -88,7 +88,7 @@ extension ArchiveRepair {
             }
             let header = try StorageError.nilIf(\.isUnreadableHeader, log.checkHeader(of: number))
             oldest = max(oldest, header?.oldest ?? 0)
-            // Otherwise the file belongs to no archive, and is moved away for that reason.
+            // A file without header and frames belongs to no archive, and is moved away later.
             if header != nil || frameBytes > 0 { segments.append((number, frameBytes)) }
         }
         // Leftovers of removals may have any number.
@@ -116,8 +116,8 @@ extension ArchiveRepair {
         }
     }
 
-    /// Returns batches that don't count and have removable frames; for each segment the damaged frames that count, by offset,
-    /// with the kinds for which they count; and whether the log ends with a damaged batch that counts.
+    /// Returns three results: the incomplete batches with removable frames; for each segment, the offsets of damaged frames that
+    /// have an effect, with their kinds; and whether the log ends with a damaged batch that has an effect.
     private mutating func readLog(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([DroppedBatch], removals: [UInt32: [Int: FrameKind]], endsDamaged: Bool) {
@@ -217,12 +217,12 @@ extension ArchiveRepair {
             tail = nil
         }
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
-            // Leftovers of an operation that was never acknowledged.
+            // Clears the leftovers of an operation that was never acknowledged.
             try segments.clearRemains(pin, from: result.end)
             tail = nil
         }
         guard !stretches.isEmpty || !removed.isEmpty || tail != nil else { return }
-        // Allocates all blocks: writing through the mapping must not meet a full disk (F4).
+        // Allocates all blocks, because a full disk must not interrupt writing through the mapping (F4).
         try segments.reserveBlocks(pin)
         let all = stretches + removed.map(\.range) + (tail.map { [$0] } ?? [])
         let file = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
@@ -280,14 +280,14 @@ extension ArchiveRepair {
         return united
     }
 
-    /// Covers a range between two frames with frames without content. Returns `false` if it is shorter than a frame.
+    /// Fills a range between two frames with frames without content. Returns `false` if the range is shorter than a frame.
     private func cover(_ stretch: Range<Int>, _ segments: ChangingLog, _ pin: SegmentLog.Pin) -> Bool {
         guard stretch.count >= Frame.headerBytes else { return false }
         let now = Clock.wall()
         var offset = stretch.lowerBound
         while offset < stretch.upperBound {
             let rest = stretch.upperBound - offset
-            // The rest for the next frame must be large enough for one.
+            // The remaining bytes must be enough for another frame.
             let size =
                 rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)

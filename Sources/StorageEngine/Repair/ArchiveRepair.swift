@@ -17,7 +17,7 @@ struct ArchiveRepair {
         on folder: FileDescriptor, name: String, options: StoreOptions,
         _ progress: (Double) -> Void = { _ in }
     ) throws(StorageError) -> RepairReport {
-        // First, because lock files are among these. No process can hold a lock on an item that isn't a file.
+        // Moves these items first, because they may be in the place of lock files. No process can hold a lock on an item that isn't a file.
         var conflicts: [String] = []
         for conflict in try NameConflict.all(in: folder) {
             if let refusal = conflict.refusal { throw refusal }
@@ -115,7 +115,7 @@ struct ArchiveRepair {
         let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: evidence)
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
-        // A new index counts no other records and deletes.
+        // The counters of a new index include only the rebuild.
         if case let stored = index.count(.records), stored > 0 {
             let entries = stored == 1 ? "1 entry" : "\(stored) entries"
             report("\(folder.path): stored \(entries) again that only the old index had")
@@ -131,7 +131,7 @@ struct ArchiveRepair {
         if let loss = index.loss {
             report(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
-        // Last: until then a check reports the loss, and another repair repeats this.
+        // Clears the loss last: until then a check reports it, and another repair repeats this one.
         index.setLoss(nil)
         let salvaged = (0..<index.usedEntries).count { place in
             guard let location = index.entry(place + 1)?.location, location != .none else { return false }
@@ -194,7 +194,7 @@ struct ArchiveIdentities {
         }
     }
 
-    /// The identity in a file, at the same offset in all; `nil` if the file is missing or too short.
+    /// The archive's identity in a file (all files have it at the same offset); `nil` if the file is missing or too short.
     private static func claim(of name: String, in folder: FileDescriptor) throws(StorageError) -> [UInt8]? {
         let bytes = try folder.fileIfPresent(named: name, writable: false)?.read(atMost: 32)
         return bytes.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }

@@ -182,7 +182,7 @@ public final class ArchiveSnapshot: Sendable {
 }
 
 extension Archive {
-    /// The archive's content at one moment. Stops no other process and leaves no trace. Costs some tens of nanoseconds
+    /// The archive's content at one moment. Stops no other process and records no access. Costs some tens of nanoseconds
     /// an entry, and reads the frames written while it is taken.
     /// - Throws: `busy` if constant removals by other processes allow no consistent moment.
     public func snapshot() throws(StorageError) -> ArchiveSnapshot { try ArchiveSnapshot(try engine()) }

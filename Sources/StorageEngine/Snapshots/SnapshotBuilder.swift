@@ -72,7 +72,7 @@ struct SnapshotBuilder: ArchiveOperation {
         guard try pin(segments, upTo: end, missingIsLost),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
-            // The index names frames of a log that it declares empty.
+            // The index is damaged if it names frames although its log is empty.
             isDamaged = begin == .none && index.lockOwner == 0 && engine.index.head == .none
             return nil
         }
@@ -151,7 +151,7 @@ struct SnapshotBuilder: ArchiveOperation {
         return isSettled
     }
 
-    /// Repeats the check until it is true, or the running operation takes too long.
+    /// Repeats the check until it is true, or until the running operation has taken too long.
     private func becomesTrue(_ condition: () -> Bool) -> Bool {
         let wait = WriterWait(index)
         while !condition() { guard wait.shouldContinue() else { return false } }
@@ -309,7 +309,7 @@ private struct SnapshotOverlay {
             return items.append(item)
         }
         let found = items[place]
-        // Keeps later accesses that the walk found.
+        // The slot may have hits and accesses that are later than the frame.
         if found.location == location || (isCopy && !removed[place]) { item.hits = found.hits }
         if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
         items[place] = item

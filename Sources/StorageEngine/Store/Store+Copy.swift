@@ -1,5 +1,5 @@
-/// Copying one archive under another name: into a separate store inside the target, and moved into the target when complete. So a
-/// copy is complete or absent, and the second of two under one name is refused. OnDiskFormat, "Folders".
+/// Copies one archive under another name: first into a separate store inside the target, then by a rename. So a copy is complete
+/// or absent, and of two copies under one name the second is refused. OnDiskFormat, "Folders".
 extension Store {
     /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, expiry times, owners,
     /// times, hits, recency, kind, limits and type, or the messages of a log. Doesn't copy events, actions that can be undone,

@@ -1,6 +1,7 @@
 /// Archives of which only an empty folder is left, by removal or a killed creator. They aren't listed, but reported.
 extension Store {
-    /// The names of such archives, sorted. Costs reading the folder of each archive. Throws `limitReached`, `system`.
+    /// The names of archives whose folder is left empty, sorted. Costs reading the folder of each archive. Throws `limitReached`,
+    /// `system`.
     public func emptyArchiveNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for folderName in try folder.names() {
@@ -32,7 +33,7 @@ extension Store {
         return names.sorted()
     }
 
-    /// One line about such a file or folder: the fault and the remedy.
+    /// One line about a file or folder of ``strayFolderNames()``: the fault and the remedy.
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
@@ -41,13 +42,13 @@ extension Store {
                 + "move it out of the store"
     }
 
-    /// One line about such an archive: the fault and the remedy.
+    /// One line about an archive of ``emptyArchiveNames()``: the fault and the remedy.
     public func emptyArchiveProblem(named name: String) -> String {
         "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
             + "restore the files, store an entry to start again, or let vellum check --repair remove the folder"
     }
 
-    /// Removes the folder of such an archive.
+    /// Removes the folder of an archive of ``emptyArchiveNames()``.
     /// - Throws: `readOnly`, `permissionDenied`; `system` if the folder is no longer empty.
     public func removeEmptyArchive(named name: String) throws(StorageError) {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }

@@ -1,8 +1,8 @@
 /// Visits archives one at a time, so a process needs descriptors and addresses for only one.
 extension Store {
     /// Calls `body` with an archive that is open while `body` runs. If this process already has it open through this store, it
-    /// stays open. Otherwise it is opened for reading only, leaves no trace, and is closed afterwards. Results such as a list of
-    /// entries may be used longer; they retain the archive.
+    /// stays open. Otherwise it is opened for reading only, and is closed afterwards; this writes nothing. Results such as a list
+    /// of entries may be used longer; they retain the archive.
     ///
     /// - Parameters:
     ///   - name: of the archive.

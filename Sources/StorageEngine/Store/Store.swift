@@ -78,7 +78,7 @@ public final class Store: Sendable {
     /// A store inside an archive's folder would be removed with that archive.
     static func requireOutsideArchives(_ folder: FileDescriptor, _ path: String) throws(StorageError) {
         var place = "."
-        // Deeper than any archive of a store would be.
+        // No archive is this deep below a store.
         for _ in 0..<256 {
             let isArchive = (try? folder.status(ofEntry: place + "/" + Descriptor.fileName)) ?? nil != nil
             let above = place + "/.."

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Bytes of memory that the holder will need. Under a limit of addresses, files are mapped only if these are left. Not thread-safe.
+/// Memory that this object's owner will need. Under a limit of addresses, files are mapped only if these bytes stay free. Not
+/// thread-safe.
 package final class AddressPromise {
     private final class Total: Sendable { let bytes = Atomic<Int>(0) }
     private static let known = PerProcess { Total() }
@@ -9,7 +10,7 @@ package final class AddressPromise {
     private let total = AddressPromise.known.value
     private var bytes: Int
 
-    /// Holds until it is lowered, or this object ends.
+    /// Reserves the bytes until ``lower(to:)``, or until this object ends.
     package init(_ bytes: Int) {
         self.bytes = bytes
         total.bytes.add(bytes, ordering: .relaxed)
@@ -17,7 +18,7 @@ package final class AddressPromise {
 
     deinit { lower(to: 0) }
 
-    /// Reduces the promise to the bytes still needed.
+    /// Reduces the reservation to the bytes still needed.
     package func lower(to left: Int) {
         total.bytes.subtract(bytes - left, ordering: .relaxed)
         bytes = left

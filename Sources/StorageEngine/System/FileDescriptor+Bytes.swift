@@ -55,8 +55,8 @@ extension FileDescriptor {
         }
     }
 
-    // Fits into the processor's nearer caches, and into scarce memory. With larger writes (1 MiB on ext4) new keys cost a tenth
-    // less, and existing ones half as much again; smaller writes cost more in both cases.
+    // This size fits into the processor's inner caches. On ext4, writes of 1 MiB make puts of new keys 10 % cheaper and of
+    // existing keys 50 % more expensive; smaller writes cost more for both.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
     /// Throws instead of writing beyond the limit of a file's size, which would raise SIGXFSZ in the program (F4).

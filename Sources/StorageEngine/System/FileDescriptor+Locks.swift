@@ -30,6 +30,6 @@ extension FileDescriptor {
     /// Whether another open file has that byte locked; `true` also if unknown.
     func isByteLocked(_ offset: Int) -> Bool { cp_byte_lock_is_held(descriptor, off_t(offset)) != 0 }
 
-    /// Can't fail on an open descriptor, and never waits.
+    /// Releases the lock. Can't fail on an open descriptor, and never waits.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 }

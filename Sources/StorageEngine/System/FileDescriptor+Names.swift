@@ -21,7 +21,7 @@ extension FileDescriptor {
         }
         defer { closedir(stream) }
         while true {
-            // The end and a failure differ only in errno; a truncated list must not pass for a complete one.
+            // The end and a failure differ only in errno; a truncated list must not count as complete.
             var next: UnsafeMutablePointer<dirent>?
             try SystemCall.list.run("list", path: path) {
                 errno = 0
@@ -67,7 +67,7 @@ extension FileDescriptor {
         SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
     }
 
-    /// Whether this folder still has the name by which it was opened, even if a folder above it was moved.
+    /// Whether the name by which this folder was opened still leads to it. A folder above may have been moved.
     var isInItsPlace: Bool {
         get throws(StorageError) {
             guard let name = FileDescriptor.lastName(of: path),

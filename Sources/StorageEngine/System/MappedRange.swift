@@ -51,7 +51,8 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the limit leaves these addresses, the promised ones (``AddressPromise``) and some: allocators can't handle failure.
+    /// Whether the limit leaves these addresses, the reserved ones (``AddressPromise``), and a margin for allocators, which can't
+    /// handle failure.
     static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
         let bytes = bytes + leftBytes + AddressPromise.total

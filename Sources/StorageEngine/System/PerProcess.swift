@@ -1,7 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// One value for each process: a forked child creates a new one, as the parent's may be locked or half changed. Thread-safe.
+/// One value for each process: a forked child creates a new one, because the parent's may be locked or half changed. Thread-safe.
 struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Made: Sendable {
         let value: Value

@@ -116,7 +116,7 @@ package enum SystemFaults {
     ) -> FaultPlan.Effect? {
         guard isArmed.load(ordering: .relaxed) else { return nil }
         let path = path()
-        // In a separate array: the thread sanitizer doesn't see the release of one that shares its storage.
+        // Copies the array: the thread sanitizer doesn't see the release of one that shares its storage.
         let plans = hooks.withLock { $0.plans.map { $0 } }
         for plan in plans {
             if let effect = plan.effect(on: call, path: path, shortens: shortens) { return effect }

@@ -1,4 +1,4 @@
-/// Visits all entries chained by ``EntrySlot/chainNext``, and ends if a damaged chain has a cycle. (R. P. Brent: "An improved
+/// Visits all entries chained by ``EntrySlot/chainNext``. Stops at the cycle of a damaged chain. (R. P. Brent: "An improved
 /// Monte Carlo factorization algorithm", BIT 20, 1980: remembers an entry after 1, 2, 4, … steps.)
 struct ChainWalk<Right> {
     private let index: MappedIndex<Right>

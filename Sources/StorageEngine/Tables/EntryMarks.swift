@@ -79,7 +79,7 @@ struct EntryMarks<Right> {
         return (nil, min(next, end))
     }
 
-    /// Every entry that this line has tombstoned. Walks over all marks: for rare calls, or without the lock.
+    /// Every entry that the action of this line has tombstoned. Walks over all marks: for rare calls, or without the lock.
     func marked<Line>(by line: UndoLine<Line>) -> [UInt32] {
         var numbers: [UInt32] = []
         var next: UInt32 = 0

@@ -31,7 +31,8 @@ extension TouchRing {
     @inline(never) private func lastUse(
         _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
     ) -> LastUse {
-        // A touch sets the stamp first; `drained` advances last. Lower touches are in the slot, unless a newer one is being applied.
+        // Applying a touch sets the slot's stamp first and advances `drained` last. The slot includes earlier touches, unless a
+        // newer one is being applied.
         pending.wait.restart()
         while true {
             let applied = max(pending.drained, drained)
@@ -51,7 +52,7 @@ struct PendingTouch {
     var stamp: UInt64
     var time: Int64
     var tag: UInt32
-    /// Whether the entry was stored again: hits count from there.
+    /// Whether the touch is a put. Hits are counted from the last put.
     var isStored: Bool
 }
 

@@ -9,10 +9,11 @@ struct PlanRunner: ArchiveOperation {
         try engine.requireEntries(to: "delete or change entries")
         var outcome = PlanOutcome()
         var group: UInt32 = 0
-        // An entry named twice would be counted twice, or be missing the second time.
+        // Drops duplicates: they would be counted twice, or count as missing.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
         let entries = planned.filter { seen.insert($0).inserted }
-        // All entries of the action get one expiry time that no other action has. It identifies those that expire because of it.
+        // All entries of the action get one expiry time that no other action has. It identifies the entries that expire because
+        // of the action.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = Deadline.boot(in: lifetime) }
         // An action without effect isn't recorded: its record would displace one that can be undone.
@@ -61,7 +62,7 @@ struct PlanRunner: ArchiveOperation {
                         continue
                     }
                 }
-                // Completed parts stay: the caller must know them to undo them.
+                // Completed parts stay deleted, so the caller needs the outcome to undo them.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error
                 break

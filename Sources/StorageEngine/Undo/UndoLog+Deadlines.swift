@@ -3,14 +3,14 @@ private struct DeadlineChange {
     let key: String
     let new: Int64
     let old: Int64
-    /// Sequence of the frame that changed it. An entry with a higher sequence was recorded after the action.
+    /// Sequence of the frame that changed the expiry time. An entry with a higher sequence was recorded after the action.
     let sequence: UInt64
 }
 
-/// Undoing changes of expiry times (S12). The former expiry times are in the log.
+/// Undoes changes of expiry times (S12). The former expiry times are in the log.
 extension UndoLog {
     /// Restores the expiry times that an action changed, unless they or the entries changed again. Releases the lock after every
-    /// few hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
+    /// few hundred entries. If stopped, it can be repeated. `nil` if the action can no longer be undone.
     func undoDeadlines(
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {
@@ -20,7 +20,7 @@ extension UndoLog {
         // Reads the log from the action on, without the lock.
         let changes = try deadlineChanges(of: [line])[group] ?? []
         guard try returnExpired(of: line, group, &outcome) else { return nil }
-        // Entries that others removed or changed between two parts; they may have expired because of this very action.
+        // Entries that others removed or changed between two parts; they may have expired because of this action.
         var missed: [DeadlineChange] = []
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {

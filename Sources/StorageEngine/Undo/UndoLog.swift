@@ -30,7 +30,8 @@ struct UndoLog: ArchiveOperation {
         return try undoRemoval(line, outcome)
     }
 
-    /// A `restore` frame leaves out keys recorded before it: if those aren't on the medium, a replay would restore deleted entries.
+    /// Syncs the log first: a `restore` frame doesn't restore keys that were recorded before it. If such records were lost, a
+    /// replay would restore deleted entries.
     func synchronizeBeforeRestoring() throws(StorageError) {
         if index.durability != .process { try engine.synchronize(upTo: index.head) }
     }
@@ -80,8 +81,8 @@ struct UndoLog: ArchiveOperation {
         return damaged
     }
 
-    /// Evicts entries in slices until the action's entries fit, then restores them. `coming`: the entries counted before the call.
-    /// Returns `false` if the action can no longer be undone.
+    /// Evicts entries in slices until the action's entries fit, then restores them. `coming`: the entries to restore, as counted
+    /// before the call. Returns `false` if the action can no longer be undone.
     func commitRestore(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: PendingRestore,
         _ outcome: inout UndoOutcome
@@ -203,7 +204,7 @@ struct UndoLog: ArchiveOperation {
         if !isAll { line.setState(.reversible) }
     }
 
-    /// Also restores overwritten entries, for a `restore` frame that is older than the rule that these stay out.
+    /// Also restores overwritten entries, for a `restore` frame from a version that restored them.
     private func restoreOverwritten(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine)
         throws(StorageError)
     {
@@ -324,7 +325,8 @@ struct PendingRestore {
         }
     }
 
-    /// Whether the action's line counts no more than this. It may count fewer, because keys recorded again stay out.
+    /// Whether the action's line counts no more entries than this object. It may count fewer, because keys that were recorded
+    /// again are not restored.
     func covers(_ line: UndoView) -> Bool { line.pendingEntries <= entries && line.pendingBytes <= bytes }
 }
 

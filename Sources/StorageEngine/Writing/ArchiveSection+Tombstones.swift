@@ -121,7 +121,7 @@ extension ArchiveSection {
     }
 
     /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
-    /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.
+    /// may be more. After a full sweep, corrects sums that count missing marks. Visits each line of the undo table.
     @discardableResult func dropTombstones(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {
@@ -197,7 +197,7 @@ extension ArchiveSection {
     }
 
     /// The number for an action's next part: a new one for the first part, or if the record of the former parts was dropped or
-    /// undone. Under the same number, a replay would restore dropped entries.
+    /// undone: with the former number, a replay would restore dropped entries.
     func continued(_ former: UInt32, after entries: Int) -> UInt32 {
         if former != 0 {
             let line = index.undo.line(of: former)

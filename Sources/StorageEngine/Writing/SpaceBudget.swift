@@ -1,4 +1,4 @@
-/// Disk usage of an archive and its bounds: the basis for reclaiming and compacting (S3, S14).
+/// Disk usage of an archive and its bounds, which start reclaiming and compacting (S3, S14).
 struct SpaceBudget: ArchiveOperation {
     let engine: ArchiveEngine
 

@@ -1,4 +1,4 @@
-/// How long reversible actions (S12) can be undone: until a time, a number of written bytes, or a budget is exceeded.
+/// The period in which a reversible action (S12) can be undone: until a time, a number of written bytes, or a budget is exceeded.
 struct UndoWindow: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -9,7 +9,7 @@ struct UndoWindow: ArchiveOperation {
         }
     }
 
-    /// The action that let an entry expire; 0: none.
+    /// The action whose new expiry time an entry has; 0: none.
     func action(
         expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
     ) throws(StorageError) -> UInt32 {
