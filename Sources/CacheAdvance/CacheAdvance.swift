@@ -3,7 +3,7 @@ import Foundation
 /// A number of bytes in a cache's file.
 public typealias Bytes = UInt64
 
-/// A bounded ring of messages in one file: a log that survives its program. Safe from any thread, and for any number of
+/// A bounded ring of messages in one file: a log that remains after its program ends. Safe from any thread, and for any number of
 /// processes, which append one message at a time.
 ///
 /// When ``append(message:)`` returns, the encoded message is in the system's memory, and survives a crash of the
@@ -118,7 +118,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         try translating { () throws(RingFileError) in try ring.synchronize() }
     }
 
-    /// The damage of the file and its byte, if other calls throw `fileCorrupted`; `nil`: none. Costs reading the file.
+    /// Describes the damage if other calls throw `fileCorrupted`, with its byte offset; `nil`: no damage. Costs reading the file.
     public func damage() throws -> String? {
         do throws(RingFileError) {
             _ = try ring.outline()

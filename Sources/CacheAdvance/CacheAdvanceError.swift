@@ -18,7 +18,7 @@ public enum CacheAdvanceError: Error, Sendable {
     /// The file doesn't have the expected format: see ``CacheAdvance/CacheAdvance/damage()``. Delete it.
     case fileCorrupted
 
-    /// The message doesn't fit: either of the two cases for that.
+    /// The message doesn't fit. Matches both cases for this error.
     public static let messageDataTooLarge = CacheAdvanceError.messageLargerThanCacheCapacity
 
     /// Lets an error be caught by the name of a constant: `catch CacheAdvanceError.messageDataTooLarge`.

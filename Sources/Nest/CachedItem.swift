@@ -6,12 +6,12 @@ final class CachedItem {
     let expiry: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// Number of the event at which the entry on disk had expired without a replacement. Guarded by the nest's lock.
+    /// Number of an event before which the entry on disk expired without a replacement. Guarded by the nest's lock.
     var leftDiskBefore: UInt64?
     /// Why the item isn't on disk although that was requested.
     let problem: String?
 
-    /// Its bucket, and its neighbours there. The table keeps items alive, and unlinks an item before it releases it.
+    /// The item's bucket, and its neighbours in the bucket. The table keeps items alive, and unlinks an item before it releases it.
     var bucket: Int64?
     unowned(unsafe) var next: CachedItem?
     unowned(unsafe) var previous: CachedItem?
@@ -31,7 +31,7 @@ struct StoredMark {
     let expiry: Int64
     /// The number that the archive's next event had before the entry was stored or found.
     let firstEvent: UInt64
-    /// Whether it was stored by this nest, so that its own event is the first of the key from there on.
+    /// Whether this nest stored the entry, so that the key's first event from `firstEvent` on is that of this store.
     let isOwn: Bool
 }
 

@@ -66,7 +66,7 @@ struct CachedItemTable {
 
     mutating func shrink() {
         guard cachedItems.capacity > 1_024, cachedItems.count < cachedItems.capacity / 4 else { return }
-        // A copy would share the storage. Space for twice as many avoids growing and shrinking at each change.
+        // Fills a new table, because a copy would share the storage. Its spare capacity avoids resizing at each change.
         var smaller = [ExactText: CachedItem](minimumCapacity: 2 * cachedItems.count)
         for (key, cached) in cachedItems { smaller[key] = cached }
         cachedItems = smaller

@@ -2,7 +2,7 @@ import Foundation
 
 /// Detects items for which Foundation's archiving crashes or never ends, as far as the collections' content can be read.
 enum FoundationObstacle {
-    /// On Linux each level doubles the time: Foundation copies a collection at each access.
+    /// Most levels of nesting. On Linux, each level doubles the time, because Foundation copies a collection at each access.
     #if canImport(Darwin)
     private static let deepest = KeyedArchive.deepest
     #else
@@ -34,7 +34,7 @@ enum FoundationObstacle {
         return nil
     }
 
-    /// Hashes no part: hashing some Foundation objects crashes.
+    /// The parts of a collection. Doesn't hash them, because hashing some Foundation objects crashes.
     private static func parts(ofObject object: Any) -> [Any]? {
         switch object {
         case let pairs as NSDictionary:

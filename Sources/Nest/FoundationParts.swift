@@ -20,11 +20,11 @@ enum FoundationParts {
         return parts.map(givenOut)
     }
 
-    /// In the order of the keys.
+    /// The values, in the order of the keys.
     static func values(of pairs: NSDictionary) -> [Any] { pairs.allValues.map(givenOut) }
 
-    /// Whether a collection finds collections by hash, such as keys of a dictionary. The hash of Foundation's is their
-    /// size, which is often equal, and comparing them visits their whole content, several times for each level.
+    /// Whether a collection finds collections by hash, such as keys of a dictionary. The hash of a Foundation collection is its
+    /// size, so many are equal, and comparing two visits their whole content, several times for each level.
     static func hasCollectionToFind(_ collection: NSObject) -> Bool {
         guard !(collection is NSArray), let parts = parts(of: collection) else { return false }
         return parts.contains { type(of: $0) is AnyClass && isCollection($0 as AnyObject) }
@@ -36,7 +36,7 @@ enum FoundationParts {
         return shown.count == count ? shown : nil
     }
 
-    /// Immutable parts bridged to Swift types.
+    /// The part, bridged to a Swift type if it is immutable.
     private static func givenOut(_ part: Any) -> Any {
         guard type(of: part) is AnyClass, !isCollection(part as AnyObject), !(part is NSMutableString),
             !(part is NSMutableData)

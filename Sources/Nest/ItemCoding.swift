@@ -8,7 +8,7 @@ struct ItemProblem: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Stored together with the item.
+/// Type and times of an item, stored with it.
 package struct StoredTerms: Codable {
     /// The type's name for display, and the mangled name by which a program finds the type.
     var type: String
@@ -41,7 +41,7 @@ package enum ItemCoding {
 
     /// Runs code of the item and of its parts. Throws `ItemProblem`, or errors of the item's coding.
     package static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
-        // NaN and negative times mean at once.
+        // NaN and negative times count as 0.
         let seconds = memory > 0 ? memory : 0
         var terms = StoredTerms(
             type: String(reflecting: type(of: item)), memory: seconds.isFinite ? seconds : nil, mirror: mirror

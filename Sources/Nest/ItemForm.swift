@@ -46,7 +46,7 @@ struct ItemFormer {
         if type(of: part) == AnyHashable.self, let hashable = part as? AnyHashable {
             return try form(of: hashable.base, level: level)
         }
-        // Swift's types first: Foundation's objects can be cast to these, too.
+        // Checks for objects before casts to Swift's types, which also succeed for Foundation's objects.
         if type(of: part) is AnyClass { return try form(ofObject: part, level) }
         if let plain = ItemFormer.plain(part) { return plain }
         if let coded = part as? any Codable { return try form(of: coded) }
@@ -79,9 +79,9 @@ struct ItemFormer {
         return form
     }
 
-    /// Values with a CBOR type.
+    /// The CBOR value of a Swift value that has a CBOR type; nil for others.
     private static func plain(_ part: Any) -> CBORValue? {
-        // For collections, the types of the elements decide.
+        // A collection has a CBOR type if its elements have one.
         single(part) ?? (part is any Codable ? plainCollection(part) : nil)
     }
 
@@ -99,7 +99,7 @@ struct ItemFormer {
         }
     }
 
-    /// Collections whose parts all are `Codable`.
+    /// The CBOR value of a collection whose parts are all `Codable`; nil for others.
     private static func plainCollection(_ part: Any) -> CBORValue? {
         if let list = part as? [Any] {
             var values: [CBORValue] = []
@@ -133,7 +133,7 @@ struct ItemFormer {
         return ItemFormer.map(entries)
     }
 
-    /// Equal items give equal bytes.
+    /// A map with sorted entries, so that equal items give equal bytes.
     private static func map(_ entries: [CBORMap.Entry]) -> CBORValue {
         let named = entries.allSatisfy { $0.key.asString != nil }
         return .map(
@@ -142,7 +142,7 @@ struct ItemFormer {
 
     // MARK: Foundation's objects
 
-    /// For Foundation's own classes, not for their subclasses.
+    /// The form of an object of a Foundation class, not of a subclass.
     private mutating func form(ofObject object: Any, _ level: Int) throws -> CBORValue {
         switch object {
         case is NSNull: return .null
@@ -207,7 +207,8 @@ struct ItemFormer {
 }
 
 extension CBORValue {
-    /// Whether dictionaries and sets may find this by its hash: no deep collection, which takes unlimited work to compare.
+    /// Whether this may be a dictionary's key or a set's member. `false` for a deep collection, which takes unlimited work to
+    /// compare.
     var canBeHashed: Bool {
         switch self {
         case .boolean, .unsigned, .negative, .float, .text, .bytes, .null, .tagged(1, _): true
@@ -221,7 +222,7 @@ extension CBORValue {
         }
     }
 
-    /// Equal for equal items of equal types, without encodings of `Codable` values and objects, which may vary.
+    /// A hash of the types and values. Leaves out encodings of `Codable` values and objects, which may vary for equal items.
     var shape: Int {
         var hasher = Hasher()
         switch self {

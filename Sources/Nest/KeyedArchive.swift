@@ -3,7 +3,7 @@ import StorageEngine
 
 /// Reads a keyed archive that may be damaged or malicious. Not thread-safe. Foundation's reader crashes for an object that contains
 /// itself, or a dictionary with fewer objects than keys. So the archive is checked and rewritten: all objects at the top level,
-/// contained ones first. So none is decoded inside another, and reading stops at the first failure.
+/// contained ones first. So no object is decoded inside another, and reading stops at the first failure.
 struct KeyedArchive {
     /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200
@@ -24,7 +24,7 @@ struct KeyedArchive {
     private let archiver: PropertyItem
     private var objects: [PropertyItem]
     private let root: Int
-    /// Each object after the objects that it contains.
+    /// The objects' numbers, each after those of the objects that it contains.
     private var order: [Int] = []
     private var extents: [Int: Extent] = [:]
     private var open: Set<Int> = []
@@ -197,7 +197,7 @@ struct KeyedArchive {
         }
     }
 
-    /// Checks a collection with a field for each member, some also with its count.
+    /// Checks a collection that has a field for each member, perhaps with a count of the member.
     private mutating func checkMembers(of object: PropertyItem) throws(ItemProblem) {
         guard case .dictionary(let fields) = object else { throw .damaged }
         var count = 0
@@ -206,7 +206,7 @@ struct KeyedArchive {
                 guard case .plain(let place) = field.item, let times = list.integer(place) else {
                     throw .damaged
                 }
-                // Foundation adds the member that often.
+                // Foundation adds the member this many times.
                 count = min(count, KeyedArchive.most) + min(times, KeyedArchive.most)
                 guard count <= KeyedArchive.most else {
                     throw ItemProblem("its keyed archive refers to too many objects to be read back")
@@ -218,7 +218,7 @@ struct KeyedArchive {
         }
     }
 
-    /// - Parameter areFound: whether the object finds these by their hash.
+    /// - Parameter areFound: whether these are keys or members that the object finds by hash.
     private mutating func countOfObjects(
         _ item: PropertyItem?, areFound: Bool = false
     ) throws(ItemProblem) -> Int {

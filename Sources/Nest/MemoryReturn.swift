@@ -17,7 +17,7 @@ enum MemoryReturn {
 
     private static let state = Guarded(State())
     private static let queue = DispatchQueue(label: "nest.memory", qos: .utility)
-    /// Waits this long, because items usually expire in groups.
+    /// Delay in nanoseconds before a run, because items usually expire in groups.
     private static let delay: Int64 = 500_000_000
 
     /// Schedules a run, which costs time in proportion to the whole heap: at most a fiftieth of one core.

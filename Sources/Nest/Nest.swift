@@ -131,8 +131,8 @@ open class Nest: @unchecked Sendable {
         returnFreedMemory()
     }
 
-    /// Removes expired items, in memory and on disk each by its own time: an item whose time in memory is over stays on
-    /// disk. This also happens automatically.
+    /// Removes expired items, in memory and on disk separately: an item that has expired in memory stays on disk. This also
+    /// happens automatically.
     open func clearExpired() {
         sweep()
         recordingProblem { try stored.removeExpired() }
@@ -191,8 +191,8 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Both places
 
-    /// Whether the item in memory is still the one on disk. Also true for an item that is in memory only, for one
-    /// whose time on disk is over, and if the disk can't be read now.
+    /// Whether the item in memory is still the one on disk. Also true for an item that is in memory only, for one whose entry on
+    /// disk has expired, and if the disk can't be read now.
     private func isCurrent(_ cached: CachedItem) -> Bool {
         guard let mark = cached.stored else { return true }
         do {
@@ -271,12 +271,12 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Expiry
 
-    /// Removes the items whose time in memory is over. Returns the next sweep's time; `nil`: none.
+    /// Removes the items that have expired in memory. Returns the next sweep's time; `nil`: none.
     @discardableResult
     func sweep() -> Int64? {
         var count = 0
         let now = NestClock.now()
-        // Some at a time, so that other threads get the lock; released outside it.
+        // Removes some items at a time, so that other threads get the lock. Releases the items outside the lock.
         while let removed = locked({ table.removeExpired(now, most: 1_024) }) { count += removed.count }
         if count > 0 { returnFreedMemory() }
         return locked { table.nextMoment }

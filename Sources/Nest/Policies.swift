@@ -1,16 +1,16 @@
 import Foundation
 
-/// How long an item stays in memory, from when it was added or read from disk again.
+/// The time for which an item stays in memory after it is added or read from disk.
 public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
-    /// 60 seconds, unless the nest has other intervals.
+    /// 60 seconds by default (``Nest/Nest/expirationIntervals``).
     case short
-    /// 300 seconds.
+    /// 300 seconds by default.
     case medium
-    /// 600 seconds.
+    /// 600 seconds by default.
     case long
-    /// 900 seconds.
+    /// 900 seconds by default.
     case max
-    /// Until it is removed.
+    /// Until the item is removed.
     case never
     /// This many seconds. With zero, a negative number or NaN the item expires at once.
     case custom(TimeInterval)
@@ -43,17 +43,17 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
     public var interval: TimeInterval { ExpirationIntervals()[self] }
 }
 
-/// How long an item stays on disk, from when it was added: a restart doesn't renew it.
+/// The time for which an item stays on disk after it is added. Reading it doesn't restart the time.
 public enum PersistancePolicy: String, Sendable, Hashable {
     /// The item isn't stored on disk.
     case disabled
-    /// As long as in memory.
+    /// The same time as in memory.
     case mirror
     /// One day, unless the nest has other intervals.
     case short
-    /// Three days.
+    /// Three days by default.
     case medium
-    /// Ten days.
+    /// Ten days by default.
     case long
 
     /// The default interval in seconds; 0 for `disabled` and `mirror`.

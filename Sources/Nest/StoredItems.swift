@@ -63,7 +63,7 @@ final class StoredItems: @unchecked Sendable {
         } ?? nil
     }
 
-    /// Marks the entry of a used item in memory as not idle. Ignores failures.
+    /// Records an access to the entry of an item that was read from memory, so that the entry isn't idle. Ignores failures.
     func noteAccess(_ key: String) {
         _ = try? withArchive { (archive) throws(StorageError) in try archive.touch(key) }
     }
@@ -74,7 +74,7 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the entry of `mark`, now missing, expired, and none was stored since. If events were lost it counts as
+    /// Whether the missing entry of `mark` expired, and no other was stored since. If events were lost it counts as
     /// replaced while another process has the archive open. Returns the event number before which this is so, or `nil`;
     /// `known` is the result of an earlier call, after which only later events are read.
     func expiredWithoutReplacement(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws
@@ -137,7 +137,7 @@ final class StoredItems: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// `nil` if the archive is absent and `creates` is false.
+    /// Calls `body` with the archive; `nil` if the archive is absent and `creates` is false.
     private func withArchive<Value>(
         creates: Bool = false, _ body: (Archive) throws(StorageError) -> Value
     ) throws -> Value? {

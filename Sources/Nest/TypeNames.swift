@@ -1,7 +1,7 @@
-/// Looks up types by mangled names. A malicious one of a hundred bytes could take years, so the work is estimated first. Not
-/// thread-safe.
+/// Looks up types by mangled names. The look-up of a malicious name of a hundred bytes could take years, so the work is estimated
+/// first. Not thread-safe.
 struct TypeNames {
-    /// Limit for all names of one item.
+    /// Limit of the estimated work for all names of one item.
     private static let most = 1 << 20
 
     private var work = 0
@@ -80,7 +80,7 @@ private struct NameScan {
         case "V", "C", "O", "P":
             add(1)
             marks.append(work)
-        // Several types for one parameter.
+        // A parameter pack: several types for one parameter.
         case "Q":
             guard rest.popFirst() == UInt8(ascii: "P") else { return false }
             add(1)

@@ -168,10 +168,9 @@ public struct PapyrusStore: Sendable {
     /// Converts all stored objects of a former type into objects of the present type before it returns. They keep their positions.
     /// If the process is killed, registering again continues. Values that can't be decoded as the former type stay.
     ///
-    /// The types must have different ``Papyrus/papyrusTypeName``s; the former one's is that of the stored objects. If an
-    /// object of the present type with the same identifier was saved later, that one is kept. Migrations form
-    /// chains, whatever the order of registration: the results of one are converted by those that begin with their
-    /// type.
+    /// The types must have different ``Papyrus/papyrusTypeName``s; the former one's is that of the stored objects. If an object
+    /// of the present type with the same identifier was saved later, that one is kept. Migrations form chains in any order of
+    /// registration: the results of one are converted by the migrations from their type.
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
         migration: Migration<FromObject, ToObject>
     ) async {

@@ -21,16 +21,16 @@ package struct PropertyScan {
     private let sizes = PropertyScan.sizes
     /// Bit `n` is set if a name has `n` bytes, the last for longer ones. Rules out most keys without a comparison.
     private let lengths: UInt64
-    /// The offset of a name's value in the map with that number.
+    /// The offset of a name's value in a map, with the number of this map.
     private struct Place {
         var map: Int
         var offset: Int
     }
 
-    /// A location for each name. One with another map's number is unknown.
+    /// A place for each name. Its offset is unknown if its map number isn't ``map``.
     private var places: [Place]
     private let wholeIndex: Int?
-    /// The number of the current map. A new number invalidates all locations at once.
+    /// The number of the current map. A new number invalidates all places at once.
     private var map = 0
     private var reader: CBORReader
     /// Entries not yet scanned; for an indefinite-length map more than there can be.
@@ -135,7 +135,7 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// Skips short keys and values to a name (its index), another key (-1), both with the reader at the value, or the end.
+    /// Skips short keys and values up to the value of a name (returns its index), of another key (returns -1), or up to the end.
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes

@@ -160,7 +160,7 @@ public struct JSONPrinter {
         return false
     }
 
-    /// Searches an item whose head was read for such a key.
+    /// Searches an item whose head was read for a map key that is neither a text nor a byte string.
     private static func hasOtherKeys(
         _ reader: inout CBORReader, _ head: CBORHead, depth: Int
     ) throws(CBORError) -> Bool {

@@ -9,7 +9,7 @@ package enum JSONSource: @unchecked Sendable {
     /// Bytes, which become a string such as `h'00ff'`.
     case bytes(UnsafeRawBufferPointer)
 
-    /// Bytes of it in memory.
+    /// Number of bytes of the value in memory.
     package var count: Int {
         switch self {
         case .cbor(let bytes), .json(let bytes), .text(let bytes), .bytes(let bytes): bytes.count

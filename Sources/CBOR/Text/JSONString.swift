@@ -8,7 +8,7 @@ package enum JSONString {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// The same without the quotes, for a string in parts.
+    /// Appends a part of a string: escaped, but without quotes.
     static func append(content text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         var place = 0
         while place < text.count {

@@ -62,7 +62,7 @@ final class OpenFile: Sendable {
             && (own.st_dev, own.st_ino) != (named.st_dev, named.st_ino)
     }
 
-    /// Fewer than `count` bytes at the end of the file.
+    /// Reads `count` bytes from `start` on; fewer at the end of the file.
     func read(atMost count: Int, from start: Int = 0) throws(RingFileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

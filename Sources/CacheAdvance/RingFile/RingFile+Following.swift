@@ -26,7 +26,7 @@ public struct RingFileNews: Sendable {
     public var next: RingFileCursor
     /// Whether the message that was read last was dropped, so that an unknown number after it may have been missed.
     public var someMayBeLost = false
-    /// Damage after these messages; reading on from ``next`` throws it.
+    /// Damage after these messages; a read from ``next`` throws it.
     public var damage: RingFileError?
 }
 
@@ -76,7 +76,7 @@ extension RingFile {
                 passed += 1
             }
         } catch {
-            // Reading on from the cursor reports the damage.
+            // The next read from the cursor reports the damage.
             guard case .damaged = error else { throw error }
         }
         if passed >= most { cursor.last = marks[passed % most] }
@@ -115,7 +115,7 @@ extension RingFile {
         while reader.position != nil {
             try reader.skip()
             if reader.losses != losses {
-                // Messages counted so far are no longer in the file.
+                // There was a loss: the messages counted so far are no longer in the file.
                 losses = reader.losses
                 outline = RingFileOutline()
             }

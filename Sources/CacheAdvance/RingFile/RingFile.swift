@@ -6,9 +6,9 @@ import Synchronization
 /// ones, or rejects new ones. Safe from any thread, and from any number of processes that use this type; messages are appended
 /// one at a time. Format, and behaviour after crashes: RingFileFormat.
 ///
-/// The file isn't mapped, because another program may truncate it at any time; then calls throw `damaged`. A
-/// message is in the system's memory when ``append(_:)`` returns. It survives a crash of the process, and a power
-/// failure only after ``synchronize()``.
+/// The file isn't mapped, because another program may truncate it at any time; then calls throw `damaged`. A message is in the
+/// system's memory when ``append(_:)`` returns. The message then survives a crash of the process. It survives a power failure
+/// only after ``synchronize()``.
 ///
 /// Calls that read throw the errors of ``messages()``. Work and memory are proportional to the file's size, regardless of its
 /// content. Reading delays appends by a fifth of a second at most, even if the reader was stopped in the middle.
@@ -72,7 +72,7 @@ public final class RingFile: Sendable {
         var reader = try RingFileReader(self)
         while let message = try reader.next() {
             if reader.losses != losses {
-                // Messages read so far were older, so they are no longer in the file either.
+                // There was a loss: the messages read so far are older than the lost ones, and no longer in the file.
                 losses = reader.losses
                 messages = []
             }
@@ -105,7 +105,7 @@ public final class RingFile: Sendable {
 
     // MARK: Appending
 
-    /// Writes the header of an empty file, with these settings and without messages; leaves any other file unchanged.
+    /// Writes the header of an empty file, with the settings of this object; leaves any other file unchanged.
     /// Costs one system call besides the lock. Throws like ``append(_:)``.
     public func begin() throws(RingFileError) {
         guard !isReadOnly else { throw .readOnly(path: path) }
@@ -147,7 +147,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns when everything appended before is on the medium. A power failure then loses none.
+    /// Returns when everything appended before is on the medium. A power failure then loses none of these messages.
     ///
     /// From the first call on, this object also syncs which messages are dropped before it overwrites them. To avoid
     /// such a sync at every append, it drops a 64th of the file at once. All other objects and processes that append to
@@ -194,7 +194,7 @@ public final class RingFile: Sendable {
         return (header, fileBytes)
     }
 
-    /// Drops the oldest messages until `needed` bytes fit, before overwriting. After each step the others are intact.
+    /// Drops the oldest messages until `needed` bytes fit, before overwriting. After each step the remaining messages are intact.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(RingFileError) {
@@ -221,7 +221,7 @@ public final class RingFile: Sendable {
             oldest = reader.position.map { UInt64($0) }
         }
         if oldest != header.oldest, isDurable.load(ordering: .relaxed) {
-            // Drops ahead, except the newest message, so that the next appends need no sync.
+            // Drops more messages than needed, except the newest, so that the next appends need no sync.
             let ahead = needed + maximumBytes / 64
             while let place = oldest, isInTheWay(place, of: ahead) {
                 try reader.skip()
@@ -273,25 +273,25 @@ public final class RingFile: Sendable {
     }
 
     private static let patienceNanoseconds: Int64 = 10_000_000_000
-    /// How long a reader's view is valid. A stopped reader delays appends by twice that at most.
+    /// Longest time in nanoseconds of a read without a lock. A stopped reader delays appends by twice that at most.
     private static let lookNanoseconds: Int64 = 100_000_000
-    // Beyond the end of any file: locks can be on bytes that don't exist.
+    // The locked byte is beyond the end of any file. A lock doesn't require that the byte exists.
     private static let appendingByte = 1 << 62
     private static let lookingByte = 1 << 62 + 1
 
-    /// Runs `body` with exclusive use of the file. Views that readers take during it are discarded.
+    /// Runs `body` with exclusive use of the file. Readers without a lock repeat their reads afterwards.
     private func alone<Value>(_ body: () throws(RingFileError) -> Value) throws(RingFileError) -> Value {
         try inTurn { (patience) throws(RingFileError) in
-            // From here on no reader begins a view, so that frequent readers can't block writers indefinitely.
+            // This lock keeps readers from starting, so that frequent readers can't block writers indefinitely.
             try patience.wait { () throws(RingFileError) in
                 try file.lockByte(RingFile.appendingByte, .exclusive)
             }
             defer { file.unlockByte(RingFile.appendingByte) }
-            // Excludes readers that could not get a short view, and other programs.
+            // This lock excludes other programs, and readers that hold it because they need more time.
             try patience.wait { () throws(RingFileError) in try file.lock(.exclusive) }
             defer { file.unlock() }
             if OpenFile.hasByteLocks {
-                // Readers still at work began earlier; their later views are discarded.
+                // Readers without a lock started before this one. Waits until their time is over: then they discard what they read.
                 let looks = Patience(RingFile.lookNanoseconds * 2, path)
                 try? looks.wait { () throws(RingFileError) in !file.isByteLocked(RingFile.lookingByte) }
             }
@@ -314,10 +314,10 @@ public final class RingFile: Sendable {
                 let seen = Result { () throws(RingFileError) in try body() }
                 let nanoseconds = cp_monotonic_time() - start
                 file.unlockByte(RingFile.lookingByte)
-                // If reading took longer, a writer may have stopped waiting, and appended.
+                // If the read took longer, a writer may have stopped waiting for it, and appended.
                 if nanoseconds < RingFile.lookNanoseconds { return try seen.get() }
             }
-            // `body` takes longer, for example for a message of gigabytes: takes the lock.
+            // `body` takes too long, for example for a message of gigabytes: repeats it with the lock.
             try patience.wait { () throws(RingFileError) in
                 if OpenFile.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
                 return try file.lock(.shared)

@@ -34,7 +34,7 @@ struct RingFileHeader: Sendable, Hashable {
         return bytes + [UInt8](repeating: 0, count: RingFileHeader.bytes - bytes.count)
     }
 
-    /// Both places: 16 bytes, so that one write changes both.
+    /// Both offsets as 16 bytes, so that one write changes both.
     var encodedPlaces: [UInt8] { RingFileHeader.bigEndian(oldest) + RingFileHeader.bigEndian(end) }
 
     init(settings: RingFileSettings) { self.settings = settings }

@@ -37,10 +37,10 @@ struct RingFileReader {
     /// Size of the next refill, which doubles from the few bytes that one message needs to the maximum.
     private var bufferBytes = 1 << 9
     private static let mostBufferBytes = 1 << 18
-    /// A larger message must have data on the medium: no message is a hole of that size.
+    /// Largest size of a message that may be a hole in the file. A larger message must have data.
     private static let mostHoleBytes = 64 << 20
 
-    /// Number of losses after which the end of the reading is no longer moved to the present end.
+    /// After this number of losses, the reader no longer moves its end to the file's present end.
     private static let mostBeginnings = 8
 
     /// Where the next message begins; `nil` after the last.
@@ -49,7 +49,7 @@ struct RingFileReader {
     private(set) var last: RingFileMark?
     /// Number of messages read since the beginning or the last loss.
     private(set) var passed = 0
-    /// How often the last read message had been dropped.
+    /// How often the last read message was found to be dropped.
     private(set) var losses = 0
 
     init(lockedRing ring: RingFile, _ header: RingFileHeader, fileBytes: Int) {
@@ -90,7 +90,7 @@ struct RingFileReader {
                 throw damage(at: place, "a message of \(length) bytes, but only \(left) bytes remain")
             }
             if length > RingFileReader.mostHoleBytes, hasHole(at: place, length) {
-                // The hole is no damage if the message was dropped in between and the file was truncated.
+                // A hole isn't damage if the message was dropped during the read and the file was truncated.
                 if !isAlone {
                     guard try refill(RingFileHeader.lengthBytes), position == place,
                         RingFileReader.length(buffer.prefix(RingFileHeader.lengthBytes)) == length,
@@ -146,7 +146,7 @@ struct RingFileReader {
         position = next
         guard next >= stretch.upperBound || budget <= 0 else { return }
         stretches.removeFirst()
-        // A premature end of the file must still be reported.
+        // Keeps the empty range, by which a truncated file is reported.
         if budget <= 0 { stretches.removeAll { !$0.isEmpty } }
         position = stretches.first?.lowerBound
     }

@@ -15,9 +15,9 @@ final class Observation<Value>: @unchecked Sendable {
     private struct Following {
         var archive: Archive
         var events: EventSequence.Iterator
-        /// All events before this number had happened when the next reading begins.
+        /// The next reading includes all events before this number.
         var position: UInt64
-        /// All events before this number are in the last reading.
+        /// The last reading includes all events before this number.
         var seen: UInt64
         /// The last reading that was returned, without its value; `nil` before the first.
         var latest: Reading<Void>?
@@ -28,7 +28,7 @@ final class Observation<Value>: @unchecked Sendable {
     private enum Stage {
         /// Nothing has been read yet, or a task is waiting for the next value.
         case none
-        /// The closure returns the first value. Without a `Following` there was no archive to follow.
+        /// The closure returns the first value. The `Following` is `nil` if no archive exists.
         case begun(Following?, @Sendable () throws -> Reading<Value>)
         /// The archive is absent, and the first value, an empty one, has been returned.
         case empty(Reading<Void>)
@@ -69,7 +69,8 @@ final class Observation<Value>: @unchecked Sendable {
 
     private func put(_ new: Stage) { lock.withLock { stage = new } }
 
-    /// Fixes the first value's state, so later changes cause another; waits for no process. If it fails, `next()` does it.
+    /// Fixes the state of the first value, so that later changes cause another one. Waits for no process. If this fails, `next()`
+    /// repeats it.
     func begin() {
         do {
             let begun = try core.withArchive(creates: false, waits: false) { archive in
@@ -156,7 +157,7 @@ final class Observation<Value>: @unchecked Sendable {
         return true
     }
 
-    /// The current value; `nil` if it is the same as the last one.
+    /// The current value; `nil` if it equals the last one.
     private func news(_ following: inout Following) async throws -> Carried<Value>? {
         if following.pause > .now { try await Task.sleep(until: following.pause) }
         let start = ContinuousClock.now

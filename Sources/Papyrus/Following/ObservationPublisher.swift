@@ -89,7 +89,7 @@ private final class ObservationSubscription<Output, Failure: Error>: Subscriptio
         }
     }
 
-    /// `false` ends the task; the next demand begins another.
+    /// Whether the subscriber demands a value. If `false`, the task ends; the next demand begins another.
     private func isWanted() -> Bool {
         lock.withLock {
             guard downstream != nil else { return false }

@@ -22,7 +22,7 @@ struct RegisteredMigration: Sendable {
 
 struct MigrationOutcome: Sendable {
     var hasChanged = false
-    /// The names of the types of objects that it stored because others are related to them.
+    /// The names of the types of objects that this migration stored because other objects are related to them.
     var mentioned: Set<String> = []
     /// The report of old objects that were not converted.
     var problem: PapyrusQueryError?
@@ -48,7 +48,7 @@ extension StoreCore {
     /// The migrations of a store. They outlive the store object, which may be recreated between two registrations.
     private struct Migrations {
         var known: [RegisteredMigration] = []
-        /// Those that left objects unconverted.
+        /// The migrations that left objects unconverted.
         var unfinished: [RegisteredMigration] = []
     }
 
@@ -62,7 +62,8 @@ extension StoreCore {
         return known.filter { $0.to == name }.map(\.from)
     }
 
-    /// Registers a migration; runs it, those that follow from it, and unfinished ones. Throws `oneTypeName`, or the first problem.
+    /// Registers a migration. Runs it, the migrations of its results, and unfinished ones. Throws `oneTypeName`, or the first
+    /// problem.
     func migrate(_ new: RegisteredMigration) throws {
         guard new.from != new.to else { throw MigrationError.oneTypeName(new.from) }
         StoreCore.migrations.withLock { all in

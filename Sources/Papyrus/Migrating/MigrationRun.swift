@@ -6,10 +6,10 @@ import StorageEngine
 /// One batch deletes an old object, stores its new one, and keeps the old one under a hidden key (``Original``) for related objects
 /// that are converted later, by this run, one after a kill, or another migration. So a restarted migration finds each object once.
 ///
-/// An object stays if it can't be decoded as the old type, its new object can't be encoded, an existing object under
-/// the new key is damaged, or another object has its new identifier: an existing one, or an old one that keeps it,
-/// whichever is first. An old object's own conversion replaces one stored only as a related object
-/// (``StoredEntry/isRelatedOnly``). None is stored with the key of one that was converted again, or deleted.
+/// An object stays if it can't be decoded as the old type, its new object can't be encoded, an existing object under the new key
+/// is damaged, or another object has its new identifier: an existing one, or an old one that keeps it, whichever is first. If a
+/// new object was stored only because another is related to it (``StoredEntry/isRelatedOnly``), the conversion of its old object
+/// replaces it. No object is stored under the key of an object that was converted again or deleted.
 struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let migration: Migration<FromObject, ToObject>
     let from: StoredType
@@ -20,9 +20,10 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private var misread = Misread()
     /// Whether a batch has space for old objects beside the new ones.
     private var keepsOriginals = true
-    /// The keys that new objects have got.
+    /// The keys of new objects.
     private var taken: Set<String> = []
-    /// The keys of objects that this run stored because others are related to them; `entries` is older.
+    /// The keys of objects that this run stored because others are related to them. They aren't in `entries`, which was read
+    /// before.
     private var related: Set<String> = []
     private var mentioned: Set<String> = []
     private var hasChanged = false
@@ -105,7 +106,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private struct Changes {
         var batch = Batch()
         var seen: [SeenEntry] = []
-        /// The keys that it gives to new objects, and to related ones.
+        /// The keys of the batch's new objects, and of related ones.
         var taken: Set<String> = []
         var related: Set<String> = []
         var mentioned: Set<String> = []
@@ -153,7 +154,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     }
                     changes.taken.insert(object.key)
                 }
-                // Only after all of it succeeded: an old object must not be deleted unless its new one is stored.
+                // Runs after the conversion succeeded: an old object must not be deleted unless its new one is stored.
                 try add(new, of: entry, loader, to: &changes)
             }
             return changes
@@ -193,7 +194,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         return isKept
     }
 
-    /// Keeps a removed old object findable. Returns the number of the change that saved it.
+    /// Keeps a removed old object for related objects that are converted later. Returns the number of the change that saved it.
     private mutating func keep(
         _ entry: StoredEntry, becoming new: WrittenObject?, _ changes: inout Changes
     ) throws -> UInt64 {

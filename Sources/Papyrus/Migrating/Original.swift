@@ -4,9 +4,9 @@ import StorageEngine
 
 /// The state of an object before its conversion, for related objects that are converted later; kept some days under a hidden key.
 struct Original: Codable, Sendable {
-    /// The key of its successor.
+    /// The key of the object's successor.
     private(set) var successor: String
-    /// The number of the change that stored it, before any conversion.
+    /// The number of the change that stored the object, before any conversion.
     private var saved: UInt64
     private var result: UInt64
     fileprivate var value: Data
@@ -22,7 +22,8 @@ struct Original: Codable, Sendable {
         return text.utf8.count <= 1_024 ? text : prefix + SHA256.hexadecimal(of: Array(key.utf8))
     }
 
-    /// `nil` if the object was never converted, its original was removed, or the entry is of another kind.
+    /// The original of an object; `nil` if the object was never converted, its original was removed, or the entry is of another
+    /// kind.
     static func find(_ key: String, in entries: some EntrySource) throws -> Original? {
         try entries.find(Original.key(of: key)).flatMap {
             try? CBORDecoder().decode(Self.self, from: $0.value)
@@ -34,11 +35,11 @@ struct Original: Codable, Sendable {
         bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// The key of one that got another identifier, by its successor's.
+    /// The key of the original of an object that got another identifier, made from its successor's key.
     private static func origin(of key: String) -> String { ">" + key }
 
-    /// When an entry's object was saved; if it was only converted since, when it was saved before the conversion. `prefixes`: of
-    /// types converted into it.
+    /// When an entry's object was saved. If a migration stored the entry, returns when the object was saved before its
+    /// conversion. `prefixes`: those of the types that are converted into its type.
     static func saved(
         _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
     ) throws -> UInt64 {
@@ -74,7 +75,7 @@ struct Original: Codable, Sendable {
         seen.append(SeenEntry(key: key, sequence: try entries.find(key)?.sequence))
     }
 
-    /// Whether its last successor still exists.
+    /// Whether the last successor of the object still exists.
     fileprivate func isAlive(in entries: some EntrySource) throws -> Bool {
         var original = self
         for _ in 0..<Self.longestChain {

@@ -6,16 +6,17 @@ struct WrittenObject: Sendable {
     var key: String
     var owner: String
     var value: [UInt8]
-    /// When the call to save it was made; an existing entry keeps its own time.
+    /// Creation time of a new entry, from the call that saves the object. An existing entry keeps its time.
     var created: Timestamp
-    /// Whether it was passed to the call itself, not found in a relation.
+    /// Whether the object was passed to the call, and not found in a relation.
     var isGiven: Bool
-    /// The index in the call of this object, or of the object that it is related to.
+    /// The index, among the call's objects, of this object or of the one whose relation contains it.
     fileprivate var root: Int
 }
 
-/// Encodes objects with related ones (`userInfo`). Of equal keys, objects passed to the call precede related ones, then outer ones
-/// inner ones, then later ones. Not thread-safe.
+/// Encodes objects with their related objects. Relations find this writer in `userInfo`. Of several objects with one key, an
+/// object passed to the call is stored before a related one, an outer before an inner, and a later before an earlier one. Not
+/// thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

@@ -16,12 +16,12 @@ public protocol ToManyRelation: Codable, Equatable {
     var _isEmpty: Bool { get }
 }
 
-/// The identifiers of related objects that were left out where a parent occurs inside itself. Unless replaced they are written
-/// back, so that saving such an object keeps relations that were not loaded.
+/// The identifiers of related objects that were left out where a parent occurs inside itself. Unless the relation is replaced,
+/// the identifiers are written back, so that saving the object keeps relations that were not loaded.
 struct CutRelation: Sendable, Hashable {
     var identifiers: [String] = []
 
-    /// They don't belong to the value.
+    /// Always equal: the identifiers don't belong to the value.
     static func == (left: CutRelation, right: CutRelation) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
 }

@@ -4,7 +4,7 @@ struct StoredEntry {
     var key: String
     var value: [UInt8]
     var created: Timestamp
-    /// The sequence number of the change that stored it.
+    /// The sequence number of the change that stored the entry.
     var sequence: UInt64
 }
 

@@ -7,7 +7,7 @@ struct StoredType: Sendable, Hashable {
     let name: String
     let prefix: String
 
-    /// The key of the entry that merges of the type change. It isn't the key of an object, because it has no `/`.
+    /// The key of an entry that every merge of this type changes. It has no `/`, so it is no object's key.
     var mark: String { name }
 
     private static let known = Guarded<[ObjectIdentifier: StoredType]>([:])

@@ -194,7 +194,7 @@ private struct Restoration {
         }
     }
 
-    /// False: another client changed a key, and nothing was restored.
+    /// Restores keys; false: another client changed a key, and nothing was restored.
     private mutating func restoreOnce(_ copies: [Numbered]) throws(SourceError) -> Bool {
         let isOfDeadlines = record.kind == .deadline
         let keys = copies.map(\.copy.key)

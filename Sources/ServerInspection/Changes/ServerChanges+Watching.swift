@@ -37,7 +37,7 @@ extension ServerChanges {
             throw connection.invalidAnswer(to: "WATCH")
         }
         let times = answers.dropFirst(first.count)
-        // Times that differ by more than the request took are false, or the clock was set between them.
+        // If the times differ by more than the request's duration, one is wrong, or the clock was set in between.
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds,
             (-1000...1000 + Int64((ContinuousClock.now - start) / .milliseconds(1))).contains(end - now)
         else { throw connection.invalidAnswer(to: "TIME") }

@@ -18,12 +18,12 @@ struct UndoArchive {
     struct Record: Codable {
         let id: UInt32
         let kind: ReversibleAction.Kind
-        /// When it began, or ended if it is complete, to the microsecond. Identifies the action together with the ID.
+        /// When the action began, or ended if it is complete, to the microsecond. Identifies the action together with the ID.
         var time = Timestamp(microseconds: Clock.preciseWall())
         var entries: UInt32 = 0
         var bytes: UInt64 = 0
         var pid = getpid()
-        /// The prefix of its copies' keys. Unique, unlike the ID.
+        /// The prefix of the keys of the action's copies. Unique, unlike the ID.
         let token: Int64
         let run: String
         /// Number of copies that an undo has restored or skipped, and removed.
@@ -42,7 +42,7 @@ struct UndoArchive {
     struct Copy: Codable {
         var key: [UInt8]
         var deadline: Int64?
-        /// Empty if only the expiry time was changed.
+        /// The value; empty if only the expiry time was changed.
         var dump: [UInt8] = []
         var idle: Int64?
         var frequency: Int64?
@@ -142,7 +142,7 @@ struct UndoArchive {
 
     private func place(of record: Record) -> String { "\(folder)-\(record.token)" }
 
-    /// Nil: another process carries the action out or undoes it.
+    /// The lock of an action; nil: another process carries the action out or undoes it.
     func lock(of record: Record) throws(SourceError) -> ActionLock? { try ActionLock(place(of: record)) }
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
@@ -209,7 +209,7 @@ struct UndoArchive {
         _ = try SourceError.translating(try archive.delete(UndoArchive.key(record.id)))
     }
 
-    /// Nil: absent, damaged or unreadable.
+    /// A copy; nil if it is absent, damaged or unreadable.
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
         let key = UndoArchive.key(number, of: record)
         guard var copy = try decoded(Copy.self, key, orNil: true) else { return nil }

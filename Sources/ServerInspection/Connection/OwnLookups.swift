@@ -49,8 +49,8 @@ package struct OwnLookups: Sendable, Hashable {
 
     static func commands(in run: String) -> UInt64 { all.withLock { $0[run]?.commands ?? 0 } }
 
-    /// Subtracts the lookups in a run from a server's counts, and returns them. They start again at 0 if the counts did
-    /// (`CONFIG RESETSTAT`).
+    /// Subtracts the lookups in a run from a server's counts, and returns them. The process's count restarts at 0 when the
+    /// server's does (`CONFIG RESETSTAT`).
     static func subtract(from figures: inout ServerFigures, in run: String) -> OwnLookups {
         all.withLock { all in
             var own = all[run] ?? OwnLookups()

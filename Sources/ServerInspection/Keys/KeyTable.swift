@@ -13,7 +13,7 @@ package struct KeyTable: Sendable {
         bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
     }
 
-    /// Returns false if the key is present or the table is full.
+    /// Inserts a key; returns false if it is present or the table is full.
     @discardableResult
     package mutating func insert(_ key: [UInt8]) -> Bool {
         let place = place(of: key[...])

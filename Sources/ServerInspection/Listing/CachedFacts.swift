@@ -6,7 +6,7 @@ package struct CachedFacts: Sendable {
         let size: UInt64
         let used: Timestamp
         let expires: Timestamp?
-        // Last, so that no padding follows them.
+        // The smallest fields are last, so that no padding follows them.
         let hits: UInt8
         let type: UInt8
         let read: UInt16

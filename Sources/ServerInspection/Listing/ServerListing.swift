@@ -12,7 +12,7 @@ package final class ListingScan: Sendable {
 
     fileprivate let connection: ServerConnection
     fileprivate let database: Int
-    /// By the keys' numbers.
+    /// The keys' facts, by the keys' numbers.
     fileprivate let facts = Guarded(Facts())
     private let state: Guarded<(scan: ServerScan, keys: KeyTable)>
 
@@ -65,7 +65,7 @@ package final class ServerListing: EntryListing {
 
     /// Maximum number of keys, which take some 100 MB.
     package static let most = 2_000_000
-    /// Keys in a request for rows that are shown, and the fewest in other requests, which must not delay other clients.
+    /// Number of keys in a request for shown rows, and the minimum in paced requests, which must not delay other clients.
     private static let block = 64
     fileprivate static let smallBlock = 16
     private static let mostRecent = 4096

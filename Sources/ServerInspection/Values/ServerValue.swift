@@ -17,9 +17,9 @@ package struct ServerValue: Sendable, Hashable {
     /// Whether a near cache's object is damaged; `bytes` then has the raw string.
     package var isUnreadable = false
     package var isTooLarge = false
-    /// Whether it was changed between the steps of each attempt to read it.
+    /// Whether the value was changed during each attempt to read it.
     package var isMixed = false
-    /// Why it may have changed between the steps of reading; nil: it hasn't.
+    /// Why the value may have changed between the steps of reading; nil: it hasn't.
     package var doubt: String?
 
     /// Why the value is incomplete; nil: it is complete.

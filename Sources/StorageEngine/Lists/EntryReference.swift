@@ -9,7 +9,7 @@ public struct EntryReference: Sendable, Hashable {
     let location: Location
     /// Size of the encoded value in bytes.
     public let valueBytes: UInt32
-    /// Accesses since it was recorded.
+    /// Accesses since the entry was recorded.
     public let hits: UInt32
     let number: UInt32
     let tag: UInt32
@@ -27,7 +27,7 @@ public struct EntryReference: Sendable, Hashable {
         default: .both
         }
     }
-    /// When it expires; `nil`: never.
+    /// When the entry expires; `nil`: never.
     public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
 
     init(_ content: SlotContent, tier: Tier, expiry: Int64, use: LastUse) {

@@ -41,7 +41,7 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     case idle = 4
     /// All entries of the owner were deleted.
     case owner = 5
-    /// A user did it with a tool, and may undo it.
+    /// A user requested it with a tool, and may undo it.
     case person = 6
     /// The value is larger than the limit.
     case tooLarge = 7
@@ -61,13 +61,13 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
 
 /// One event of an archive.
 public struct ArchiveEvent: Sendable, Hashable {
-    /// Number of the event; each event of an archive has the next.
+    /// Number of the event. An archive's events are numbered consecutively.
     public var sequence: UInt64
-    /// When it happened.
+    /// Time of the event.
     public var time: Timestamp
-    /// What happened.
+    /// Kind of the event.
     public var kind: EventKind
-    /// Why it happened.
+    /// Cause of the event.
     public var cause: EventCause
     /// The entry's key, or its beginning (``keyIsComplete``) if it is longer than 24 bytes and the log no longer holds
     /// the rest. `nil` if neither log nor ring have it, and for events that concern no entry.
@@ -76,7 +76,7 @@ public struct ArchiveEvent: Sendable, Hashable {
     public var keyIsComplete: Bool
     /// Size of the value in bytes.
     public var bytes: Int
-    /// The process whose call caused it.
+    /// The process whose call caused the event.
     public var pid: Int32
     /// The low 32 bits of the key's hash in this index; 0 for events that concern no entry.
     package var keyHash: UInt32 = 0
@@ -110,7 +110,7 @@ public struct EventBatch: Sendable, Hashable {
     }
 }
 
-/// The known events of a key.
+/// The recorded events of a key.
 public struct KeyHistory: Sendable, Hashable {
     /// Oldest first.
     public var events: [ArchiveEvent]

@@ -70,17 +70,17 @@ public struct AttachedProcess: Sendable, Hashable {
     public var pid: Int32
     /// Name that the process gave when it opened the store.
     public var name: String
-    /// When it opened the archive.
+    /// When the process opened the archive.
     public var attached: Timestamp
-    /// Whether it is still running. A killed process is listed until its slot is cleared.
+    /// Whether the process is running. A killed process is listed until its slot is cleared.
     public var isAlive: Bool
     /// Accesses of this process that found an entry.
     public var hits: UInt64
     /// Accesses of this process that found no entry.
     public var misses: UInt64
-    /// Bytes of the values that its memory tier holds.
+    /// Bytes of the values in the process's memory tier.
     public var memoryBytes: UInt64
-    /// Most bytes that its memory tier may hold.
+    /// Most bytes that the process's memory tier may hold.
     public var memoryLimit: UInt64
 }
 
@@ -135,7 +135,7 @@ public struct CheckReport: Sendable, Hashable {
     public var salvaged = 0
     /// Entries that the log holds and the index doesn't list, such as values before a damaged record.
     package var unlisted = 0
-    /// Those of ``unlisted`` that the index has tombstoned, although the log has no deletion of them.
+    /// Number of ``unlisted`` entries that the index has tombstoned, although the log has no deletion of them.
     package var deleted = 0
     /// Intact entries that only the index lists, such as those whose undo is damaged in the log.
     package var unrecorded = 0

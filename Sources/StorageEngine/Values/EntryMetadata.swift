@@ -14,11 +14,11 @@ public struct EntryMetadata: Sendable, Hashable {
     public var encoding: ValueEncoding
     /// When the object under this key was first recorded.
     public var created: Timestamp
-    /// When it was last recorded or accessed.
+    /// When the entry was last recorded or accessed.
     public var accessed: Timestamp
-    /// When it expires; `nil`: never.
+    /// When the entry expires; `nil`: never.
     public var expires: Timestamp?
-    /// Accesses since it was recorded.
+    /// Accesses since the entry was recorded.
     public var hits: UInt32
     /// The entry's owner; `nil` if it has none.
     public var owner: String?

@@ -2,7 +2,7 @@
 public struct LogMessage: Sendable, Hashable {
     /// The message's number, higher than all before. A gap isn't a loss: an interrupted append also uses a number.
     public var sequence: UInt64
-    /// When it was appended.
+    /// When the message was appended.
     public var time: Timestamp
     /// The message.
     public var bytes: [UInt8]
@@ -19,11 +19,11 @@ public struct MessageCursor: Sendable, Hashable {
     var expected: UInt64?
 }
 
-/// Messages in the order in which they were appended.
+/// Messages of one read, in the order in which they were appended.
 public struct MessageBatch: Sendable, Hashable {
     /// The messages, oldest first.
     public var messages: [LogMessage]
-    /// The position after them.
+    /// The position after these messages.
     public var next: MessageCursor
     /// Whether messages at or after the requested position are missing: dropped before they were read, or damaged.
     public var someAreLost: Bool

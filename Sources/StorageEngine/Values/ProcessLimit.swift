@@ -9,7 +9,8 @@ enum ProcessLimit {
     /// Number of files that the process may have open, `ulimit -n`.
     static var openFiles: UInt64? { known(cp_limit_open_files()) }
 
-    /// Archives to keep open for occasional reading: two descriptors and some hundred kB each, a quarter of the limits in all.
+    /// Maximum number of archives to keep open for occasional reads. They use a quarter of the limits: two descriptors and some
+    /// hundred kB each.
     static var comfortableArchives: Int {
         let byFiles = (openFiles ?? .max) / 8
         let byAddresses = (addresses ?? .max) / (4 << 20)

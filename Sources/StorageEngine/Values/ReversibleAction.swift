@@ -17,18 +17,18 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public var id: UInt32
     /// The kind of change.
     public var kind: Kind
-    /// When it was done.
+    /// When the action was done.
     public var time: Timestamp
-    /// Number of entries that it removed or changed; after a rebuild of the index, of those that the log still has.
+    /// Number of entries that the action removed or changed; after a rebuild of the index, only those that the log still has.
     public var entries: Int
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
-    /// Number of the process that did it; 0 if unknown.
+    /// Number of the process that did the action; 0 if unknown.
     public var pid: Int32
-    /// When it can no longer be undone; earlier if ``bytesLeft`` runs out.
+    /// When the action can no longer be undone; earlier if ``bytesLeft`` runs out.
     public var end: Timestamp
-    /// Bytes that may still be written to the archive's log before it can no longer be undone: values, keys, and some fifty bytes
-    /// for each change. `nil`: no limit.
+    /// Bytes that may still be written to the archive's log before the action can no longer be undone: values, keys, and some
+    /// fifty bytes for each change. `nil`: no limit.
     public var bytesLeft: UInt64?
 }
 
@@ -54,7 +54,7 @@ public struct UndoBudget: Sendable, Hashable {
     /// Bytes that can be written until an action beyond the budget can't be undone.
     package var exceededBytes: UInt64 = 64 << 10
 
-    /// Whether removing this number of entries would fit into the rest: an estimate with some fifty bytes for each key.
+    /// Whether removing this number of entries fits into the unused part: an estimate with some fifty bytes for each key.
     public func holds(entries: Int, valueBytes: UInt64) -> Bool {
         let (overhead, isTooMuch) = UInt64(max(entries, 0)).multipliedReportingOverflow(by: 224)
         guard !isTooMuch, valueBytes <= valuesLeft else { return false }
@@ -76,7 +76,7 @@ public struct UndoOutcome: Sendable, Hashable {
     public var skippedCount: Int
     /// Number of entries that had passed their own expiry time, and so can't be found.
     public var expired = 0
-    /// Sum of the sizes of those entries' values that were dropped for space.
+    /// Sum of the sizes of the expired entries' values that were dropped for space.
     var expiredBytes: UInt64 = 0
     /// Number of the action's entries that were left out because the limit had no space for them: the least recent ones.
     public var displaced = 0
@@ -96,7 +96,7 @@ public struct UndoOutcome: Sendable, Hashable {
     }
 }
 
-/// An entry as it was seen. A plan skips it if it has changed since.
+/// One version of an entry. A plan skips the entry if it has changed since.
 public struct PlannedEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
@@ -134,16 +134,16 @@ public struct PlanSkip: Sendable, Hashable {
         case changed
         /// The entry was removed or has expired.
         case absent
-        /// The entry was accessed since, and the plan was for idle entries only.
+        /// The entry was accessed after the plan, which was for idle entries only.
         case used
     }
 
     /// The entry's key.
     public var key: String
-    /// Why it was skipped.
+    /// Why the entry was skipped.
     public var reason: Reason
 
-    /// A skip of `key` for this reason.
+    /// The entry of `key` was skipped for this reason.
     public init(key: String, reason: Reason) {
         self.key = key
         self.reason = reason
@@ -160,16 +160,16 @@ public struct PlanOutcome: Sendable, Hashable {
     public var skips: [PlanSkip] = []
     /// The keys of ``skips``.
     public var skipped: [String] { skips.map(\.key) }
-    /// Entries that a deletion of all left unchanged, because they were stored after its plan.
+    /// Entries that a deletion of all entries left unchanged, because they were stored after its plan.
     package var storedSince = 0
-    /// Entries that had no expiry time when it was to be removed.
+    /// Entries without an expiry time, in a plan that removes expiry times.
     public var unchanged = 0
     /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was changed, or if the old content could not be kept (on a
-    /// full disk). If only the first entries' content could not be kept, the action of the others.
+    /// full disk). If only the content of the first entries could not be kept, undoing the action restores the others.
     public var action: ReversibleAction?
     /// Whether the disk was too full for undo records: neither this action nor an earlier one can be undone any more.
     public var isFinal = false
-    /// Why it ended early, after some entries had been changed; `entries`, `bytes` and `action` describe those.
+    /// Why the plan ended early, after some entries had been changed; `entries`, `bytes` and `action` describe these.
     public var failure: StorageError?
 
     /// The outcome of a plan that did nothing.

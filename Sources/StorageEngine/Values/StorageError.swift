@@ -97,7 +97,7 @@ extension StorageError {
     var isPermissionDenied: Bool { if case .permissionDenied = self { true } else { false } }
     /// Whether a file or folder doesn't exist.
     var isMissing: Bool { if case .system(_, _, ENOENT) = self { true } else { false } }
-    /// Whether a path leads to no folder.
+    /// Whether a path doesn't lead to a folder.
     var isNoFolder: Bool { if case .system(_, _, ENOTDIR) = self { true } else { isMissing } }
     /// Whether this user may not use a file.
     var isRefused: Bool { if case .notPrivate = self { true } else { isPermissionDenied } }

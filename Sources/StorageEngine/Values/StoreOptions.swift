@@ -10,10 +10,11 @@ public struct StoreOptions: Sendable, Hashable {
     /// Whether to read a store that another user owns or may write. That user can crash this process by truncating a
     /// mapped file. Opening a store for writing requires its user to own it.
     public var trustsOwner: Bool
-    /// Whether a cache or a log without an index keeps its entries on a full disk, and this process is its only writer until it
-    /// closes it. Otherwise the oldest entries are dropped to get space for an index.
+    /// Whether a cache or a log without an index keeps its entries on a full disk. Then this process is its only writer until it
+    /// closes the archive. Otherwise the oldest entries are dropped to get space for an index.
     package var keepsEntriesWithoutIndex = false
-    /// Whether the caller is the backup itself. Others must not use a folder that the next backup removes.
+    /// Whether the caller is a backup that creates this store. Other callers must not open the folder, because the next backup
+    /// removes it.
     var isUnfinishedBackup = false
 
     static let forUnfinishedBackup: StoreOptions = {

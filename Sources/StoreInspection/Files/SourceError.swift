@@ -4,9 +4,9 @@ import SystemC
 
 package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
-    /// Whether the file to be written exists and may be replaced.
+    /// Whether a file wasn't written because it exists. It may be replaced.
     package let isFileInTheWay: Bool
-    /// Whether values weren't read because that counts as an access to each key.
+    /// Whether values weren't read because a read counts as an access to each key.
     package let isOfAccesses: Bool
     package private(set) var isStoreAbsent = false
     /// A server's error reply, such as `NOPERM …`.

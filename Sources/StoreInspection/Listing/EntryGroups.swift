@@ -275,7 +275,7 @@ extension KeyIndex {
     package func separator(below: String = "") -> UInt8? {
         var counts = [Int](repeating: 0, count: Grouping.separators.count)
         let length = below.utf8.count
-        // A sample suffices.
+        // Counts the separators in a sample of the keys.
         let step = max(1, count / 20_000)
         for index in stride(from: 0, to: count, by: step) {
             let key = key(at: index)

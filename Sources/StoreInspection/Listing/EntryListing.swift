@@ -18,7 +18,7 @@ package protocol EntryListing: Sendable {
     /// Prefetches a key or value. May do nothing.
     func prefetch(at index: Int)
 
-    /// Nil if the entry was removed and its location reused.
+    /// The key of an entry; nil if the entry was removed and its location reused.
     /// - Throws: if its bytes are damaged or can't be read now.
     func key(at index: Int) throws(SourceError) -> String?
 

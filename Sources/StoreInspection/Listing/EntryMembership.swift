@@ -117,7 +117,7 @@ package struct EntryMembership {
     package var undecided: Int { probe.undecided }
 
     package mutating func holds(at index: Int) -> Bool {
-        // Cheap tests first.
+        // Runs cheap tests first.
         if let group, !holds(group, index) { return false }
         return !hasCondition || probe.isMet(at: index)
     }
@@ -140,7 +140,7 @@ package struct EntryMembership {
         }
     }
 
-    /// Empty if it can't be read; no entry has an empty key.
+    /// The key; empty if it can't be read, because no entry has an empty key.
     private mutating func key(_ index: Int) -> [UInt8] {
         var key: [UInt8] = []
         unreadableKeys += listing.readKeys(of: index..<index + 1, in: .all(listing.count)) { key = Array($1) }

@@ -73,7 +73,7 @@ package final class ListingProbe {
         return found(probe.sortValue(number, isDescending: isDescending)) ?? .absent
     }
 
-    /// Equal for equal property values; nil if missing or unreadable.
+    /// The group of an entry's property value, equal for equal values; nil if the value is missing or unreadable.
     package func groupKey(_ number: Int, at index: Int) -> GroupKey? {
         move(to: index)
         return found(probe.groupKey(number))

@@ -65,7 +65,7 @@ package struct StoredListing: EntryListing {
         }
     }
 
-    /// Finds an access stamp, which is unique. An entry accessed since isn't found.
+    /// Finds the key's entry by its access stamp, which is unique. An entry accessed since the list was made isn't found.
     package func index(ofKey key: String) -> Int? {
         guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
         let index = (0..<list.count).partitioningIndex { list[$0].recency <= stamp }

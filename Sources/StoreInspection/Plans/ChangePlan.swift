@@ -17,9 +17,9 @@ package struct ChangePlan: Sendable {
     package private(set) var unchanged = 0
     /// Number of entries with damaged bytes, which are left out. A deletion by keys includes them.
     package private(set) var damaged = 0
-    /// Their keys, in a plan by keys.
+    /// The keys of damaged entries, in a plan by keys.
     package private(set) var damagedKeys: [String] = []
-    /// The archive before a plan of a deletion of all entries.
+    /// The archive's version when a deletion of all entries was planned.
     private var wholeOf: ArchiveVersion?
     private var targets: [Target] = []
 

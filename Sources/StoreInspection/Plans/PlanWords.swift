@@ -44,7 +44,7 @@ extension PlannedAction {
 
     package var isOfDeadlines: Bool { if case .setLifetime = self { true } else { false } }
 
-    /// Bytes that may be written until it can't be undone; nil for no limit.
+    /// Bytes that may be written until the action can't be undone; nil for no limit.
     package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
         if isOfDeadlines { return min(budget.values, budget.room) }

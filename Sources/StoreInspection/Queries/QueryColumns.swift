@@ -30,7 +30,7 @@ package struct QueryColumns {
     /// Maximum remembered names without a column.
     private static let mostLeftOut = 10_000
 
-    /// Empty until they are chosen.
+    /// The columns' titles; empty until the columns are chosen.
     package private(set) var titles: [String] = []
     package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
@@ -83,7 +83,7 @@ package struct QueryColumns {
         return waiting.map { cells(of: $0, QueryColumns.value(of: $0)) }
     }
 
-    /// Names that look alike get numbers.
+    /// Names the columns. Names that look alike get numbers.
     private mutating func nameColumns() {
         titles = plan.columns ?? (["key"] + (columns ?? []).map(\.name)).distinct { $0 }
     }

@@ -144,7 +144,7 @@ private struct QueryDelimited: QueryWriter {
     }
 }
 
-/// For a pipe: one line per row, with key and value as JSON, or the columns.
+/// Writes one line per row for a pipe, with key and value as JSON, or with the columns.
 package struct QueryTabs: QueryWriter {
     private let hasColumns: Bool
     private let rawColumns: Set<Int>
@@ -174,7 +174,7 @@ package struct QueryTabs: QueryWriter {
         try output.write("\n")
     }
 
-    /// Empty for absent or null, quotes for an empty text.
+    /// Writes a field: nothing for absent or null, quotes for an empty text.
     private func write(_ item: UnsafeRawBufferPointer?, isRaw: Bool) throws(SourceError) {
         guard let item else { return }
         if isRaw, case .text(let key)? = try? CBORReader.decode(Array(item)), !key.isEmpty {
@@ -189,7 +189,7 @@ package struct QueryTabs: QueryWriter {
         try write(long: item, isBare: item[0] < 0x80)
     }
 
-    /// Whether it is a text that looks like bytes.
+    /// Whether the item is a text that looks like bytes.
     private static func isSpelled(_ item: UnsafeRawBufferPointer) -> Bool {
         var reader = CBORReader(item)
         guard case .text(let count?)? = try? reader.readHead() else { return false }

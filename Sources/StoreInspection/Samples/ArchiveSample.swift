@@ -9,9 +9,9 @@ package struct ArchiveSample: Sendable, Hashable {
     package var processes: [AttachedProcess] = []
     /// Number of the next event; grows with each change.
     package var nextEvent: UInt64 = 0
-    /// Nil if not requested.
+    /// The owners' totals; nil if not requested.
     package var owners: [OwnerSummary]?
-    /// Why a segment with entries can't be read; nil if all can, or if they weren't looked at.
+    /// Why a segment with entries can't be read; nil if all can be read, or if they weren't checked.
     package var lostSegment: String?
     /// Why the archive couldn't be read, in one line; figures are then invalid.
     package var problem: String?
@@ -45,7 +45,7 @@ package struct ArchiveSample: Sendable, Hashable {
         set { status.configuration[keyPath: path] = newValue }
     }
 
-    /// Whether it is the same archive, unchanged.
+    /// Whether two samples are of the same archive without a change in between.
     package func isSame(as other: ArchiveSample) -> Bool {
         (identity, nextEvent) == (other.identity, other.nextEvent)
     }
@@ -76,10 +76,10 @@ package struct ArchiveSample: Sendable, Hashable {
 }
 
 extension ArchiveStatus {
-    /// Hits of all accesses, 0 to 1; nil before the first.
+    /// Share of all accesses that hit, 0 to 1; nil before the first access.
     package var hitRatio: Double? { Ratio.of(hits, misses) }
 
-    /// 0 to 1; nil without a limit.
+    /// Share of the disk limit in use, 0 to 1; nil without a limit.
     package var diskShare: Double? { Ratio.share(diskBytes, of: configuration.diskLimit) }
     package var memoryShare: Double? { Ratio.share(memoryBytes, of: configuration.memoryLimit) }
 
@@ -92,7 +92,7 @@ extension ArchiveStatus {
 }
 
 extension AttachedProcess {
-    /// Hits of its accesses, 0 to 1; nil before the first.
+    /// Share of the process's accesses that hit, 0 to 1; nil before the first access.
     package var hitRatio: Double? { Ratio.of(hits, misses) }
 
     package var members: [(name: String, value: Cell)] {
@@ -154,7 +154,7 @@ package struct ArchiveRates: Sendable, Hashable {
         expirations = rate(\.expirations)
     }
 
-    /// Nil without accesses.
+    /// Share of accesses that hit, 0 to 1; nil without accesses.
     package var hitRatio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
     package var operations: Double { hits + misses + records + deletes }
 

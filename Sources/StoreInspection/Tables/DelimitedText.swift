@@ -153,7 +153,7 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    /// By the first character, including East Asian wide forms.
+    /// Whether the first character begins a formula; East Asian wide forms count, too.
     private static func isFormula(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first else { return false }
         return switch first {

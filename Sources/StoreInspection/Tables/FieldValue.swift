@@ -85,7 +85,7 @@ package enum FieldValue {
         mayBeContainer(text) && text.jsonProblem == nil
     }
 
-    /// Readers drop it at the beginning of a file.
+    /// Whether a text begins with a byte order mark, which readers drop at the beginning of a file.
     private static func beginsWithByteOrderMark(_ text: UnsafeRawBufferPointer) -> Bool {
         text.first == 0xef && text.starts(with: [0xef, 0xbb, 0xbf])
     }

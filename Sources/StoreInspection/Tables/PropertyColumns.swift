@@ -3,7 +3,7 @@ import StorageEngine
 
 /// The properties of a CBOR map in memory that must outlive this. Nested values are skipped, not decoded.
 package struct ObjectFields {
-    /// In order. A name that isn't text is spelled as JSON.
+    /// The fields in the map's order. A name that isn't text is spelled as JSON.
     package var fields: [(name: String, item: UnsafeRawBufferPointer)] = []
 
     package init() {}
@@ -67,7 +67,7 @@ package struct PropertyColumns {
         }
     }
 
-    /// By the first byte.
+    /// Records whether an item is a text or another scalar, by its first byte.
     private mutating func note(_ item: UnsafeRawBufferPointer, _ place: Int) {
         switch item.first ?? 0 {
         case 0x40..<0x80: withTexts.insert(place)

@@ -100,7 +100,7 @@ package struct ValueTree: Sendable {
     private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {
         switch value {
         case .unsigned(let number): return (String(number), .number)
-        // -1 - n; the lowest of them has no Int64.
+        // CBOR's lowest integer, -2^64.
         case .negative(.max): return ("-18446744073709551616", .number)
         case .negative(let number): return ("-\(number + 1)", .number)
         case .float(let number): return (ValueTree.describe(number), .number)

@@ -2,7 +2,7 @@ import ArchiveQuery
 import CBOR
 
 extension CBORValue {
-    /// Maximum number; each may expand to many times its bytes.
+    /// Maximum number of embedded lists; each may expand to many times its bytes.
     private static let mostPropertyLists = 16
 
     /// The value with the content of its binary property lists, such as a nest's keyed archives, instead of their bytes.

@@ -6,7 +6,7 @@ package struct FoundPlaces: Sendable, Hashable {
     private static let window = 4 << 20
     private static let readings = 64
 
-    /// Ascending, without overlaps.
+    /// The matches, ascending and without overlaps.
     package private(set) var places: [Range<Int>] = []
     package private(set) var count = 0
 

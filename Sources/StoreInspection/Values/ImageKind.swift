@@ -1,4 +1,4 @@
-/// Image formats by their first bytes, and the size that the header says.
+/// Recognizes image formats by their first bytes, and reads the size from the header.
 enum ImageKind {
     /// `PNG image 640x480`, or without the size if it isn't in these bytes. Nil for unknown formats.
     static func name(_ bytes: [UInt8], withSize: Bool) -> String? {
@@ -33,7 +33,7 @@ enum ImageKind {
             let height = little(bytes, 22, 4).map { abs(Int(Int32(truncatingIfNeeded: $0))) }
             return ("BMP", pair(little(bytes, 18, 4), height))
         }
-        // Their sizes aren't in the first bytes.
+        // The sizes of these formats aren't in the first bytes.
         if bytes.starts(with: [0x49, 0x49, 0x2a, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 0x2a]) {
             return ("TIFF", nil)
         }
@@ -41,7 +41,7 @@ enum ImageKind {
         return begins("ftypheic", at: 4) ? ("HEIC", nil) : nil
     }
 
-    /// From the first frame header.
+    /// The size in the first frame header.
     private static func jpeg(_ bytes: [UInt8]) -> Pixels? {
         var place = 2
         while let mark = big(bytes, place, 2), mark >= 0xff00 {

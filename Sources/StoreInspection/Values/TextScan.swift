@@ -168,9 +168,9 @@ private struct CharacterForms {
     private enum Kind {
         static let unknown: UInt16 = 0
         static let plain: UInt16 = 1
-        /// May compose or be reordered with the preceding character.
+        /// The character may compose or be reordered with the preceding one.
         static let joining: UInt16 = 2
-        /// Becomes several scalars, or one of another length.
+        /// The character becomes several scalars, or one of another length.
         static let other: UInt16 = 3
         // Larger values: the normalized scalar of the same length.
     }

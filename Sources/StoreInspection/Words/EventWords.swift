@@ -4,7 +4,7 @@ extension EventKind {
     /// In JSON and in columns of a pipe.
     package var word: String { "\(self)" }
 
-    /// On screen, at most nine columns.
+    /// The kind on screen, at most nine columns.
     package var label: String {
         switch self {
         case .record: "recorded"

@@ -158,7 +158,7 @@ package enum Figures {
         output[start...].reverse()
     }
 
-    // In the time zone of the settings; for screens only.
+    // Times in the user's time zone, for screens only.
 
     /// A moment, to the second: `2026-01-31 12:09:41`.
     package static func date(_ time: Timestamp) -> String { "\(local(time).day) \(Figures.time(time))" }
@@ -199,7 +199,7 @@ extension Timestamp {
         Double(microseconds) / 1e6 - Double(other.microseconds) / 1e6
     }
 
-    /// Saturates.
+    /// The time after this number of seconds. Saturates.
     package func adding(seconds: Double) -> Timestamp {
         let (sum, overflow) = microseconds.addingReportingOverflow(Int64(seconds * 1e6))
         return Timestamp(microseconds: overflow ? .max : sum)

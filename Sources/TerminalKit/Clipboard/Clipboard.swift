@@ -16,7 +16,8 @@ package enum Clipboard: Sendable, Hashable {
     /// GNU screen's limit of a string up to version 4.0, minus the wrapping.
     private static let screenPiece = 252
 
-    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` remains; `screen` may be tmux, where the wrapping is harmless.
+    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` is set; its value `screen` may also mean tmux, which ignores the
+    /// wrapping.
     package init(environment: [String: String]) {
         let type = environment["TERM"] ?? ""
         let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]
@@ -31,7 +32,8 @@ package enum Clipboard: Sendable, Hashable {
         }
     }
 
-    /// The sequence that copies the bytes; nil without a clipboard or above its limit. Base64 hides stored sequences.
+    /// The sequence that copies the bytes; nil without a clipboard or above its limit. Base64 disarms control sequences in the
+    /// bytes.
     package func sequence(for bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count <= Clipboard.mostBytes else { return nil }
         let plain = Array("\u{1b}]52;c;".utf8) + Clipboard.base64(bytes) + [0x07]
@@ -51,7 +53,7 @@ package enum Clipboard: Sendable, Hashable {
         }
     }
 
-    /// With padding (RFC 4648, section 4).
+    /// Base64 with padding (RFC 4648, section 4).
     private static func base64(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []

@@ -11,7 +11,7 @@ struct BlockShape {
     /// Opacity, 0 to 1.
     var cover = 1.0
 
-    /// Nil for a character that is drawn as text.
+    /// The shape of a character; nil if it is drawn as text.
     init?(_ text: String) {
         guard let scalar = text.unicodeScalars.first, text.unicodeScalars.count == 1 else { return nil }
         switch scalar.value {

@@ -149,7 +149,7 @@ private func number(_ value: Double) -> String {
 
 private func escaped(_ text: String) -> String {
     var result = ""
-    // Scalars, not clusters: a combining mark must not hide a character of the markup.
+    // Reads scalars, because a combining mark must not hide a character of the markup.
     for scalar in text.unicodeScalars {
         switch scalar {
         case "&": result += "&amp;"

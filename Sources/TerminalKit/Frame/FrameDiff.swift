@@ -10,13 +10,13 @@ package struct FrameDiff: Sendable, Equatable {
         }
     }
 
-    /// In reading order; runs of one row don't touch.
+    /// The runs in reading order; runs of one row don't touch.
     package let runs: [Run]
     package let cursorChanged: Bool
 
     package var isEmpty: Bool { runs.isEmpty && !cursorChanged }
 
-    /// Without an old frame of the same size, every row is a run. O(cells).
+    /// Compares the frames. Without an old frame of the same size, every row is a run. O(cells).
     package init(from old: Frame?, to new: Frame) {
         let columns = new.size.columns
         guard let old, old.size == new.size else {

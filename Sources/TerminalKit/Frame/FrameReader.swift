@@ -6,7 +6,7 @@ package struct FrameReader: Sendable {
     private var showsCursor = false
 
     package struct UnknownSequence: Error, Sendable, Equatable {
-        /// With escaped control characters.
+        /// The unsupported sequence, with escaped control characters.
         package let sequence: String
     }
 
@@ -19,7 +19,7 @@ package struct FrameReader: Sendable {
 
     /// Applies an update. Ignores cells outside the screen.
     package mutating func read(_ update: String) throws(UnknownSequence) {
-        // By scalars: an escape and a following combining character would be one character.
+        // Reads scalars, because an escape and a following combining character are one character.
         var rest = update.unicodeScalars[...]
         while let first = rest.first {
             guard first == "\u{1b}" else {
@@ -46,7 +46,7 @@ package struct FrameReader: Sendable {
         return text[...end]
     }
 
-    /// Returns false for an unsupported sequence.
+    /// Executes a sequence; returns false if it is unsupported.
     private mutating func obey(_ sequence: Substring.UnicodeScalarView) -> Bool {
         guard sequence.count > 2, let final = sequence.last else { return false }
         let parameters = String(sequence.dropFirst(2).dropLast())
@@ -66,7 +66,7 @@ package struct FrameReader: Sendable {
         return true
     }
 
-    /// Numbers below 10,000 with semicolons between them.
+    /// Parses numbers below 10,000 with semicolons between them.
     private static func numbers(_ parameters: String) -> [Int]? {
         let parts = parameters.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         var numbers: [Int] = []

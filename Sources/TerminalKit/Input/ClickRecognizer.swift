@@ -14,7 +14,7 @@ package struct ClickRecognizer: Sendable {
         case .press: pressed = event
         case .release:
             defer { pressed = nil }
-            // X10 reports don't say which button was released.
+            // X10 reports don't include the released button.
             guard let pressed, pressed.at == event.at,
                 event.button == pressed.button || event.button == .none
             else { break }

@@ -5,7 +5,7 @@ struct ControlSequence {
     private let final: UInt8
     let length: Int
 
-    /// Nil without a final byte. An invalid byte ends the sequence as unknown.
+    /// Parses a sequence; nil without a final byte. An invalid byte ends the sequence as unknown.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard let end = bytes.firstIndex(where: { !(0x20...0x3f).contains($0) }) else { return nil }
         var fields = bytes[..<end]
@@ -34,7 +34,7 @@ struct ControlSequence {
 
     var isPasteStart: Bool { prefix == nil && final == UInt8(ascii: "~") && parameter(0) == 200 }
 
-    /// Nil for unknown sequences.
+    /// The event that the sequence reports; nil for unknown sequences.
     var event: InputEvent? {
         if prefix == UInt8(ascii: "<"), final == UInt8(ascii: "M") || final == UInt8(ascii: "m") {
             guard let code = parameter(0), let column = parameter(1), let row = parameter(2) else {
@@ -86,7 +86,7 @@ enum KeySequences {
         UInt8(ascii: "R"): .function(3), UInt8(ascii: "S"): .function(4),
     ]
 
-    /// By the first parameter of a sequence that ends in `~`.
+    /// Keys by the first parameter of a sequence that ends in `~`.
     static let numbers: [Int: KeyCode] = {
         var codes: [Int: KeyCode] = [
             1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
@@ -106,7 +106,7 @@ enum KeySequences {
 
 /// Mouse reports: X10's and SGR's carry the same code.
 enum MouseReport {
-    /// Columns and rows are from 1. Nil for unused reports, such as a motion without a button.
+    /// The event of a report. Columns and rows are from 1. Nil for unused reports, such as a motion without a button.
     static func event(code: Int, column: Int, row: Int, isRelease: Bool) -> MouseEvent? {
         guard code >= 0, code < 256, column >= 1, row >= 1 else { return nil }
         let modifiers = Modifiers(rawValue: UInt8(code >> 2 & 7))

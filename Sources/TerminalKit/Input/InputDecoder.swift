@@ -2,11 +2,11 @@
 /// (mode 1006), bracketed paste (2004) and focus (1004). Drops unknown sequences and answers (OSC, DCS and others). Times are
 /// milliseconds of a monotonic clock; call ``flush()`` at ``deadline``.
 package struct InputDecoder: Sendable {
-    /// Longer pastes are cut.
+    /// Maximum bytes of a paste; longer ones are cut.
     package static let maximumPasteLength = 1 << 20
     private static let maximumSequenceLength = 64
     private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
-    /// How long an ESC waits for the rest of a sequence, which a slow connection delays, before it is the Escape key.
+    /// Time after which an ESC without further bytes is the Escape key. A slow connection may delay the rest of a sequence.
     private static let escapeDelay: UInt64 = 200
     /// The maximum time between an ESC and a character with Alt.
     private static let altDelay: UInt64 = 25
@@ -15,7 +15,8 @@ package struct InputDecoder: Sendable {
     private static let stringTime: UInt64 = 3_000
     /// Time without input after which an unfinished paste is reported.
     private static let pasteDelay: UInt64 = 2_000
-    /// The bytes that begin a control string after an ESC (ECMA-48, 5.6), each with the second bytes of terminals' strings.
+    /// The bytes that begin a control string after an ESC (ECMA-48, 5.6), each with the bytes that follow it in terminals'
+    /// replies.
     private static let strings: [UInt8: Range<UInt8>] = [
         UInt8(ascii: "]"): 0x30..<0x3a, UInt8(ascii: "P"): 0x20..<0x40, UInt8(ascii: "_"): 0x47..<0x48,
         UInt8(ascii: "X"): 0..<0, UInt8(ascii: "^"): 0..<0,
@@ -53,7 +54,7 @@ package struct InputDecoder: Sendable {
     package mutating func feed(_ bytes: some Collection<UInt8>, at time: UInt64 = 0) -> [InputEvent] {
         let pause = time - min(time, lastTime)
         lastTime = time
-        // An unfinished sequence would swallow all further input. A single Ctrl-C was typed, and drops it.
+        // A single Ctrl-C was typed. It drops an unfinished sequence, which would otherwise consume all further input.
         if pause > 0, bytes.count == 1, bytes.first == 0x03 {
             stringByte = nil
             if paste != nil {
@@ -105,8 +106,8 @@ package struct InputDecoder: Sendable {
             || terminalSequences.keys.contains { $0.count > 1 && $0[1] == byte }
     }
 
-    /// The rest of a sequence whose first bytes were decoded as a key after a delay. Bytes that arrive together and complete a
-    /// sequence or control string weren't typed.
+    /// Decodes the rest of a sequence whose first bytes were decoded as a key after a delay. Bytes that arrive together and
+    /// complete a sequence or control string were sent by the terminal.
     private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
         guard let first = bytes.first, first != 0x1b, !taken.isEmpty, paste == nil, bytes.count > 1 else {
             return nil

@@ -3,7 +3,7 @@ package enum InputEvent: Sendable, Hashable {
     case mouse(MouseEvent)
     case resize(Size)
     case paste(String)
-    /// Two seconds without more of a paste or its end. Once per paste.
+    /// A paste had neither more bytes nor an end for two seconds. Sent once per paste.
     case pasteUnfinished
     /// Ctrl-C dropped an unfinished paste.
     case pasteDropped

@@ -1,7 +1,7 @@
 package struct KeySpellingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Characters before the mistake, from 0.
+    /// Number of characters before the mistake.
     package let position: Int
-    /// Without the position.
+    /// The fault, without the position.
     package let reason: String
 
     package var description: String { "position \(position + 1): \(reason)" }
@@ -43,7 +43,7 @@ extension Key: CustomStringConvertible {
         var found = true
         while found {
             found = false
-            // By bytes: a combining character would join the plus sign.
+            // Compares bytes, because a combining character would join the plus sign.
             for (name, modifier) in Key.modifierNames
             where rest.utf8.count > name.utf8.count
                 && zip(rest.utf8, name.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 })

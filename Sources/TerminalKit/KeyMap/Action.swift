@@ -5,7 +5,7 @@ package struct ActionFlags: OptionSet, Sendable, Hashable {
 
     package static let destructive = ActionFlags(rawValue: 1)
     package static let footer = ActionFlags(rawValue: 2)
-    /// Not in help and palette, such as cursor movement.
+    /// Omitted in help and palette, such as cursor movement.
     package static let hidden = ActionFlags(rawValue: 4)
 }
 
@@ -17,7 +17,7 @@ where
     package let id: ID
     package let title: String
     package let help: String
-    /// Each starts the action; the footer shows the first.
+    /// The keys that start the action; the footer shows the first.
     package internal(set) var keys: [Key]
     package let contexts: Set<Context>
     package let flags: ActionFlags
@@ -38,7 +38,8 @@ where
         self.keywords = keywords.split(separator: " ")
     }
 
-    /// A whole keyword counts more than any fuzzy match, its beginning about as much as one.
+    /// The score of a keyword that equals the query or begins with it; nil if none does. An equal keyword scores above every
+    /// fuzzy match; a beginning scores like a fuzzy match.
     func keywordScore(_ query: String) -> Int? {
         if keywords.contains(query[...]) { return 500 }
         return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil

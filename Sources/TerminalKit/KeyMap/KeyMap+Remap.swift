@@ -1,6 +1,6 @@
 /// An invalid line of a user's key assignments.
 package struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// From 1.
+    /// Number of the line, from 1.
     package let line: Int
     package let reason: String
 

@@ -3,7 +3,7 @@ package struct KeyMap<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
-    /// In the order of the help.
+    /// All actions, in the order of the help.
     package private(set) var actions: [Action<ID, Context>]
     private var index: [Context: [Key: Int]] = [:]
 

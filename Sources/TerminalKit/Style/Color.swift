@@ -25,13 +25,13 @@ extension Color {
         case (.indexed(let index), .sixteen) where index < 16: self
         case (.indexed(let index), .sixteen): Color.nearest(to: Color.paletteComponents(index), in: 0..<16)
         case (.rgb(let red, let green, let blue), .indexed256):
-            // Without the 16 basic colors, which users redefine.
+            // Excludes the 16 basic colors, which users redefine.
             Color.nearest(to: (red, green, blue), in: 16..<256)
         case (.rgb(let red, let green, let blue), .sixteen): Color.nearest(to: (red, green, blue), in: 0..<16)
         }
     }
 
-    /// xterm's defaults for 0–15, the formulas of the cube and the ramp for others.
+    /// The components of a palette color: xterm's defaults for 0–15, the formulas of the cube and the ramp for others.
     package static func paletteComponents(_ index: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
         switch index {
         case 0..<16:
@@ -46,7 +46,7 @@ extension Color {
         }
     }
 
-    /// Nil for the terminal's default.
+    /// The color's components; nil for the terminal's default.
     var components: (red: UInt8, green: UInt8, blue: UInt8)? {
         switch self {
         case .standard: nil

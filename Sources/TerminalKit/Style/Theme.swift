@@ -11,8 +11,8 @@ package struct Theme: Sendable, Equatable {
     package let depth: ColorDepth
     private let styles: [Role: Style]
 
-    /// At 16 colors each role has a separate style: the nearest color to a soft background is often black. ``ColorDepth/mono`` has
-    /// no colors.
+    /// For 16 colors, each role has a separate style, because the nearest color to a soft background is often black.
+    /// ``ColorDepth/mono`` has no colors.
     package init(_ name: Name, depth: ColorDepth) {
         self.name = name
         self.depth = name == .mono ? .mono : depth
@@ -48,7 +48,7 @@ struct ThemeLook {
     var foreground: Shade?
     var background: Shade?
     var attributes: Attributes = []
-    /// Used without colors.
+    /// The attributes that replace the colors at ``ColorDepth/mono``.
     var mono: Attributes = []
 
     func style(at depth: ColorDepth) -> Style {

@@ -77,7 +77,7 @@ enum ThemeTable {
         }
     }
 
-    /// Also readable on a light background: used if the background is unknown.
+    /// The colors for a dark or unknown background. They are readable on a light background, too.
     private static let dark = Palette(
         dim: Shade(0x8b93a0, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
         titleGood: Shade(0x9fdc82, 10),

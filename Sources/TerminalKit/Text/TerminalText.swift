@@ -14,7 +14,7 @@
 package enum TerminalText {
     static let maximumScalarsInCluster = 16
 
-    /// O(length); harmless text isn't copied.
+    /// The text with escapes for harmful characters. O(length); harmless text isn't copied.
     package static func sanitized(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
         var result = ""
@@ -92,7 +92,7 @@ package enum TerminalText {
             }
     }
 
-    /// May return several clusters.
+    /// The cluster with escapes, which may be several clusters.
     static func sanitized(_ character: Character) -> String {
         var result = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
@@ -129,7 +129,7 @@ package enum TerminalText {
         }
     }
 
-    /// Replaces what looks like such escapes; nil if nothing does.
+    /// Replaces the escapes in a text by their characters; nil if the text has no escape.
     package static func unescaped(_ text: String) -> String? {
         var result = String.UnicodeScalarView()
         var rest = Substring(text).unicodeScalars
@@ -146,7 +146,7 @@ package enum TerminalText {
         return isEscaped ? String(result) : nil
     }
 
-    /// The scalar of the escape that continues this way after its backslash, and the rest.
+    /// The scalar of an escape, given the text after its backslash, and the text after the escape; nil if it isn't an escape.
     private static func escaped(
         _ text: Substring.UnicodeScalarView
     ) -> (Unicode.Scalar, Substring.UnicodeScalarView)? {

@@ -1,8 +1,8 @@
 package struct TextRow: Sendable, Hashable {
     package struct Piece: Sendable, Hashable {
-        /// Harmless by the rule of ``TerminalText``.
+        /// The displayed text, harmless by the rule of ``TerminalText``.
         package var text: String
-        /// Its first byte in the text.
+        /// Offset of the piece's first byte in the text.
         package var offset: Int
     }
 

@@ -4,7 +4,7 @@
 package enum TextWidth {
     package static var unicodeVersion: String { WidthTable.unicodeVersion }
 
-    /// 0, 1 or 2. Controls count 1; frames show an escape instead.
+    /// The columns of a scalar: 0, 1 or 2. Controls count 1; frames show an escape instead.
     package static func width(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         // Below U+0300, the first combining mark, nothing is wide or combining.
@@ -25,7 +25,7 @@ package enum TextWidth {
         return 1
     }
 
-    /// 0, 1 or 2, and more for syllables of several spacing scalars.
+    /// The columns of a cluster: 0, 1 or 2, and more for syllables of several spacing scalars.
     package static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -91,9 +91,9 @@ package enum TextWidth {
         fileprivate let quarters: Int
 
         package static let end = Cut(quarters: 0)
-        /// For names and keys, which may have a common beginning.
+        /// Cuts the middle. For names and keys, which may have a common beginning.
         package static let middle = Cut(quarters: 2)
-        /// For paths.
+        /// Cuts the beginning. For paths.
         package static let start = Cut(quarters: 4)
 
         /// ``middle``, or a cut nearer to an end if only that keeps all texts different. Linear in their length.
@@ -125,7 +125,7 @@ package enum TextWidth {
         let (start, end) = (prefix(of: safe, columns: room), suffix(of: safe, columns: room))
         if match.upperBound <= start.count { return start + ellipsis }
         if match.lowerBound >= safe.count - end.count { return ellipsis + end }
-        // As many columns before the match as behind it.
+        // Shows as many columns before the match as behind it.
         let rest = safe.dropFirst(match.lowerBound)
         let inner = room - width(of: ellipsis)
         let space = max(0, (inner - width(of: rest.prefix(match.count))) / 2)
@@ -190,7 +190,7 @@ package enum TextWidth {
         (0x1f1e6...0x1f1ff).contains(scalar.value)
     }
 
-    /// -1 unless all bytes are printable ASCII.
+    /// The number of bytes if all are printable ASCII, otherwise -1.
     private static func printableASCIICount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7f } ? bytes.count : -1
     }

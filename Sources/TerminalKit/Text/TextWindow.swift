@@ -2,9 +2,9 @@
 /// where the previous row is full; layout restarts at a multiple of ``block`` if the block before it has no line break.
 /// Lines end with LF, CR LF or CR; invalid UTF-8 is shown as `\xNN`.
 package struct TextWindow: Sendable {
-    /// In bytes.
+    /// Bytes of a block.
     package static let block = 64 << 10
-    /// Longer characters are split. Sixteen scalars, the most that are shown, fit.
+    /// Maximum bytes of a character; longer ones are split. Sixteen scalars, the most that are shown, fit.
     private static let longestCharacter = 64
     /// Columns between two tab stops.
     private static let tab = 4
@@ -25,7 +25,7 @@ package struct TextWindow: Sendable {
     }
 
     package var end: Int { start + bytes.count }
-    /// The end of the certainly complete characters.
+    /// End of the part whose characters are complete in the window.
     private var safeEnd: Int { end == total ? end : max(start, end - TextWindow.longestCharacter) }
 
     private subscript(offset: Int) -> UInt8 { bytes[offset - start] }
@@ -103,7 +103,7 @@ package struct TextWindow: Sendable {
         return rows
     }
 
-    /// Nil at the text's end, and if the window lacks a part of the row.
+    /// The row that begins at `offset`; nil at the text's end, and if the window lacks a part of the row.
     package func row(at offset: Int, columns: Int) -> TextRow? {
         layout(from: offset, columns: columns).map {
             TextRow(range: offset..<$0.end, pieces: $0.pieces)

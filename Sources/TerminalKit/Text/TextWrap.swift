@@ -50,7 +50,7 @@ package enum TextWrap {
                 used += width
                 continue
             }
-            // Cut a word longer than a line.
+            // Cuts a word that is longer than a line.
             for character in word {
                 let width = TextWidth.width(of: character)
                 if used + width > columns, used > 0 {

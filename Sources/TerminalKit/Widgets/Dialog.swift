@@ -1,6 +1,6 @@
 package struct Dialog: Widget {
     package var title: String
-    /// Paragraphs, wrapped to the box.
+    /// Paragraphs, wrapped to the dialog's width.
     package var body: [String]
     package var buttons: [String]
     package var selectedButton: Int
@@ -28,7 +28,7 @@ package struct Dialog: Widget {
         package let box: Rect
         package let body: Rect
         package let content: Rect
-        /// One for each button, empty without space.
+        /// The position of each button; empty if there is no space for it.
         package let buttons: [Rect]
         package let lines: [String]
 
@@ -115,7 +115,7 @@ package struct Dialog: Widget {
         return buttons.map { "[\(TextWidth.truncate($0, to: max(1, share - 2), ellipsis: ellipsis))]" }
     }
 
-    /// With a column between labels.
+    /// The width of a row of labels, with a column between them.
     private static func width(of labels: [String]) -> Int {
         labels.reduce(-1) { $0 + TextWidth.width(of: $1) + 1 }
     }

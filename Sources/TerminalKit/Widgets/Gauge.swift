@@ -1,6 +1,6 @@
 /// A fill level, drawn in eighths of a cell, or in whole cells in ASCII.
 package struct Gauge: Widget {
-    /// 0 to 1; other values are clamped.
+    /// The fill level, 0 to 1; other values are clamped.
     package var fraction: Double
     package var role: Role
 

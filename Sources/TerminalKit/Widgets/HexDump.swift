@@ -16,8 +16,8 @@ package struct HexDump: Widget {
         self.bytes = bytes
     }
 
-    /// 32, 16, 8, 4, 2 or 1. A row has the offset and two spaces; three columns a byte, with a space before each further group of
-    /// eight; then a space and one column a byte.
+    /// The largest of 32, 16, 8, 4, 2 and 1 bytes that fits. A row has the offset and two spaces; three columns a byte, with a
+    /// space before each further group of eight; then a space and one column a byte.
     package func bytesPerRow(columns: Int) -> Int {
         [32, 16, 8, 4, 2].first { offsetDigits + 2 + 4 * $0 + max(0, $0 / 8 - 1) + 1 <= columns } ?? 1
     }

@@ -19,9 +19,9 @@ package struct Label: Widget {
 /// A bar with text at both ends. If both don't fit, the right text loses its beginning.
 package struct Bar: Widget {
     package var left: [Span]
-    /// Shown behind `left`, two columns apart; cut rather than left out.
+    /// Warnings behind `left`, two columns apart; truncated if they don't fit.
     package var warnings: [Span]
-    /// Shown behind the warnings, two columns apart, the most important first. A fact that doesn't fit whole is left out.
+    /// Facts behind the warnings, two columns apart, the most important first. A fact that doesn't fit completely is left out.
     package var facts: [Span]
     package var right: [Span]
     package var role: Role

@@ -2,7 +2,7 @@
 package struct List: Widget {
     package struct Item: Sendable, Hashable {
         package var spans: [Span]
-        /// Text at the right end, dropped first.
+        /// Text at the right end. A narrow list drops it first.
         package var trailing: String
 
         package init(_ spans: [Span], trailing: String = "") {

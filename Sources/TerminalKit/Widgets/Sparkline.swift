@@ -1,6 +1,6 @@
 /// A small graph of values over time, newest at the right, one column a value.
 package struct Sparkline: Widget {
-    /// Oldest first; nil is a gap. Values beyond the columns are dropped from the oldest.
+    /// The values, oldest first; nil is a gap. If there are more values than columns, the oldest are left out.
     package var values: [Double?]
     /// The value at the top; nil: the largest shown.
     package var maximum: Double?

@@ -4,7 +4,7 @@ package struct Table: Widget {
         package enum Order: Sendable, Hashable { case ascending, descending }
 
         package var title: String
-        /// Flexible parts share the remaining width.
+        /// The column's width. Flexible columns share the remaining width.
         package var width: Part
         package var alignment: Alignment
         /// A narrow table drops columns from the highest priority value to the lowest; those with 0 stay. The column with an
@@ -30,17 +30,17 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
-        /// Shorter texts for one that doesn't fit, longest first: the first that fits is shown, else the last is cut. Empty: the text
-        /// is cut.
+        /// Shorter forms of the text, longest first. If the text doesn't fit, the first form that fits is shown, else the last is
+        /// truncated. If empty, the text is truncated.
         package var shorter: [String]
-        /// Nil: the row's role.
+        /// The cell's role; nil: the row's role.
         package var role: Role?
         package var cut: TextWidth.Cut
         /// Characters of the legible text that stay visible if it is cut.
         package var match: Range<Int>?
-        /// 0 to 1, instead of the text.
+        /// The level of a gauge, 0 to 1, drawn instead of the text.
         package var gauge: Double?
-        /// Shares from 0 to 1 instead of the text; nil is a gap.
+        /// The values of a sparkline, 0 to 1, drawn instead of the text; nil is a gap.
         package var spark: [Double?]?
 
         package init(
@@ -63,7 +63,7 @@ package struct Table: Widget {
     }
 
     package struct Row: Sendable, Hashable {
-        /// One for each column, dropped ones included.
+        /// One cell for each column, including dropped columns.
         package var cells: [Cell]
         package var role: Role
         package var isMarked: Bool
@@ -83,7 +83,8 @@ package struct Table: Widget {
     package var showsHeader: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
-    /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
+    /// The text for a table without rows: a fact and, behind a semicolon, the key that changes it. If both don't fit, only the
+    /// fact is shown.
     package var emptyText: String
     /// Whether the last column's text continues on further lines instead of being cut. The text must be legible
     /// (``Look/legible(_:)``).
@@ -113,7 +114,7 @@ package struct Table: Widget {
         if !places.header.isEmpty { drawHeader(into: &frame, places, look: look) }
         if rowCount == 0 { drawEmptyText(into: &frame, in: places.body, look: look) }
         let rows = places.rows.map(row)
-        // Cut names of visible rows differ where possible.
+        // Truncates the names of the visible rows so that they stay different, if possible.
         let middles = places.columns.map { place in
             let cells = rows.compactMap {
                 $0.cells.indices.contains(place.index) ? $0.cells[place.index] : nil
@@ -189,7 +190,7 @@ package struct Table: Widget {
     ) {
         let base = look[row.role]
         let selection = look[isActive ? .selected : .selectedInactive]
-        // The first line, and with a wrapped text the lines below it.
+        // Draws the first line, and the further lines of a wrapped text.
         let lines = wraps ? self.lines(of: row, places.columns, most: places.body.endRow - line.row) : []
         let area = Rect(
             column: line.column, row: line.row, columns: line.columns, rows: max(1, lines.count))

@@ -9,7 +9,7 @@ package struct TableLayout: Sendable, Hashable {
     package let body: Rect
     package let scrollBar: Rect
     package let columns: [Place]
-    /// Columns without space.
+    /// Number of columns that don't fit.
     package let leftOut: Int
     package let rows: Range<Int>
     /// The first line in ``body`` of each of these rows.
@@ -55,7 +55,7 @@ extension Table {
         return max(0, min(first, count - rows))
     }
 
-    /// The same for wrapped rows in the table's rectangle. Reads the rows of about two screens.
+    /// Like ``firstRow(showing:of:in:from:)`` for wrapped rows in the table's rectangle. Reads the rows of about two screens.
     package func firstRow(showing selected: Int, in rect: Rect, from old: Int) -> Int {
         let places = layout(in: rect)
         let room = places.body.rows
@@ -72,7 +72,7 @@ extension Table {
             used += height(end)
             end += 1
         }
-        // No free lines below the last row.
+        // Avoids free lines below the last row.
         while first > 0, used < room, used + height(first - 1) <= room {
             first -= 1
             used += height(first)
@@ -109,7 +109,7 @@ extension Table {
         let (header, body) = rect.split(top: showsHeader && rect.rows > 1 ? 1 : 0)
         let hasScrollBar = (wraps || rowCount > body.rows) && rect.columns > 2
         let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right
-        // Keep a column free before the scroll bar.
+        // Keeps a column free before the scroll bar.
         var content = body.inset(right: hasScrollBar ? 2 : 0)
         var shown = shownColumns(in: content.columns)
         if let columnsBefore {

@@ -22,7 +22,7 @@ package struct TextField: Widget {
         self.isActive = isActive
     }
 
-    /// Setting it moves the cursor to its end.
+    /// The text. Setting it moves the cursor to the end.
     package var text: String {
         get { String(characters) }
         set {
@@ -50,7 +50,7 @@ package struct TextField: Widget {
         let lineBreak: Character = keepsLines ? "\n" : " "
         let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? lineBreak : $0 })
         let after = String(characters[cursor...])
-        // Clusters may join at both ends, so count again.
+        // Counts again, because clusters may join at both ends.
         cursor = before.count
         characters = Array(before + after)
         cursor = min(cursor, characters.count)
@@ -168,7 +168,7 @@ package struct TextField: Widget {
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard !rect.isEmpty else { return }
         let lines = lines
-        // The lines that fit, including the cursor's.
+        // Shows the lines that fit, including the cursor's.
         let first = max(0, min(cursorLine - rect.rows + 1, lines.count - 1))
         for (row, line) in lines[first...].prefix(rect.rows).enumerated() {
             draw(line, into: &frame, in: rect.line(row), look: look)
@@ -194,7 +194,7 @@ package struct TextField: Widget {
         }
         if cursor == clusters.upperBound, isActive { frame.cursor = Point(column: column, row: line.row) }
         guard line.columns >= TextField.leastMarked else { return }
-        // The text continues at the marked sides.
+        // Marks the sides at which hidden text follows.
         for (isCut, place) in [(hidden > 0, line.column), (column > line.endColumn, line.endColumn - 1)]
         where isCut {
             let point = Point(column: place, row: line.row)

@@ -2,7 +2,7 @@
 package struct TimeGraph: Widget {
     /// A label whose first character marks a column.
     package struct Tick: Sendable, Hashable {
-        /// From the plot's left, from 0.
+        /// The marked column, counted from 0 at the plot's left.
         package let column: Int
         package let label: String
 
@@ -10,9 +10,9 @@ package struct TimeGraph: Widget {
     }
 
     package var title: [Span]
-    /// Shown behind the title if they fit whole.
+    /// Facts behind the title. A fact that doesn't fit completely is left out.
     package var facts: [Span] = []
-    /// Oldest first; nil is a gap.
+    /// The values, oldest first; nil is a gap.
     package var values: [Double?]
     /// The value at the top, above 0.
     package var maximum: Double

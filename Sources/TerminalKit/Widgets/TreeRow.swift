@@ -1,7 +1,7 @@
 package struct TreeRow: Widget {
     package enum Fold: Sendable, Hashable { case leaf, folded, unfolded }
 
-    /// From 0.
+    /// Depth in the tree, from 0.
     package var depth: Int
     package var fold: Fold
     package var name: [Span]

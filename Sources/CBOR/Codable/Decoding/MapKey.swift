@@ -1,4 +1,4 @@
-/// Texts are equal if their bytes are.
+/// The key of a map's entry. Texts are compared by their bytes.
 enum MapKey: Hashable {
     case text(UnsafeRawBufferPointer)
     /// A text of indefinite length, joined from its chunks.

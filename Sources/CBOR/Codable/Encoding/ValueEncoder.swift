@@ -1,6 +1,6 @@
 /// Writes one value, with everything inside it, to the end of one byte buffer. Not thread-safe. All nested values share it. The
 /// state of the value whose `encode(to:)` runs is its scope, saved while a nested value is encoded. Containers write only while
-/// their scope is current. Explicit ones (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own
+/// their scope is current. Explicit containers (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own
 /// encoder and buffer, inserted when the scope ends.
 final class ValueEncoder {
     /// The state of the containers of a value.
@@ -33,9 +33,9 @@ final class ValueEncoder {
     private let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     private let maximumDepth: Int
     private(set) var depth: Int
-    /// Without checks for exclusive access, which would take longer than most writes. Writing runs no foreign code.
+    /// The output. Checks for exclusive access would take longer than most writes, and writing runs no foreign code.
     @exclusivity(unchecked) var writer = CBORWriter(capacity: 256)
-    /// Also unchecked; accessed one property at a time.
+    /// The current scope. Unchecked like ``writer``; accessed one property at a time.
     @exclusivity(unchecked) var scope: Scope
     private var lastNumber = 1
     var parts: [Part] = []
@@ -43,7 +43,7 @@ final class ValueEncoder {
     var marks: [Int] = []
     var codingPath: [any CodingKey]
     var watcher: (any EncodingWatcher)?
-    /// The first misuse. Kept, because some calls that detect one can't throw.
+    /// The first misuse. Stored, because some calls that detect one can't throw.
     private(set) var misuse: EncodingError?
     private var unordered = UnorderedTypes()
 
