@@ -207,8 +207,7 @@ struct ItemFormer {
 }
 
 extension CBORValue {
-    /// Whether this may be a dictionary's key or a set's member. `false` for a deep collection, which takes unlimited work to
-    /// compare.
+    /// Whether this may be a key or a member. `false` for a deep collection: comparing it takes unlimited work.
     var canBeHashed: Bool {
         switch self {
         case .boolean, .unsigned, .negative, .float, .text, .bytes, .null, .tagged(1, _): true

@@ -89,8 +89,7 @@ struct ItemReader {
         return try ItemReader.all(members, members.count, of: values.count)
     }
 
-    /// A collection with all stored parts. Throws if parts are equal in Swift: some Foundation collections distinguish
-    /// canonically equal texts.
+    /// A collection with all stored parts. Throws if parts are equal in Swift, such as canonically equal texts.
     private static func all<Parts>(_ parts: Parts, _ count: Int, of stored: Int) throws(ItemProblem) -> Parts
     {
         guard count == stored else { throw ItemProblem("has keys or members that are equal in Swift") }

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// An item of a binary property list.
 enum PropertyItem {
     /// Text, bytes, a number, a date or a boolean: the range of its head and content in the file.
     case plain(Range<Int>)

@@ -40,7 +40,7 @@ struct PolicyTests {
         #expect(hits(requests, policy, limit: limit, unit: .entries) == expected)
     }
 
-    @Test("an expired value is a miss, and a deleted one", arguments: CachePolicy.allCases)
+    @Test("a read of an expired or deleted value is a miss", arguments: CachePolicy.allCases)
     func expiry(policy: CachePolicy) {
         let requests = [
             Request(hash: 1, kind: .write, expiry: 10), Request(hash: 1, time: 9), Request(hash: 1, time: 10),

@@ -49,7 +49,7 @@ struct SamplingTests {
         }
     }
 
-    @Test("a stream whose source has sampled counts the other reads")
+    @Test("a stream of a sampled source counts the skipped reads")
     func skipped() {
         var simulation = PolicySimulation(limits: [2000], unit: .entries, rate: 0.25)
         for request in Self.requests {

@@ -178,7 +178,7 @@ import Testing
         #expect(await store.all(Car.self).isEmpty)
     }
 
-    @Test("a damaged entry under a new key keeps only its old object from migrating")
+    @Test("a damaged entry under a new key stops the migration of its old object only")
     func damagedNewObjects() async throws {
         await store.save(Wagon(id: "bravo"))
         try flipBit(before: "bravo")

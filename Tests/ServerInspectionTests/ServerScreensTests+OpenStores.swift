@@ -51,7 +51,7 @@ extension ServerScreensTests {
     }
 
     @Test(
-        "servers are open side by side, keep their marks, get no requests while hidden, and are closed alone")
+        "servers are open side by side, keep their marks, get no requests while hidden, and close separately")
     func serversSideBySide() async throws {
         let (one, two) = (try await Served(), try await Served())
         for served in [one, two] { try served.fill() }

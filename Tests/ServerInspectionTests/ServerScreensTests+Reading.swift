@@ -9,7 +9,7 @@ import Testing
 import TestSupport
 
 extension ServerScreensTests {
-    @Test("values beside the list are read after one answer, and before it a line says why they aren't")
+    @Test("values beside the list are read after one confirmation, and a line states the reason before")
     func valuesBesideTheList() async throws {
         let served = try await Served()
         try served.ask("MSET", "first", "contents 1", "second", "contents 2")

@@ -23,7 +23,7 @@ final class QueryExecution {
         chain = try QueryChain(
             plan, cursor, options: options,
             room: plan.pipeline.stages.allSatisfy(\.isOfSingleRows)
-                ? MemoryBudget(limit: options.memoryLimit) : MemoryBudget(bearable: options.memoryLimit),
+                ? MemoryBudget(limit: options.memoryLimit) : MemoryBudget(atMost: options.memoryLimit),
             into: output)
     }
 
@@ -80,7 +80,7 @@ final class QueryExecution {
         scan.go(to: 0..<Self.first)
         guard try goAlone() else { return }
         let rest = Self.first..<scan.count
-        threads = SharedWork.bearable(threads, bytes: memoryLimit)
+        threads = SharedWork.threadsWithinLimit(threads, bytes: memoryLimit)
         guard threads > 1, chain.room.memory.used <= memoryLimit / 4,
             !chain.sinks.contains(where: \.hasFiles)
         else {

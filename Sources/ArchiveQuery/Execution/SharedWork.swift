@@ -13,16 +13,16 @@ package enum SharedWork {
     private static let leastRows = 4096
 
     /// `threads`, or the number that fits into a limited address space; each may keep `bytes`.
-    package static func bearable(_ threads: Int, bytes: Int = 0) -> Int {
+    package static func threadsWithinLimit(_ threads: Int, bytes: Int = 0) -> Int {
         threads > 1
-            ? AddressPressure.bearable(threads, least: 1, bytesEach: threadBytes + bytes) : threads
+            ? AddressPressure.countWithinLimit(threads, least: 1, bytesEach: threadBytes + bytes) : threads
     }
 
     /// The results of `body` for each part of the rows, in order. Also uses the caller's thread.
     package static func map<Result: Sendable>(
         _ rows: Range<Int>, _ body: @Sendable (Range<Int>) -> Result
     ) -> [Result] {
-        let parts = bearable(max(1, min(threads, rows.count / leastRows)))
+        let parts = threadsWithinLimit(max(1, min(threads, rows.count / leastRows)))
         guard parts > 1 else { return [body(rows)] }
         let results = Mutex([Result?](repeating: nil, count: parts))
         each(parts) { number in

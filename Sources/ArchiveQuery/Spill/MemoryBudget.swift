@@ -8,7 +8,7 @@ final class MemoryBudget {
     /// Whether the limit is reduced for lack of address space.
     private let isShort: Bool
     /// Reserved addresses, in a limited address space.
-    private let promise: AddressPromise?
+    private let reservation: AddressReservation?
     /// The use at which the reservation was last reduced.
     private var noted: Int
 
@@ -21,17 +21,18 @@ final class MemoryBudget {
 
     init(limit: Int) {
         self.limit = limit
-        (isShort, promise, noted) = (false, nil, .max)
+        (isShort, reservation, noted) = (false, nil, .max)
     }
 
     /// Limits the budget to the part of `wanted` that fits into this process's address space, beside a mapped segment.
-    init(bearable wanted: Int) {
-        limit = AddressPressure.bearable(
+    init(atMost wanted: Int) {
+        limit = AddressPressure.countWithinLimit(
             wanted, least: min(wanted, Self.step), bytesEach: Self.growth,
             besides: Self.fileBytes + Self.segmentBytes)
         isShort = limit < wanted
-        promise = AddressPressure.isLimited ? AddressPromise(Self.growth * limit + Self.fileBytes) : nil
-        noted = promise == nil ? .max : Self.step
+        reservation =
+            AddressPressure.isLimited ? AddressReservation(Self.growth * limit + Self.fileBytes) : nil
+        noted = reservation == nil ? .max : Self.step
     }
 
     /// - Throws: beyond the limit; `StorageError.limitReached` if the address space caused the limit.
@@ -51,7 +52,7 @@ final class MemoryBudget {
 
     private func note() {
         noted = used + Self.step
-        promise?.lower(to: Self.growth * max(0, limit - used) + Self.fileBytes)
+        reservation?.lower(to: Self.growth * max(0, limit - used) + Self.fileBytes)
     }
 
     func hasRoom(for bytes: Int) -> Bool { used + bytes <= limit }

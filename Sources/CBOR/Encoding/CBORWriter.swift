@@ -88,7 +88,6 @@ public struct CBORWriter: Sendable {
     /// Tags the item that is written next.
     public mutating func write(tag: UInt64) { writeHead(.tag, tag) }
 
-    /// Appends an item that is encoded already.
     package mutating func write(encoded item: some Collection<UInt8>) { bytes.append(contentsOf: item) }
 
     // MARK: Simple values

@@ -154,7 +154,7 @@ public final class RingFile: Sendable {
     /// the file must have called this once, too; otherwise an overwrite by one of them may cost all messages at a power
     /// failure. Throws `closed`, `system`.
     public func synchronize() throws(RingFileError) {
-        try inTurn { (_) throws(RingFileError) in
+        try inSequence { (_) throws(RingFileError) in
             isDurable.store(true, ordering: .relaxed)
             try file.synchronize()
         }
@@ -272,28 +272,28 @@ public final class RingFile: Sendable {
         return (try RingFileHeader(bytes, fileBytes: fileBytes, path: path), fileBytes)
     }
 
-    private static let patienceNanoseconds: Int64 = 10_000_000_000
+    private static let timeoutNanoseconds: Int64 = 10_000_000_000
     /// Longest time in nanoseconds of a read without a lock. A stopped reader delays appends by twice that at most.
-    private static let lookNanoseconds: Int64 = 100_000_000
+    private static let unlockedReadNanoseconds: Int64 = 100_000_000
     // The locked byte is beyond the end of any file. A lock doesn't require that the byte exists.
     private static let appendingByte = 1 << 62
-    private static let lookingByte = 1 << 62 + 1
+    private static let readingByte = 1 << 62 + 1
 
     /// Runs `body` with exclusive use of the file. Readers without a lock repeat their reads afterwards.
     private func alone<Value>(_ body: () throws(RingFileError) -> Value) throws(RingFileError) -> Value {
-        try inTurn { (patience) throws(RingFileError) in
+        try inSequence { (wait) throws(RingFileError) in
             // This lock keeps readers from starting, so that frequent readers can't block writers indefinitely.
-            try patience.wait { () throws(RingFileError) in
+            try wait.until { () throws(RingFileError) in
                 try file.lockByte(RingFile.appendingByte, .exclusive)
             }
             defer { file.unlockByte(RingFile.appendingByte) }
             // This lock excludes other programs, and readers that hold it because they need more time.
-            try patience.wait { () throws(RingFileError) in try file.lock(.exclusive) }
+            try wait.until { () throws(RingFileError) in try file.lock(.exclusive) }
             defer { file.unlock() }
             if OpenFile.hasByteLocks {
                 // Readers without a lock started before this one. Waits until their time is over: then they discard what they read.
-                let looks = Patience(RingFile.lookNanoseconds * 2, path)
-                try? looks.wait { () throws(RingFileError) in !file.isByteLocked(RingFile.lookingByte) }
+                let readers = LimitedWait(RingFile.unlockedReadNanoseconds * 2, path)
+                try? readers.until { () throws(RingFileError) in !file.isByteLocked(RingFile.readingByte) }
             }
             return try body()
         }
@@ -301,24 +301,24 @@ public final class RingFile: Sendable {
 
     /// Returns the result of `body` while no process appends. May repeat it, so `body` must be short and change nothing.
     func reading<Value>(_ body: () throws(RingFileError) -> Value) throws(RingFileError) -> Value {
-        try inTurn { (patience) throws(RingFileError) in
+        try inSequence { (wait) throws(RingFileError) in
             for _ in 0..<(OpenFile.hasByteLocks ? 4 : 0) {
                 var start: Int64 = 0
-                try patience.wait { () throws(RingFileError) in
+                try wait.until { () throws(RingFileError) in
                     start = cp_monotonic_time()
-                    _ = try file.lockByte(RingFile.lookingByte, .shared)
+                    _ = try file.lockByte(RingFile.readingByte, .shared)
                     if !file.isByteLocked(RingFile.appendingByte) { return true }
-                    file.unlockByte(RingFile.lookingByte)
+                    file.unlockByte(RingFile.readingByte)
                     return false
                 }
                 let seen = Result { () throws(RingFileError) in try body() }
                 let nanoseconds = cp_monotonic_time() - start
-                file.unlockByte(RingFile.lookingByte)
+                file.unlockByte(RingFile.readingByte)
                 // If the read took longer, a writer may have stopped waiting for it, and appended.
-                if nanoseconds < RingFile.lookNanoseconds { return try seen.get() }
+                if nanoseconds < RingFile.unlockedReadNanoseconds { return try seen.get() }
             }
             // `body` takes too long, for example for a message of gigabytes: repeats it with the lock.
-            try patience.wait { () throws(RingFileError) in
+            try wait.until { () throws(RingFileError) in
                 if OpenFile.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
                 return try file.lock(.shared)
             }
@@ -327,18 +327,18 @@ public final class RingFile: Sendable {
         }
     }
 
-    private func inTurn<Value>(
-        _ body: (Patience) throws(RingFileError) -> Value
+    private func inSequence<Value>(
+        _ body: (LimitedWait) throws(RingFileError) -> Value
     ) throws(RingFileError) -> Value {
         // A forked process shares its parent's lock, which would admit both.
         guard cp_fork_count() == forks else { throw .closed(path: path) }
         turn.lock()
         defer { turn.unlock() }
-        return try body(Patience(RingFile.patienceNanoseconds, path))
+        return try body(LimitedWait(RingFile.timeoutNanoseconds, path))
     }
 
     /// Waits for other processes, with one time limit for all waits together.
-    private struct Patience: Sendable {
+    private struct LimitedWait: Sendable {
         let end: Int64
         let path: String
 
@@ -347,7 +347,7 @@ public final class RingFile: Sendable {
             self.path = path
         }
 
-        func wait(until isDone: () throws(RingFileError) -> Bool) throws(RingFileError) {
+        func until(_ isDone: () throws(RingFileError) -> Bool) throws(RingFileError) {
             var pause: Int64 = 20_000
             while try isDone() == false {
                 guard cp_monotonic_time() < end else { throw .inUse(path: path) }

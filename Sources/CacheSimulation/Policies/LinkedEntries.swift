@@ -54,7 +54,6 @@ struct LinkedEntries {
         link(key + Self.mostLists, to: list)
     }
 
-    /// Removes a key from its list.
     mutating func remove(_ key: Int) {
         unlink(key + Self.mostLists)
         nodes[key + Self.mostLists].list = Self.none

@@ -1,6 +1,5 @@
-/// New entries enter a small queue of a tenth of the limit. Entries that are accessed there, or requested again soon after their
-/// eviction, enter the main queue, which keeps accessed entries (Yang et al., FIFO Queues are All You Need for Cache Eviction,
-/// SOSP 2023).
+/// New entries enter a small queue of a tenth of the limit. Entries accessed there, or requested again soon after eviction, enter
+/// the main queue, which keeps accessed ones (Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP 2023).
 struct S3FIFOPolicy: EvictionPolicy {
     private static let small: UInt8 = 0
     private static let main: UInt8 = 1
@@ -42,8 +41,7 @@ struct S3FIFOPolicy: EvictionPolicy {
         if small == 0 || small < limit / 10 || !evictFromSmall() { evictFromMain() }
     }
 
-    /// Evicts the oldest entry that was accessed less than twice, and moves older ones to the main queue. False if all were
-    /// moved.
+    /// Evicts the oldest entry with fewer than two accesses, and moves older ones to the main queue. False if all moved.
     private mutating func evictFromSmall() -> Bool {
         while let key = entries.last(Self.small) {
             let isAccessed = entries[key].frequency > 1

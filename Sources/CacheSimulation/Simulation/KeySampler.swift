@@ -23,7 +23,6 @@ struct KeySampler {
 
     init(threshold: UInt32, unit: LimitUnit) { (self.threshold, self.unit) = (threshold, unit) }
 
-    /// Share of the keys that are sampled.
     var rate: Double { Double(threshold) / Double(Self.modulus) }
     var count: Int { numbers.count }
     /// The sum of the sizes of all sampled keys.
@@ -35,7 +34,6 @@ struct KeySampler {
         UInt32(truncatingIfNeeded: hash) & (Self.modulus - 1) < threshold
     }
 
-    /// Whether the key with this number is still sampled.
     func isSampled(number: Int) -> Bool { keys[number].isUsed }
 
     /// Calls `perform` with the request of a sampled key, and before it with the removal of an expired value.
@@ -77,8 +75,7 @@ struct KeySampler {
         return number
     }
 
-    /// Lowers the threshold until at most this number of keys is sampled, but not below `least`. Returns the numbers of the
-    /// dropped keys.
+    /// Lowers the threshold, not below `least`, until at most this number of keys is sampled. Returns the dropped numbers.
     mutating func lower(toKeys most: Int, least: UInt32 = 1) -> [Int] {
         let values = keys.filter(\.isUsed).map(\.value).sorted()
         guard most < values.count else { return [] }

@@ -85,7 +85,6 @@ package struct TraceParser {
         body(Request(hash: Request.hash(line[..<keyEnd]), size: size))
     }
 
-    /// Whether a byte is a space, a tab or a carriage return.
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 
     private static func isSeparator(_ byte: UInt8) -> Bool { isSpace(byte) || byte == UInt8(ascii: ",") }

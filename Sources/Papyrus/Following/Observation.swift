@@ -69,8 +69,7 @@ final class Observation<Value>: @unchecked Sendable {
 
     private func put(_ new: Stage) { lock.withLock { stage = new } }
 
-    /// Fixes the state of the first value, so that later changes cause another one. Waits for no process. If this fails, `next()`
-    /// repeats it.
+    /// Fixes the state of the first value; later changes cause another. Waits for no process. On failure, `next()` repeats it.
     func begin() {
         do {
             let begun = try core.withArchive(creates: false, waits: false) { archive in

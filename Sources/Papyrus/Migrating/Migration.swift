@@ -62,7 +62,7 @@ extension StoreCore {
         return known.filter { $0.to == name }.map(\.from)
     }
 
-    /// Registers a migration. Runs it, the migrations of its results, and unfinished ones. Throws `oneTypeName`, or the first
+    /// Registers and runs a migration, the migrations of its results, and unfinished ones. Throws `oneTypeName`, or the first
     /// problem.
     func migrate(_ new: RegisteredMigration) throws {
         guard new.from != new.to else { throw MigrationError.oneTypeName(new.from) }

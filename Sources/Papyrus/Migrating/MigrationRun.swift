@@ -22,8 +22,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private var keepsOriginals = true
     /// The keys of new objects.
     private var taken: Set<String> = []
-    /// The keys of objects that this run stored because others are related to them. They aren't in `entries`, which was read
-    /// before.
+    /// The keys of objects that this run stored because others are related to them. `entries` lacks these.
     private var related: Set<String> = []
     private var mentioned: Set<String> = []
     private var hasChanged = false

@@ -22,8 +22,7 @@ struct Original: Codable, Sendable {
         return text.utf8.count <= 1_024 ? text : prefix + SHA256.hexadecimal(of: Array(key.utf8))
     }
 
-    /// The original of an object; `nil` if the object was never converted, its original was removed, or the entry is of another
-    /// kind.
+    /// The original of an object; `nil` if the object was never converted, or its original was removed or is invalid.
     static func find(_ key: String, in entries: some EntrySource) throws -> Original? {
         try entries.find(Original.key(of: key)).flatMap {
             try? CBORDecoder().decode(Self.self, from: $0.value)

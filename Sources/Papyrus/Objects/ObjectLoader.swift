@@ -2,8 +2,8 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Decodes objects with their related objects. Relations find this loader in the decoder's `userInfo`. Cycles end in empty
-/// relations. Not thread-safe.
+/// Decodes objects with related ones. Relations find it in the decoder's `userInfo`. Cycles end in empty relations. Not
+/// thread-safe.
 final class ObjectLoader: @unchecked Sendable {
     /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)

@@ -14,9 +14,8 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects with their related objects. Relations find this writer in `userInfo`. Of several objects with one key, an
-/// object passed to the call is stored before a related one, an outer before an inner, and a later before an earlier one. Not
-/// thread-safe.
+/// Encodes objects with related ones, which find it in `userInfo`. Of objects with one key, it prefers those passed to the call
+/// to related ones, then outer to inner, then later to earlier ones. Not thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

@@ -122,7 +122,7 @@ extension Archive {
         _ key: String, _ body: (CurrentEntry?) -> EntryChange
     ) throws(StorageError) -> EntryChange {
         let start = cp_monotonic_time()
-        while cp_monotonic_time() &- start < ArchiveLock.patienceNanoseconds {
+        while cp_monotonic_time() &- start < ArchiveLock.timeoutNanoseconds {
             let present = try current(key)
             let change = body(present)
             switch change {

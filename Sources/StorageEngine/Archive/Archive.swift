@@ -105,7 +105,7 @@ public final class Archive: Sendable, FollowedArchive {
         do throws(StorageError) {
             engine = try Archive.open(name: name, store: store, mode: mode, options: options)
         } catch {
-            throw error.isMissing && last?.isGone == true ? .closed(name: name) : error
+            throw error.isMissing && last?.isFolderRemoved == true ? .closed(name: name) : error
         }
         if let last, last.log.identity != engine.log.identity { throw .closed(name: name) }
         return engine
@@ -327,7 +327,7 @@ public final class Archive: Sendable, FollowedArchive {
     /// Kind, limits and type, read from the archive's descriptor.
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
         let engine = try engine()
-        guard !engine.isGone else { throw .closed(name: name) }
+        guard !engine.isFolderRemoved else { throw .closed(name: name) }
         do throws(StorageError) {
             return try Descriptor.read(in: engine.folder).configuration
         } catch {

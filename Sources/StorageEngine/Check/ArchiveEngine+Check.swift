@@ -139,7 +139,7 @@ extension ArchiveEngine {
         let entries = min(index.entryCount, Int(index.usedEntries))
         let least = min(most, max(10_000, entries / 64))
         // Requires twice the memory, because memory freed by one part may be fragmented for the next.
-        return AddressPressure.bearable(
+        return AddressPressure.countWithinLimit(
             most, least: least, bytesEach: 2 * EntryLister.checkedBytes, besides: entries)
     }
 

@@ -9,7 +9,7 @@ extension ArchiveEngine {
         var second: Int64 = 0
         var appended: UInt64 = 0
         /// When the existence of the files was last checked, on the monotonic clock.
-        var lookedForFiles: Int64 = 0
+        var filesChecked: Int64 = 0
         var isQuiet = false
         /// Whether entries have expired since reclaiming last found no work.
         var hasPendingReclaim = false
@@ -54,7 +54,7 @@ extension ArchiveEngine {
             return state.ticket
         }
         // Outside the mutex, because the run locks it too.
-        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
+        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.timeoutNanoseconds) }
     }
 
     /// Pause until the next moment at which all idle archives of the process are polled together.

@@ -9,11 +9,11 @@ extension ArchiveEngine {
     }
 
     /// Returns when all frames before `target` are on the medium. Concurrent callers share a sync.
-    func synchronize(upTo target: Location, patience: Int64 = ArchiveLock.patienceNanoseconds)
+    func synchronize(upTo target: Location, timeout: Int64 = ArchiveLock.timeoutNanoseconds)
         throws(StorageError)
     {
         guard synced < target else { return }
-        try syncing.alone(archive: name, nanoseconds: patience) { () throws(StorageError) in
+        try syncing.alone(archive: name, nanoseconds: timeout) { () throws(StorageError) in
             // Another caller's sync may have included this one.
             guard synced < target else { return }
             try lead()
@@ -32,7 +32,7 @@ extension ArchiveEngine {
                 defer { log.unpin(pin) }
                 // Frames that other processes appended must be synced as well.
                 if let file = try log.fileToSynchronize(pin) {
-                    try log.learnSize(pin)
+                    try log.updateSize(pin)
                     try declaringFailure { () throws(StorageError) in
                         try file.synchronize(mapped: log.view(pin).mapped)
                     }
@@ -88,9 +88,9 @@ extension ArchiveEngine {
         // If the medium fails, the archive stops, and every process sees that in the index.
         do throws(StorageError) {
             // Doesn't wait: other archives of this process need this thread.
-            try synchronizeOverdue(patience: 0)
+            try synchronizeOverdue(timeout: 0)
         } catch {
-            if case .busy = error, !syncing.isBusy(since: ArchiveLock.patienceNanoseconds) {
+            if case .busy = error, !syncing.isBusy(since: ArchiveLock.timeoutNanoseconds) {
                 return 20_000_000
             }
             syncing.isOverdue.store(true, ordering: .relaxed)
@@ -99,10 +99,10 @@ extension ArchiveEngine {
         return taskNanoseconds
     }
 
-    /// Waits at most `patience`, and not at all if another caller has already waited that long.
-    func synchronizeOverdue(patience: Int64 = ArchiveLock.patienceNanoseconds) throws(StorageError) {
-        let isKnown = syncing.isBusy(since: ArchiveLock.patienceNanoseconds)
-        try synchronize(upTo: index.head, patience: isKnown ? 0 : patience)
+    /// Waits at most `timeout`, and not at all if another caller has already waited that long.
+    func synchronizeOverdue(timeout: Int64 = ArchiveLock.timeoutNanoseconds) throws(StorageError) {
+        let isKnown = syncing.isBusy(since: ArchiveLock.timeoutNanoseconds)
+        try synchronize(upTo: index.head, timeout: isKnown ? 0 : timeout)
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
 }

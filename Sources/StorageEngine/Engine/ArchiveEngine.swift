@@ -23,8 +23,7 @@ final class ArchiveEngine: Sendable {
     let kind: ArchiveKind
     /// For a copy of the log: the index file that could not be used.
     private let unusableIndex: FileDescriptor.FileNumber?
-    /// Offset of event numbers: a new index counts from 0, but the numbers that an observer gets continue. Set before the engine
-    /// is shared.
+    /// Added to event numbers: a new index counts from 0, but an observer's numbers continue. Set before the engine is shared.
     let eventBase = Atomic<UInt64>(0)
     /// Creation time of this object, on the monotonic clock.
     private let made = cp_monotonic_time()
@@ -181,7 +180,7 @@ struct ArchiveRole {
 
 /// Detects that the archive's files were removed by other means, and closes it for all processes.
 extension ArchiveEngine {
-    var isGone: Bool { (try? folder.status().links) == 0 }
+    var isFolderRemoved: Bool { (try? folder.status().links) == 0 }
 
     func closeIfRemoved() {
         if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
@@ -209,7 +208,7 @@ extension ArchiveEngine {
     /// `true` only if certain: no opening finds segments that were created during a removal, without descriptor and index.
     var hasLostItsFiles: Bool {
         guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
-        guard !isGone else { return true }
+        guard !isFolderRemoved else { return true }
         guard let names = try? folder.names() else { return false }
         return !names.contains(ArchiveFile.index)
             || !names.contains { SegmentHeader.number(ofFileName: $0) != nil }

@@ -59,7 +59,7 @@ extension ArchiveEngine {
 
     /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` if the archive is closed or closing.
     @inline(__always) func acquire(
-        nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
+        nanoseconds: Int64 = ArchiveLock.timeoutNanoseconds
     ) throws(StorageError) -> ArchiveSection {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
         guard gate.enter() else { throw .closed(name: name) }

@@ -87,6 +87,6 @@ final class Syncing: Sendable {
             defer { task = TaskState(isEnded: true) }
             return task.ticket
         }
-        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
+        if let ended { BackgroundThread.shared.cancel(ended, within: ArchiveLock.timeoutNanoseconds) }
     }
 }

@@ -87,8 +87,8 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Prepares an entry that exists only in this process's memory, until the process ends (S11). It replaces the value on disk,
-    /// but not objects in other processes.
+    /// Prepares an entry that exists only in this process's memory (S11). It replaces the value on disk, not other processes'
+    /// objects.
     func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits

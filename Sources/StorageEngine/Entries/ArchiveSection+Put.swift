@@ -93,7 +93,7 @@ extension ArchiveSection {
         // If the put evicts nothing and its key has an entry, the order of recency can be updated later.
         let isTouchPending =
             replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
-            && index.touches.mayWait(recency)
+            && index.touches.canBeDelayed(recency)
         if !isTouchPending {
             if let replaced { index.order.prefetchNeighbours(of: replaced) }
             index.touches.finish(recency)

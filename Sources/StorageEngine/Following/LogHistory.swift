@@ -3,8 +3,7 @@ package struct LogHistory: Sendable, Hashable {
     package struct Change: Sendable, Hashable {
         /// Without process and sequence, which frames don't have.
         package var event: ArchiveEvent
-        /// If not nil, only a copy of the change's frame remains, and the change happened between this time and that of
-        /// ``event``.
+        /// If not nil, only a copy of the frame remains; the change happened between this time and that of ``event``.
         package var notBefore: Timestamp?
 
         package init(_ event: ArchiveEvent, notBefore: Timestamp? = nil) {
@@ -159,8 +158,7 @@ private struct KeyTrace {
         bytes = frame.kind == .resident ? Int(clamping: traits.residentBytes) : frame.valueBytes
     }
 
-    /// Adds the change of a copied frame. The copy has the time of the last access; the operation's time is between the creation
-    /// and this.
+    /// Adds the change of a copied frame, which has the time of the last access. The change was between the creation and that.
     private mutating func addCopy(_ frame: Frame, until time: Int64) {
         add(.record, .request, time: max(time, frame.created), notBefore: frame.created)
     }

@@ -53,7 +53,7 @@ final class StoreFollower: Sendable {
         self.mayWrite = mayWrite
     }
 
-    private static let lookNanoseconds: Int64 = 1_000_000_000
+    private static let checkInterval: Int64 = 1_000_000_000
     private static let pollNanoseconds: Int64 = 50_000_000
     /// Pause after events were delivered: limits ringing to some hundred times a second.
     private static let pauseNanoseconds: Int64 = 2_000_000
@@ -155,11 +155,11 @@ final class StoreFollower: Sendable {
         var pause: Int64 = 0
         while true {
             let now = cp_monotonic_time()
-            let isCheck = checked == .min || now - checked >= StoreFollower.lookNanoseconds
+            let isCheck = checked == .min || now - checked >= StoreFollower.checkInterval
             if isCheck {
                 checked = now
                 // Without a doorbell the thread polls.
-                if mayWrite, !bell.isShared || bell.isGone { bell = (try? doorbell.bell()) ?? bell }
+                if mayWrite, !bell.isShared || bell.isRemoved { bell = (try? doorbell.bell()) ?? bell }
             }
             let count = bell.count
             let round = state.withLock { state in
@@ -189,9 +189,9 @@ final class StoreFollower: Sendable {
             let next = rest(at: bell, seen: round.arrivals, mayEnd: isCheck)
             if next == .end { return }
             if next == .again { continue }
-            let most = bell.isShared ? StoreFollower.lookNanoseconds : StoreFollower.pollNanoseconds
+            let most = bell.isShared ? StoreFollower.checkInterval : StoreFollower.pollNanoseconds
             let isIdle = round.archives.isEmpty
-            bell.wait(since: count, atMost: isIdle ? StoreFollower.lookNanoseconds : pause > 0 ? pause : most)
+            bell.wait(since: count, atMost: isIdle ? StoreFollower.checkInterval : pause > 0 ? pause : most)
             state.withLock { $0.sleepsAt = nil }
         }
     }
@@ -222,7 +222,7 @@ final class StoreFollower: Sendable {
         do throws(StorageError) {
             let engine = try archive.engine()
             // A removed archive's index is marked; only the file system shows that a folder was removed by other means.
-            if engine.index.state == .building || isCheck && engine.isGone {
+            if engine.index.state == .building || isCheck && engine.isFolderRemoved {
                 throw .closed(name: archive.name)
             }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.events.markAsAwaited() }

@@ -9,7 +9,7 @@ final class Doorbell: Sendable {
     private struct State {
         var bell: Bell?
         /// When the file was last searched for or checked, on the monotonic clock.
-        var looked = Int64.min
+        var checked = Int64.min
     }
 
     private let folder: FileDescriptor
@@ -24,9 +24,9 @@ final class Doorbell: Sendable {
     func ring() -> Bool {
         let bell = state.withLock { state in
             let now = cp_monotonic_time()
-            if state.looked == .min || now - state.looked > Doorbell.checkNanoseconds {
-                state.looked = now
-                if state.bell?.isGone ?? true { state.bell = try? open(making: false) }
+            if state.checked == .min || now - state.checked > Doorbell.checkNanoseconds {
+                state.checked = now
+                if state.bell?.isRemoved ?? true { state.bell = try? open(making: false) }
             }
             return state.bell
         }
@@ -36,10 +36,10 @@ final class Doorbell: Sendable {
 
     func bell() throws(StorageError) -> Bell {
         try state.withLock { (state) throws(StorageError) in
-            if let bell = state.bell, !bell.isGone { return bell }
+            if let bell = state.bell, !bell.isRemoved { return bell }
             let bell = try open(making: true)
             state.bell = bell
-            state.looked = cp_monotonic_time()
+            state.checked = cp_monotonic_time()
             return bell
         }
     }
@@ -89,7 +89,7 @@ final class Doorbell: Sendable {
 
         var isShared: Bool { range != nil }
         /// Whether the file was removed, so that other processes would open a different one.
-        var isGone: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
+        var isRemoved: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
         var count: UInt32 { cp_load32(word) }
 
         func ring() {

@@ -41,7 +41,7 @@ struct EntrySlot<Right> {
     /// Whether look-ups may find the entry. After an undo this is false until the entry's flag is cleared.
     @inline(__always) var isLive: Bool { location != .none && !isTombstoned }
     /// Whether a look-up must read this slot before it trusts the frame. Cells have a bit for it.
-    @inline(__always) var needsLook: Bool { deadline != Deadline.never || isMemoryOnly || isTombstoned }
+    @inline(__always) var needsSlot: Bool { deadline != Deadline.never || isMemoryOnly || isTombstoned }
 
     /// Reads several fields consistently: repeats `body` until the slot named the same frame before and after.
     @inline(__always) func read<Value, Failure>(
@@ -63,7 +63,7 @@ struct EntrySlot<Right> {
     }
 }
 
-typealias SlotView = EntrySlot<Looking>
+typealias SlotView = EntrySlot<Reading>
 
 typealias ChangingSlot = EntrySlot<Changing>
 

@@ -73,7 +73,7 @@ struct IndexBytes: @unchecked Sendable {
     }
 
     @inline(never) private func learn(_ number: UInt32) -> Bool {
-        owner.takeUnretainedValue().learnCapacity(atLeast: number)
+        owner.takeUnretainedValue().updateCapacity(atLeast: number)
     }
 
     var usedEntries: UInt32 {
@@ -91,7 +91,7 @@ struct IndexBytes: @unchecked Sendable {
     /// Maps the index's growth; an unmapped entry would count as missing. Two loads if nothing has grown.
     @inline(__always) func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
-            try owner.takeUnretainedValue().learnCapacity()
+            try owner.takeUnretainedValue().updateCapacity()
         }
     }
 

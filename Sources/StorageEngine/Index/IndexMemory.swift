@@ -105,13 +105,13 @@ final class IndexMemory: @unchecked Sendable {
             from: UnsafeRawBufferPointer(start: other.base, count: bytes))
     }
 
-    @inline(never) func learnCapacity(atLeast number: UInt32) -> Bool {
-        guard (try? learnCapacity()) != nil else { return false }
+    @inline(never) func updateCapacity(atLeast number: UInt32) -> Bool {
+        guard (try? updateCapacity()) != nil else { return false }
         return number <= place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
     /// Maps the index's growth, and trusts the header's capacity only as far as the file reaches (F4).
-    func learnCapacity() throws(StorageError) {
+    func updateCapacity() throws(StorageError) {
         var capacity = Int(bytes.claimedCapacity)
         if let file {
             // The growth of a removed or replaced file is unknown, so other processes may have added entries.
@@ -174,5 +174,5 @@ final class IndexMemory: @unchecked Sendable {
         _ = cp_punch(file.descriptor, off_t(start), off_t(end))
     }
 
-    func relearnCapacity() { _ = learnCapacity(atLeast: 0) }
+    func refreshCapacity() { _ = updateCapacity(atLeast: 0) }
 }

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// The right to read the index, and to record accesses and events, count, and mark held objects: all without the lock.
-enum Looking {}
+enum Reading {}
 
 /// The right to change the index, from a write lock guard (``ArchiveSection/index``) or for the memory's creator and only user.
 enum Changing {}
@@ -19,7 +19,7 @@ struct MappedIndex<Right>: Sendable {
     @inline(__always) fileprivate init(bytes: IndexBytes) { memory = bytes }
 }
 
-typealias IndexView = MappedIndex<Looking>
+typealias IndexView = MappedIndex<Reading>
 
 typealias ChangingIndex = MappedIndex<Changing>
 
@@ -80,7 +80,7 @@ extension ChangingIndex {
         crashPoint(.indexExtended)
         setEntryCapacity(UInt32(chunks * IndexLayout.chunkEntries))
         setIndexBytes(bytes)
-        storage.relearnCapacity()
+        storage.refreshCapacity()
     }
 
     /// Frees the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings read zeros
@@ -97,6 +97,6 @@ extension ChangingIndex {
         storage.removalReserve?.shrink(forEntries: chunks * IndexLayout.chunkEntries)
         storage.punch(
             from: IndexLayout.reservedBytes(for: least), to: IndexLayout.reservedBytes(for: end))
-        storage.relearnCapacity()
+        storage.refreshCapacity()
     }
 }

@@ -13,7 +13,7 @@ final class WriterWait {
     private var (state, begin, end) = (UInt64(0), Int64(0), Int64(0))
 
     /// Longest total wait of a reader, in nanoseconds.
-    private static let patience: Int64 = 20_000_000
+    private static let longestWait: Int64 = 20_000_000
     private static let shortPatience: Int64 = 1_000_000
     private static let cautionNanoseconds: Int64 = 1_000_000_000
     private static let spins = 100
@@ -21,7 +21,7 @@ final class WriterWait {
     /// When a wait for another process last ended without success, on the monotonic clock.
     private static let lastTimeout = Atomic<Int64>(-cautionNanoseconds)
 
-    init<Right>(_ index: MappedIndex<Right>, atMost nanoseconds: Int64 = patience) {
+    init<Right>(_ index: MappedIndex<Right>, atMost nanoseconds: Int64 = longestWait) {
         bytes = index.memory
         left = nanoseconds
     }

@@ -48,8 +48,7 @@ extension ArchiveSection {
         return bytes
     }
 
-    /// Begins a new segment if the newest is longer than the limit allows, because the limit was lowered. Then its dead bytes can
-    /// be reclaimed (S3).
+    /// Begins a new segment if the newest is too long after the limit was lowered, so that its dead bytes can be reclaimed (S3).
     func leaveLongSegment() {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.

@@ -81,7 +81,7 @@ package final class EntryScan {
     }
 
     /// Number of attempts to read an entry that was moved during the read.
-    private static let patience = 200
+    private static let mostAttempts = 200
 
     private static func collect(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError)
         -> [ScanItem]
@@ -229,7 +229,7 @@ package final class EntryScan {
         if frame != nil { return .present }
         guard var known = content else { return .gone }
         // Each repetition means that the entry was moved or replaced since the last one, which doesn't continue indefinitely.
-        for _ in 0..<EntryScan.patience {
+        for _ in 0..<EntryScan.mostAttempts {
             var place = known.location
             var found = validFrame(at: place)
             if let frame = found, frame.isInBatch {
@@ -283,8 +283,7 @@ package final class EntryScan {
         package var owner: UnsafeRawBufferPointer
     }
 
-    /// Key and owner, verified by the slot's hashes, without reading the value. If the hashes differ, it reads like ``read()``.
-    /// `nil` unless `present`.
+    /// Key and owner, verified by the slot's hashes instead of the value's checksum, unless they differ. `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
         guard let content else { return (.gone, nil) }
         if frame == nil {

@@ -31,7 +31,7 @@ final class ArchiveLock: @unchecked Sendable {
         case failed(Int32)
     }
 
-    /// Waits at most `nanoseconds`. A thread that has waited longer than ``StarvationMark/patience`` has priority.
+    /// Waits at most `nanoseconds`. A thread that has waited longer than ``StarvationMark/waitBeforePriority`` has priority.
     @inline(__always) func acquire(nanoseconds: Int64) -> Outcome {
         if case .robust(let memory) = kind, ArchiveLock.isTaken(cp_mutex_trylock(memory)) {
             // Checked after taking the mutex: its cache line is loaded then, so this costs nothing.
@@ -121,7 +121,7 @@ final class ArchiveLock: @unchecked Sendable {
                 settled = index.settledSequence
                 settledAt = waited
             }
-            if waited >= StarvationMark.patience { mark = starvation.set() }
+            if waited >= StarvationMark.waitBeforePriority { mark = starvation.set() }
             let most = max(0, min(nanoseconds &- waited, ArchiveLock.longestStep))
             if let outcome = step(most) { return outcome }
             if waited >= nanoseconds {
@@ -148,5 +148,5 @@ final class ArchiveLock: @unchecked Sendable {
     }
 
     /// Longest wait for the archive's lock, in nanoseconds.
-    static let patienceNanoseconds: Int64 = 10_000_000_000
+    static let timeoutNanoseconds: Int64 = 10_000_000_000
 }

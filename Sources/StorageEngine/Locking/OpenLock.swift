@@ -13,12 +13,12 @@ struct OpenLock {
     /// that builds an index. While it is held, the archive can't be removed. Throws `busy`, which names the holder, or `closed`
     /// if the archive was removed during the wait.
     static func take(
-        in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
+        in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveLock.timeoutNanoseconds
     ) throws(StorageError) -> OpenLock {
         while true {
             let file = try folder.fileMakingIfMissing(named: fileName)
             var isTaken = try file.lock(.exclusive, within: nanoseconds)
-            if !isTaken { isTaken = try waitForOneAtWork(file, nanoseconds) }
+            if !isTaken { isTaken = try waitForBusyHolder(file, nanoseconds) }
             guard isTaken else {
                 throw .busy(
                     archive: archive, process: pid(in: file) ?? 0,
@@ -41,7 +41,7 @@ struct OpenLock {
     private static let longestWaitNanoseconds: Int64 = 300_000_000_000
 
     /// Continues the wait as long as the holder uses processor time.
-    private static func waitForOneAtWork(_ file: FileDescriptor, _ nanoseconds: Int64) throws(StorageError)
+    private static func waitForBusyHolder(_ file: FileDescriptor, _ nanoseconds: Int64) throws(StorageError)
         -> Bool
     {
         guard nanoseconds > 0, let holder = pid(in: file), holder != getpid() else { return false }
@@ -98,8 +98,7 @@ struct OpenLock {
 }
 
 extension FileDescriptor {
-    /// A forked process shares its parent's locks until it executes its program. If the parent was killed, its locks stay held
-    /// for this time.
+    /// Time for which a killed process's locks may stay held: a forked process shares them until it executes its program.
     static let startNanoseconds: Int64 = 200_000_000
 
     /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, regardless of signals and clock changes.

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// Gives priority to a thread that has waited ``patience`` for an archive's lock: the thread that released a lock nearly always
+/// Gives priority to a thread that has waited ``waitBeforePriority`` for an archive's lock: the thread that released a lock nearly always
 /// gets it again if it asks at once. So the waiting thread marks this word, and new callers wait.
 ///
 /// The word is a monotonic time in nanoseconds, 0 for none. A stale or damaged one counts for at most ``validity`` (F4).
@@ -10,10 +10,10 @@ struct StarvationMark: @unchecked Sendable {
     init(_ index: IndexView) { word = index.starvation }
 
     /// Waiting time after which other threads defer to this one, in nanoseconds.
-    static let patience: Int64 = 100_000_000
+    static let waitBeforePriority: Int64 = 100_000_000
     private static let validity: Int64 = 100_000_000
     /// Longest time in nanoseconds for which a thread defers to the waiting one.
-    private static let longestStandBack: Int64 = 100_000_000
+    private static let longestDeferral: Int64 = 100_000_000
 
     /// Whether a thread may be starving. Costs a load from the mutex's cache line.
     @inline(__always) var isSet: Bool { cp_relaxed64(word) != 0 }
@@ -32,7 +32,7 @@ struct StarvationMark: @unchecked Sendable {
 
     @inline(never) func standBack(nanoseconds: Int64) {
         let start = cp_monotonic_time()
-        let most = min(nanoseconds, StarvationMark.longestStandBack)
+        let most = min(nanoseconds, StarvationMark.longestDeferral)
         while isValid, cp_monotonic_time() &- start < most { cp_sleep(1_000_000) }
     }
 

@@ -24,7 +24,7 @@ package enum AddressPressure {
     }
 
     /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: without memory, Swift's arrays end the
-    /// process. Costs two system calls under a limit of addresses. Must not be called while segments are being mapped or
+    /// process. Costs two system calls under a limit. Must not be called while segments are being mapped or
     /// released.
     static func requireRoom(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
@@ -43,7 +43,7 @@ package enum AddressPressure {
 
     /// Halves `most` until a limit of addresses leaves `bytesEach` for each, and `besides`; returns at least `least`. Costs two
     /// system calls a step under a limit. Must not be called while segments are being mapped or released.
-    package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
+    package static func countWithinLimit(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {
             let (bytes, isTooMuch) = count.multipliedReportingOverflow(by: bytesEach)

@@ -14,8 +14,7 @@ struct ChangingLog {
 
     @inline(__always) func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes there could be read as a part of the next
-    /// batch.
+    /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes could be read as a part of the next batch.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Clears the first word last: after a crash in between it shows that some bytes are still to be cleared.
@@ -100,7 +99,7 @@ struct ChangingLog {
         if present < bytes { try file.extend(from: present, to: bytes) }
         _ = try AddressPressure.relieved(
             log.mapped.withLock { (mapped) throws(StorageError) in
-                try log.learnSize(pin.segment, file, &mapped)
+                try log.updateSize(pin.segment, file, &mapped)
             })
         guard log.view(pin).bytes >= bytes else {
             throw .corrupted(path: file.path, offset: 0, reason: "another file replaced the segment")

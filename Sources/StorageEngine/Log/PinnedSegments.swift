@@ -17,9 +17,9 @@ final class PinnedSegments: @unchecked Sendable {
     }
 
     /// Maps bytes that other processes appended up to `end`. `false` if a file was unlinked, so its size is unknown.
-    func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
+    func updateSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {
-            guard try log.learnSize(pin) else { return false }
+            guard try log.updateSize(pin) else { return false }
             if segment < end.segment { complete.insert(segment) }
         }
         return true

@@ -80,8 +80,7 @@ extension SegmentLog {
     /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest segment above `head`; `nil` if the index includes all segments. Searches once, because creators of later
-    /// segments advance the log tail.
+    /// The highest segment above `head`; `nil`: none. Searches once, because creators of later segments advance the log tail.
     func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }

@@ -42,12 +42,12 @@ extension SegmentLog {
     }
 
     /// Maps bytes that another process has appended to a pinned segment; `false` if its file was unlinked, so growth can't be seen.
-    @discardableResult func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
+    @discardableResult func updateSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved(
-            mapped.withLock { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) })
+            mapped.withLock { (mapped) throws(StorageError) in try updateSize(pin.segment, nil, &mapped) })
     }
 
-    @discardableResult func learnSize(
+    @discardableResult func updateSize(
         _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout MappedSegments
     ) throws(StorageError) -> Bool {
         guard let present = mapped[segment], let range = present.ranges.last else { return false }

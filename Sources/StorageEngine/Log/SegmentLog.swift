@@ -98,14 +98,14 @@ final class SegmentLog: Sendable {
     }
 
     @inline(never) private func frameAfterGrowth(_ pin: Pin, at offset: Int) -> Frame? {
-        guard (try? learnSize(pin)) != nil else { return nil }
+        guard (try? updateSize(pin)) != nil else { return nil }
         return view(pin).frame(at: offset)
     }
 
     /// The frame at `offset`; `nil` only if the file certainly has none there.
     func frameIfPresent(_ pin: Pin, at offset: Int) throws(StorageError) -> Frame? {
         if let frame = view(pin).frame(at: offset) { return frame }
-        try learnSize(pin)
+        try updateSize(pin)
         return view(pin).frame(at: offset)
     }
 
@@ -122,7 +122,7 @@ final class SegmentLog: Sendable {
 
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
         let file = try openedFile(of: pin)
-        try learnSize(pin)
+        try updateSize(pin)
         return FrameSearch(file, segment: pin.segment, bytes: view(pin).bytes, segmentSeed: pin.seed)
     }
 

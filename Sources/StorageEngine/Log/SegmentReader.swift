@@ -18,8 +18,8 @@ protocol SegmentReader: AnyObject {
     func isBlank(from offset: Int) throws(StorageError) -> Bool
     /// Whether at most 512 bytes are all zero. Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool
-    /// Reads the file's size and bytes again, because another process may have appended frames. Returns `false` if that isn't
-    /// needed or was already done.
+    /// Reads the file's size and bytes again, because another process may have appended frames. `false`: not needed, or already
+    /// done.
     func rereadOnce() throws(StorageError) -> Bool
 }
 
@@ -92,7 +92,7 @@ final class MappedSegmentReader: SegmentReader {
     init(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) {
         (self.log, self.pin) = (log, pin)
         // Another process may have extended the file; without the new size, its frames would be read as unwritten bytes.
-        try log.learnSize(pin)
+        try log.updateSize(pin)
     }
 
     var segment: UInt32 { pin.segment }

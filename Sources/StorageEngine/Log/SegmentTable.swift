@@ -108,8 +108,7 @@ struct ChangingSegment {
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
-    /// Changes a frame's kind and checksum. A crash in between leaves a damaged frame. Returns the frame's size; 0 if there is no
-    /// frame.
+    /// Changes a frame's kind and checksum. A crash in between leaves a damaged frame. Returns the frame's size; 0: no frame.
     @discardableResult func setKind(_ kind: FrameKind, at offset: Int) -> Int {
         guard let frame = view.frame(at: offset) else { return 0 }
         let seed = Frame.seed(segmentSeed: view.seed, offset: offset)

@@ -46,8 +46,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Completes the content of a slot that a batch or a put may be changing: before the slot is filled, the frame has the
-    /// content.
+    /// Completes the content of a slot that a batch or a put may be changing: the frame has it before the slot is filled.
     @inline(never) private func finish(
         _ known: SlotContent, isFilled: Bool, uses pending: PendingTouches?
     ) throws(StorageError) -> SlotContent? {
@@ -122,8 +121,7 @@ extension ArchiveEngine {
     }
 
     /// Calls `body` with each visible entry, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
-    /// moves entries to chunks visited later, so the walk may repeat an entry but misses none. With `ascending`, the caller
-    /// checks for renumberings.
+    /// moves entries to chunks visited later, so it may repeat an entry but hides none. With `ascending`, callers check for one.
     @inline(__always) func forEachEntry(
         uses pending: PendingTouches? = nil, ascending: Bool = false,
         _ body: (SlotContent) throws(StorageError) -> Void
@@ -143,8 +141,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The result of a walk during which no undo restored entries. Repeats the walk if one did. An undo takes few instructions;
-    /// if its process was stopped, the walk doesn't wait.
+    /// The result of a walk during which no undo restored entries; repeats it otherwise. Doesn't wait for a stopped undo.
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // More undos in a row than a user can start.
         for _ in 0..<200 {
@@ -182,8 +179,8 @@ extension ArchiveEngine {
         try withFrame(at: location, body) { frame, isSound in isSound() ? .meant : .damaged }
     }
 
-    /// The frame of an entry with this tag. If its key has another hash, the key is damaged, which throws, or the frame is
-    /// another entry's, which returns `nil`.
+    /// The frame of an entry with this tag. If the key has another hash, it throws for a damaged frame, and returns `nil` for
+    /// another entry's.
     func withFrame<Result>(
         at location: Location, tag: UInt32, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {

@@ -8,8 +8,8 @@ extension ArchiveEngine {
         case changed
     }
 
-    /// The entry with the batch's frame if the batch is published, otherwise with the previous frame. Searches again by `again`.
-    /// Unpins `entry` unless it is returned.
+    /// The entry with the batch's frame if that is published, else with the previous one. `again` searches again. Unpins other
+    /// frames.
     @inline(never) func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
     ) throws(StorageError) -> FoundEntry? {

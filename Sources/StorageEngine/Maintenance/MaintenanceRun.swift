@@ -38,8 +38,8 @@ struct MaintenanceRun: ArchiveOperation {
     private func checkFiles() {
         let isDue = engine.maintenance.withLock { state in
             let now = cp_monotonic_time()
-            guard now &- state.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
-            state.lookedForFiles = now
+            guard now &- state.filesChecked >= ArchiveEngine.longestPause / 2 else { return false }
+            state.filesChecked = now
             return true
         }
         if isDue { engine.closeIfRemoved() }

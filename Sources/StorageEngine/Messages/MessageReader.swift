@@ -61,7 +61,7 @@ struct MessageReader: ArchiveOperation {
                 }
                 offset += frame.bytes
             } else if !isSizeKnown {
-                try log.learnSize(pin)
+                try log.updateSize(pin)
                 limit = log.view(pin).bytes
                 isSizeKnown = true
             } else if segment < end.segment, log.view(pin).isBlank(from: offset) {
@@ -233,7 +233,7 @@ struct MessageReader: ArchiveOperation {
         while place < first {
             if place != .none, let pin = log.pin(place.segment) {
                 defer { log.unpin(pin) }
-                _ = try? log.learnSize(pin)
+                _ = try? log.updateSize(pin)
                 var offset = place.offset
                 let end = place.segment == first.segment ? first.offset : Int.max
                 while offset < end, let frame = log.validFrame(pin, at: offset) {

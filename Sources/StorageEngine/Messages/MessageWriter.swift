@@ -59,14 +59,14 @@ struct MessageWriter: ArchiveOperation {
         return content.sequence
     }
 
-    /// The oldest messages while `mustGoOn`. Recounts after damage or wrong totals: otherwise messages that fit would be dropped.
-    private func oldestMessages(_ section: borrowing ArchiveSection, while mustGoOn: (Dropped) -> Bool)
+    /// The oldest messages while `isNeeded`. Recounts after damage or wrong totals: otherwise messages that fit would be dropped.
+    private func oldestMessages(_ section: borrowing ArchiveSection, while isNeeded: (Dropped) -> Bool)
         throws(StorageError) -> Dropped
     {
         var isRecounted = false
         while true {
             var dropped = Dropped(first: section.index.firstMessage)
-            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(section, &dropped) {}
+            while isNeeded(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(section, &dropped) {}
             guard dropped.isDoubtful, !isRecounted else { return dropped }
             try recountMessages(section)
             isRecounted = true

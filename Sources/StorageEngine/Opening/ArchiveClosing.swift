@@ -14,7 +14,7 @@ struct ArchiveClosing: ArchiveOperation {
         // A closed handle must not keep disk space that others release.
         log.unmapReleased()
         // If the lock wasn't available, earlier waiters have timed out too.
-        let isAlone = engine.gate.isLeft(within: hasLeft ? ArchiveLock.patienceNanoseconds : 1_000_000)
+        let isAlone = engine.gate.isLeft(within: hasLeft ? ArchiveLock.timeoutNanoseconds : 1_000_000)
         engine.syncing.end()
         if index.durability == .interval { try? engine.synchronize(upTo: index.head) }
         // While other threads are inside the gate, the last one to leave unlocks the file.
@@ -26,7 +26,7 @@ struct ArchiveClosing: ArchiveOperation {
     /// Requires that the caller is inside the gate. Returns `false` if the lock was not available.
     private func leaveTable() -> Bool {
         do throws(StorageError) {
-            let section = try engine.lockedSection(nanoseconds: ArchiveLock.patienceNanoseconds)
+            let section = try engine.lockedSection(nanoseconds: ArchiveLock.timeoutNanoseconds)
             if let processSlot = engine.processSlot, processSlot.pid == UInt32(bitPattern: engine.pid) {
                 section.index.touches.drainAll()
                 section.leave(processSlot)

@@ -43,8 +43,7 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Whether the log was written within the last minute, so that a copy of it may be unfinished. Then readers create no index
-    /// file.
+    /// Whether the log was written within the last minute, perhaps by an unfinished copy. Then readers create no index file.
     func isLogJustWritten() throws(StorageError) -> Bool {
         let minute = 60_000_000_000
         let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
@@ -56,8 +55,7 @@ extension ArchiveOpening {
         return false
     }
 
-    /// Removes the old index and builds the new one in its space; `nil` if that isn't enough. Observers may release its space
-    /// later.
+    /// Removes the old index and builds one in its space; `nil` if that isn't enough. Observers may release its space later.
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> IndexMemory? {
@@ -176,8 +174,8 @@ extension ArchiveOpening {
         index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
     }
 
-    /// Stores the entry of an intact frame again if its key has no entry. A copy only adds it to its index. `nil`: with the
-    /// frame's expiry time.
+    /// Stores the entry of an intact frame again if its key has no entry. A copy only lists it. `nil`: with the frame's expiry
+    /// time.
     private func storeAgain(
         _ location: Location, _ deadline: Int64?, _ section: borrowing ArchiveSection, isCopy: Bool
     ) throws(StorageError) {

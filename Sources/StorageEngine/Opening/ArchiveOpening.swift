@@ -15,7 +15,7 @@ struct ArchiveOpening {
         /// Opens for reading. Repairs wait for no other process and evict no entry.
         case looking
 
-        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveLock.patienceNanoseconds : 0 }
+        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveLock.timeoutNanoseconds : 0 }
     }
 
     init(
@@ -36,8 +36,7 @@ struct ArchiveOpening {
         self.descriptor = descriptor
     }
 
-    /// Creates the handle, and maps the log for its role. Observers use no lock. `log`: a log that is known to end with this
-    /// index.
+    /// Creates the handle, and maps the log for its role. Observers use no lock. `log`: a log known to end with this index.
     func engine(
         on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
     ) throws(StorageError) -> ArchiveEngine {

@@ -122,7 +122,7 @@ extension ArchiveSection {
             }
             guard count > 0 else {
                 // An outdated file size must not look like damage.
-                guard (try? log.learnSize(pin)) != nil else { return nil }
+                guard (try? log.updateSize(pin)) != nil else { return nil }
                 if log.validFrame(pin, at: start) != nil { return 0 }
                 return skipDamage(pin, at: start)
             }
@@ -220,7 +220,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             guard let pin = try log.pinIfPresent(location.segment) else { return .gone }
             defer { log.unpin(pin) }
-            try log.learnSize(pin)
+            try log.updateSize(pin)
             guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else {
                 return .gone
             }
@@ -274,8 +274,8 @@ extension ArchiveSection {
         guard index.durability != .process else { return true }
         // Waits briefly and only once, because others wait for the archive's lock; a later operation removes the files.
         let second: Int64 = 1_000_000_000
-        let patience = engine.syncing.isBusy(since: second) ? 0 : second
-        return (try? engine.synchronize(upTo: index.head, patience: patience)) != nil
+        let timeout = engine.syncing.isBusy(since: second) ? 0 : second
+        return (try? engine.synchronize(upTo: index.head, timeout: timeout)) != nil
     }
 
     /// Removes the files of all segments before `segment`, oldest first, because a newer one may hide frames of an older one.

@@ -156,7 +156,7 @@ extension ArchiveSection {
         for number in try log.segmentNumbers() where number >= max(index.head.segment, 1) {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
-            try log.learnSize(pin)
+            try log.updateSize(pin)
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {

@@ -239,7 +239,7 @@ extension ArchiveSection {
             defer { log.unpin(pin) }
             let isShort = try log.lengthProblem(of: number) != nil
             if isShort { findings.damaged += 1 }
-            try log.learnSize(pin)
+            try log.updateSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.setOldestSegment(number) }
             // Cells store only the low bits of a segment's number; the log tail's segment completes them.

@@ -1,8 +1,7 @@
 import CPlatform
 
 /// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process changed it
-/// during the check (``undisturbedViolations(of:)``). One pass, with a byte of memory for each entry. Ends even if links form a
-/// cycle.
+/// during the check (``undisturbedViolations(of:)``). One pass, with a byte of memory for each entry; ends despite cycles.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int

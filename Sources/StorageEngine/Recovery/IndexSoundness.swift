@@ -41,7 +41,7 @@ struct IndexSoundness: ArchiveOperation {
     private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
         defer { log.unpin(pin) }
-        try log.learnSize(pin)
+        try log.updateSize(pin)
         var offset = SegmentHeader.bytes
         var sequence: UInt64 = 0
         while offset < index.head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {

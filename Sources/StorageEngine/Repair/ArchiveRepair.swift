@@ -17,7 +17,7 @@ struct ArchiveRepair {
         on folder: FileDescriptor, name: String, options: StoreOptions,
         _ progress: (Double) -> Void = { _ in }
     ) throws(StorageError) -> RepairReport {
-        // Moves these items first, because they may be in the place of lock files. No process can hold a lock on an item that isn't a file.
+        // Moves these items first, because they may have lock files' names. No process can lock an item that isn't a file.
         var conflicts: [String] = []
         for conflict in try NameConflict.all(in: folder) {
             if let refusal = conflict.refusal { throw refusal }

@@ -36,7 +36,7 @@ struct SnapshotBuilder: ArchiveOperation {
             if attempt > SnapshotBuilder.readingsToReportDamage, index.isWriterStopped { break }
             if attempt > 3 { cp_sleep(Int64(min(attempt, 20)) * 100_000) }
         }
-        guard !engine.isGone else { throw .closed(name: engine.name) }
+        guard !engine.isFolderRemoved else { throw .closed(name: engine.name) }
         let end = engine.index.head
         if end != .none, try !PinnedSegments(log).add(end.segment) { throw log.unreadable(end.segment) }
         throw .busy(
@@ -108,7 +108,7 @@ struct SnapshotBuilder: ArchiveOperation {
             guard try segments.add(number) || missingIsLost else { return false }
         }
         guard segments.pins[end.segment] != nil else { return false }
-        return try segments.learnSizes(upTo: end)
+        return try segments.updateSizes(upTo: end)
     }
 
     private func readSlots() throws(StorageError) -> (items: [SnapshotItem], last: Location) {

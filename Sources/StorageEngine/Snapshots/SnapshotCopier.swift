@@ -1,4 +1,3 @@
-/// Copies a snapshot into an empty archive.
 struct SnapshotCopier: ArchiveOperation {
     let engine: ArchiveEngine
 

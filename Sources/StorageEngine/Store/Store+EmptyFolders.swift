@@ -1,6 +1,6 @@
 /// Archives of which only an empty folder is left, by removal or a killed creator. They aren't listed, but reported.
 extension Store {
-    /// The names of archives whose folder is left empty, sorted. Costs reading the folder of each archive. Throws `limitReached`,
+    /// The names of archives with an empty folder, sorted. Costs reading the folder of each archive. Throws `limitReached`,
     /// `system`.
     public func emptyArchiveNames() throws(StorageError) -> [String] {
         var names: [String] = []

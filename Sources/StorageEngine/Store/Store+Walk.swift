@@ -15,7 +15,7 @@ extension Store {
     ) throws(StorageError) -> Value {
         try ArchiveName.validate(name)
         if let archive = openArchive(name) { return try body(archive) }
-        if staysOpen, archives.withLock({ $0.count }) < ProcessLimit.comfortableArchives {
+        if staysOpen, archives.withLock({ $0.count }) < ProcessLimit.mostOpenArchives {
             return try body(archive(named: name))
         }
         try requireArchive(name)

@@ -51,11 +51,10 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the limit leaves these addresses, the reserved ones (``AddressPromise``), and a margin for allocators, which can't
-    /// handle failure.
+    /// Whether the limit leaves these addresses, the reserved ones (``AddressReservation``), and a margin for allocators.
     static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
-        let bytes = bytes + leftBytes + AddressPromise.total
+        let bytes = bytes + leftBytes + AddressReservation.total
         let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)
         guard place != MAP_FAILED, let place else { return false }
         munmap(place, bytes)

@@ -12,8 +12,7 @@ struct EntryOrder {
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
     @inline(__always) var leastRecent: UInt32 { index.tombstoneCount == 0 ? oldEnd : leastVisible() }
 
-    /// The least recent visible entry. Resumes where the last search ended, so hidden entries are skipped once. Invariant: no
-    /// less recent entry is visible.
+    /// The least recent visible entry. Resumes where the last search ended. Invariant: no less recent entry is visible.
     @inline(never) private func leastVisible() -> UInt32 {
         let known = index.leastVisible
         let found = visible(from: known == 0 ? oldEnd : known)

@@ -50,7 +50,7 @@ struct Bucket {
     }
 
     @inline(__always) static func cell<Right>(of slot: EntrySlot<Right>, at location: Location) -> UInt64 {
-        cell(tag: slot.tag, location: location) | (slot.needsLook ? look : 0)
+        cell(tag: slot.tag, location: location) | (slot.needsSlot ? look : 0)
     }
 
     /// The location in a cell, given the number of a segment that exists at about the same time.

@@ -31,8 +31,8 @@ extension TouchRing {
     @inline(never) private func lastUse(
         _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
     ) -> LastUse {
-        // Applying a touch sets the slot's stamp first and advances `drained` last. The slot includes earlier touches, unless a
-        // newer one is being applied.
+        // The stamp is set first; `drained` advances last. The slot includes earlier touches, unless a newer one is being
+        // applied.
         pending.wait.restart()
         while true {
             let applied = max(pending.drained, drained)

@@ -40,7 +40,7 @@ struct TouchRing<Right> {
     }
 
     /// Whether few enough touches are pending that the touch of `stamp` can be applied later.
-    @inline(__always) func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
+    @inline(__always) func canBeDelayed(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
 
 enum Touch {

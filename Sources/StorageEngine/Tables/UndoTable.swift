@@ -98,7 +98,7 @@ struct UndoLine<Right> {
     }
 }
 
-typealias UndoView = UndoLine<Looking>
+typealias UndoView = UndoLine<Reading>
 
 typealias ChangingUndoLine = UndoLine<Changing>
 

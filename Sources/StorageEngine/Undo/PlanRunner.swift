@@ -12,8 +12,7 @@ struct PlanRunner: ArchiveOperation {
         // Drops duplicates: they would be counted twice, or count as missing.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
         let entries = planned.filter { seen.insert($0).inserted }
-        // All entries of the action get one expiry time that no other action has. It identifies the entries that expire because
-        // of the action.
+        // All entries of the action get one expiry time that no other action has. It identifies the entries that expire by it.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = Deadline.boot(in: lifetime) }
         // An action without effect isn't recorded: its record would displace one that can be undone.
@@ -201,7 +200,6 @@ struct PlanRunner: ArchiveOperation {
         return outcome
     }
 
-    /// The action of this number, if it can be undone.
     private func reversibleAction(_ group: UInt32) -> ReversibleAction? {
         index.undo.line(of: group).flatMap {
             UndoWindow(engine).isReversible($0) ? UndoLog(engine).describe($0) : nil

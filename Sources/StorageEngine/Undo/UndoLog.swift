@@ -30,8 +30,8 @@ struct UndoLog: ArchiveOperation {
         return try undoRemoval(line, outcome)
     }
 
-    /// Syncs the log first: a `restore` frame doesn't restore keys that were recorded before it. If such records were lost, a
-    /// replay would restore deleted entries.
+    /// A `restore` frame leaves out keys that were recorded before it. If these records were lost, a replay would restore deleted
+    /// entries.
     func synchronizeBeforeRestoring() throws(StorageError) {
         if index.durability != .process { try engine.synchronize(upTo: index.head) }
     }
@@ -325,8 +325,7 @@ struct PendingRestore {
         }
     }
 
-    /// Whether the action's line counts no more entries than this object. It may count fewer, because keys that were recorded
-    /// again are not restored.
+    /// Whether the action's line counts no more entries than this. It may count fewer: keys recorded since stay out.
     func covers(_ line: UndoView) -> Bool { line.pendingEntries <= entries && line.pendingBytes <= bytes }
 }
 

@@ -9,9 +9,9 @@ enum ProcessLimit {
     /// Number of files that the process may have open, `ulimit -n`.
     static var openFiles: UInt64? { known(cp_limit_open_files()) }
 
-    /// Maximum number of archives to keep open for occasional reads. They use a quarter of the limits: two descriptors and some
-    /// hundred kB each.
-    static var comfortableArchives: Int {
+    /// Maximum of archives kept open for occasional reads: with two descriptors and some hundred kB each, a quarter of the
+    /// limits.
+    static var mostOpenArchives: Int {
         let byFiles = (openFiles ?? .max) / 8
         let byAddresses = (addresses ?? .max) / (4 << 20)
         return Int(clamping: min(byFiles, byAddresses, 4096))

@@ -13,8 +13,7 @@ public struct StoreOptions: Sendable, Hashable {
     /// Whether a cache or a log without an index keeps its entries on a full disk. Then this process is its only writer until it
     /// closes the archive. Otherwise the oldest entries are dropped to get space for an index.
     package var keepsEntriesWithoutIndex = false
-    /// Whether the caller is a backup that creates this store. Other callers must not open the folder, because the next backup
-    /// removes it.
+    /// Whether the caller is a backup that creates this store. Others must not open its folder: the next backup removes it.
     var isUnfinishedBackup = false
 
     static let forUnfinishedBackup: StoreOptions = {

@@ -87,7 +87,7 @@ extension ArchiveSection {
         _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, isRemoval: Bool = false
     ) throws(StorageError) -> ChangingSegment {
         // Another process may have extended the file.
-        try log.learnSize(pin)
+        try log.updateSize(pin)
         let before = log.view(pin).bytes
         guard before < offset + bytes else { return segments.view(pin) }
         let step = SegmentLayout.stepBytes(target: target)

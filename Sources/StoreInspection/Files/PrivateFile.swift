@@ -72,7 +72,6 @@ package final class PrivateFile: Sendable {
         close(lock)
     }
 
-    /// Keeps the file after deinit.
     package func keep() {
         isKept.withLock { $0 = true }
         _ = fchmod(lock, PrivateFile.permissions | mode_t(S_ISVTX))

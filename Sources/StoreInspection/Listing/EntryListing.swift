@@ -79,7 +79,6 @@ extension EntryListing {
         true
     }
 
-    /// ``loadMetadata(of:_:)`` of all entries.
     package func loadMetadata(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         try loadMetadata(of: .all(count), goesOn)
     }

@@ -16,8 +16,7 @@ package enum Clipboard: Sendable, Hashable {
     /// GNU screen's limit of a string up to version 4.0, minus the wrapping.
     private static let screenPiece = 252
 
-    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` is set; its value `screen` may also mean tmux, which ignores the
-    /// wrapping.
+    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` is set; `screen` may also be tmux, which ignores the wrapping.
     package init(environment: [String: String]) {
         let type = environment["TERM"] ?? ""
         let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]
@@ -32,8 +31,7 @@ package enum Clipboard: Sendable, Hashable {
         }
     }
 
-    /// The sequence that copies the bytes; nil without a clipboard or above its limit. Base64 disarms control sequences in the
-    /// bytes.
+    /// The sequence that copies the bytes; nil without a clipboard or above its limit. Base64 encodes any control sequences.
     package func sequence(for bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count <= Clipboard.mostBytes else { return nil }
         let plain = Array("\u{1b}]52;c;".utf8) + Clipboard.base64(bytes) + [0x07]

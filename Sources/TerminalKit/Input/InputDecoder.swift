@@ -15,8 +15,7 @@ package struct InputDecoder: Sendable {
     private static let stringTime: UInt64 = 3_000
     /// Time without input after which an unfinished paste is reported.
     private static let pasteDelay: UInt64 = 2_000
-    /// The bytes that begin a control string after an ESC (ECMA-48, 5.6), each with the bytes that follow it in terminals'
-    /// replies.
+    /// The bytes that begin a control string after an ESC (ECMA-48, 5.6), each with the next bytes of terminals' replies.
     private static let strings: [UInt8: Range<UInt8>] = [
         UInt8(ascii: "]"): 0x30..<0x3a, UInt8(ascii: "P"): 0x20..<0x40, UInt8(ascii: "_"): 0x47..<0x48,
         UInt8(ascii: "X"): 0..<0, UInt8(ascii: "^"): 0..<0,

@@ -38,8 +38,7 @@ where
         self.keywords = keywords.split(separator: " ")
     }
 
-    /// The score of a keyword that equals the query or begins with it; nil if none does. An equal keyword scores above every
-    /// fuzzy match; a beginning scores like a fuzzy match.
+    /// Nil unless a keyword begins with the query. An equal keyword scores above any fuzzy match, a longer keyword like one.
     func keywordScore(_ query: String) -> Int? {
         if keywords.contains(query[...]) { return 500 }
         return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil

@@ -83,8 +83,7 @@ package struct Table: Widget {
     package var showsHeader: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
-    /// The text for a table without rows: a fact and, behind a semicolon, the key that changes it. If both don't fit, only the
-    /// fact is shown.
+    /// Shown without rows: a fact and, behind a semicolon, the key that changes it. The key is left out if it doesn't fit.
     package var emptyText: String
     /// Whether the last column's text continues on further lines instead of being cut. The text must be legible
     /// (``Look/legible(_:)``).

@@ -58,7 +58,7 @@ import Testing
         #expect(try text.withUnsafeBytes { try printed(.cbor($0), isBare: true).text } == "aé")
     }
 
-    @Test("prints the characters of a text alone") func bareTexts() throws {
+    @Test("prints a text without quotes and escapes") func bareTexts() throws {
         let json = Array(#" "a\"é\u0041\n" "#.utf8)
         #expect(try json.withUnsafeBytes { try printed(.json($0), isBare: true).text } == "a\"éA\n")
         #expect(json.withUnsafeBytes { JSONSource.json($0).isText })

@@ -100,7 +100,7 @@ import Testing
     }
     #endif
 
-    @Test("readers see whole messages in order and learn of losses") func wholeMessages() async throws {
+    @Test("readers get whole messages in order and detect losses") func wholeMessages() async throws {
         let folder = try Folder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))

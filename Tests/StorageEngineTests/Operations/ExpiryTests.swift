@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("removes all expired entries and knows the next") func removeExpired() throws {
+    @Test("removes all expired entries, and notices an earlier expiry time") func removeExpired() throws {
         try withManualClock(.cache(100_000)) { archive, _, hand in
             for number in 0..<500 {
                 try archive.put(

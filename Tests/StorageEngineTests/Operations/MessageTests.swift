@@ -54,7 +54,7 @@ import Testing
         #expect(zip(appended, appended.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("followers continue and learn of lost messages") func follow() throws {
+    @Test("followers continue and report lost messages") func follow() throws {
         let archive = try open(limit: 100)
         for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
         let batch = try archive.messages(most: 4)

@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "shows these entries after a restart of the machine, too",
+        "shows readers the entries that only the old index has after a machine restart",
         arguments: [ArchiveKind.cache, .collection])
     func readersAfterRestart(kind: ArchiveKind) async throws {
         try await readers(kind, .indexFileMade, afterRestart: true)

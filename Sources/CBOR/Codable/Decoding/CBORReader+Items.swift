@@ -32,7 +32,6 @@ extension CBORReader {
         while let initial = initialByte, MajorType(of: initial) == .tag { _ = try nextTag() }
     }
 
-    /// Reads one tag before an item, if there is one.
     mutating func nextTag() throws(ReadFault) -> UInt64? {
         guard let initial = initialByte, MajorType(of: initial) == .tag else { return nil }
         return try checked { reader throws(CBORError) in
@@ -42,7 +41,6 @@ extension CBORReader {
         }
     }
 
-    /// The type of the next item.
     func nextType() throws(ReadFault) -> MajorType {
         guard let initialByte else { throw .malformed(CBORError(offset: bytes.count, reason: .truncated)) }
         return MajorType(of: initialByte)

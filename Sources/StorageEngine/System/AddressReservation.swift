@@ -1,13 +1,12 @@
 import Synchronization
 
-/// Memory that this object's owner will need. Under a limit of addresses, files are mapped only if these bytes stay free. Not
-/// thread-safe.
-package final class AddressPromise {
+/// Memory that the owner will need. Under a limit of addresses, files are mapped only if it stays free. Not thread-safe.
+package final class AddressReservation {
     private final class Total: Sendable { let bytes = Atomic<Int>(0) }
     private static let known = PerProcess { Total() }
     static var total: Int { known.value.bytes.load(ordering: .relaxed) }
 
-    private let total = AddressPromise.known.value
+    private let total = AddressReservation.known.value
     private var bytes: Int
 
     /// Reserves the bytes until ``lower(to:)``, or until this object ends.
