@@ -163,7 +163,7 @@ struct EngineChangeTests {
     {
         let browser = try browser("L<ctrl+u>\(typed)<enter>")
         #expect(browser.text.contains(said), "\(browser.text)")
-        #expect(browser.lines.contains { $0.contains("Limits of City: \(typed)") }, "\(browser.text)")
+        #expect(browser.lines.contains { $0.contains("limits of City: \(typed)") }, "\(browser.text)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
 
@@ -172,7 +172,7 @@ struct EngineChangeTests {
         try store.removeArchive(named: "City")
         _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(kind: .collection))
         var browser = try browser("L")
-        #expect(browser.text.contains("Limits of City: memory 1 MB"), "\(browser.text)")
+        #expect(browser.text.contains("limits of City: memory 1 MB"), "\(browser.text)")
         try browser.press(
             "<ctrl+u>disk 5 MB<enter>", shows: "a collection never evicts", hides: "Resize City?")
     }

@@ -172,14 +172,14 @@ struct HintLineTests {
 
     @Test func hintsStayHidden() throws {
         var browser = browser()
-        #expect(browser.text.contains("New here?  enter opens"))
+        #expect(browser.text.contains("Hints:  enter opens"))
         try browser.press("<enter>", shows: "/ filters")
-        try browser.press("H", shows: "Hints are hidden. H shows them again.", hides: "New here?")
-        #expect(!self.browser().text.contains("New here?"), "the next session shows hints")
+        try browser.press("H", shows: "Hints are hidden. H shows them again.", hides: "Hints:")
+        #expect(!self.browser().text.contains("Hints:"), "the next session shows hints")
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(facts[.posixPermissions] as? Int == 0o600)
         try browser.press("H")
-        #expect(self.browser().text.contains("New here?"))
+        #expect(self.browser().text.contains("Hints:"))
     }
 
     @Test func reportsUnsavedHints() throws {
@@ -191,7 +191,7 @@ struct HintLineTests {
     @Test(arguments: [(200, 60), (80, 24), (40, 12), (40, 10), (20, 5)])
     func hintsFitTheScreen(size: (columns: Int, rows: Int)) throws {
         let text = browser(rows: size.rows, columns: size.columns).text
-        #expect(text.contains("New here?") == (size.rows >= 12), "\(text)")
+        #expect(text.contains("Hints:") == (size.rows >= 12), "\(text)")
         #expect(text.contains("City"))
         #expect(text.contains("H hides this") == (size.rows >= 12), "\(text)")
     }
@@ -199,7 +199,7 @@ struct HintLineTests {
     @Test func hintsNameAssignedKeys() throws {
         var map = ActionTable.keyMap()
         #expect(map.remap("open = o") == [])
-        #expect(browser(keyMap: map).text.contains("New here?  o opens"))
+        #expect(browser(keyMap: map).text.contains("Hints:  o opens"))
     }
 }
 

@@ -166,7 +166,7 @@ struct MaintainingTests {
         let none = try store.run("rm", "A", "--where", "n > 9", "--yes")
         #expect(none.status == 1 && none.errors.contains("no entry that meets the condition"))
         try store.run("rm", "A", "--where", "n >", "--yes").expect(
-            2, errors: "the query is wrong at character 9")
+            2, errors: "syntax error at character 9")
         #expect(try store.run("rm", "A", "--where", "n > 1 | limit 1", "--yes").status == 2)
         #expect(try store.run("rm", "A", "1", "--where", "n > 1", "--yes").status == 2)
     }

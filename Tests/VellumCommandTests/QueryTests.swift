@@ -112,7 +112,7 @@ struct QueryTests {
         let lines = result.errors.split(separator: "\n").map(String.init)
         #expect(
             lines == [
-                "vellum: the query is wrong at character 22: found \"x\", expected a whole number",
+                "vellum: syntax error at character 22: found \"x\", expected a whole number",
                 "  find é = \"漢\" | limit x",
                 // The wide character takes two columns.
                 "                        ^",

@@ -26,7 +26,7 @@ enum HintLine {
             return (key.description, isUnread ? "reads the value" : part.words)
         }
         func spans() -> [Span] {
-            parts.reduce([Span("New here?", look[.accent])]) {
+            parts.reduce([Span("Hints:", look[.accent])]) {
                 $0 + [Span("  "), Span($1.key, look[.key]), Span(" " + $1.words, look[.hint])]
             }
         }

@@ -49,7 +49,7 @@ enum Legend {
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
                 Line("file size", "Bytes of the archive's files; x1.2: 1.2 times their maximum."),
                 Line("!", "Damaged, alarm, or too small; the line below the list gives the reason."),
-                Line("too small", "At least 10% of recorded keys had been evicted within 10 minutes before."),
+                Line("too small", "At least 10% of recorded keys were evicted in the 10 minutes before."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),
             ] + events
         case .monitor:

@@ -56,7 +56,7 @@ struct Plan: ButtonOverlay {
         self.archive = archive
         bytes = evictions.bytes
         if change == .drop || change == .clear || evictions.entries > 0 {
-            name = TextField(placeholder: "type \(archive.name)")
+            name = TextField()
         }
     }
 

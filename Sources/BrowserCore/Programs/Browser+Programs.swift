@@ -127,8 +127,8 @@ extension Browser {
         }
         if FileFormat(fileName: name) != nil { return "  writes \(list)" }
         return name.hasSuffix(".json")
-            ? "  writes the value as JSON; .csv or .ndjson: \(list)"
-            : "  writes the stored value; .json: as JSON; .csv or .ndjson: \(list)"
+            ? "  as JSON; .csv, .ndjson: \(list)"
+            : "  as stored; .json: as JSON; .csv, .ndjson: \(list)"
     }
 
     private static func isDocument(_ model: Model) -> Bool {

@@ -52,7 +52,7 @@ enum Examination {
         guard SystemText.isTerminal(STDOUT_FILENO) else {
             return Finding(
                 .note, "terminal",
-                "standard output isn't a terminal: tables become columns, and browse needs --print")
+                "standard output isn't a terminal: tables are tab-separated, and browse needs --print")
         }
         guard !SystemText.isTerminalPlain, let name = SystemText.environment("TERM") else {
             return Finding(

@@ -24,7 +24,7 @@ enum QueryProblem {
         let place = error.place(in: text)
         let indent = TextWidth.width(of: TerminalText.sanitized(place.prefix))
         return """
-            the query is wrong at \(error.description(in: text))
+            syntax error at \(error.description(in: text))
               \(TerminalText.sanitized(place.content))
               \(String(repeating: " ", count: indent))^
             """

@@ -31,10 +31,11 @@ extension ArchiveChange {
         case .compact:
             let effect =
                 sample.reclaimableBytes == 0
-                ? "There is nothing to release."
-                : "Releases about \(Figures.bytes(sample.reclaimableBytes)) of deleted and replaced entries. Undo still works."
+                ? "Nothing to release."
+                : "Releases about \(Figures.bytes(sample.reclaimableBytes)) of deleted and overwritten entries. "
+                    + "Undo still works."
             let size = "\(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values"
-            return (("Compact \(name)?", "Compact"), ["Its files take \(size). \(effect)"])
+            return (("Compact \(name)?", "Compact"), ["File size: \(size). \(effect)"])
         case .clear:
             return (
                 ("Delete all messages?", "Delete"),
@@ -109,14 +110,14 @@ extension ArchivesScreen {
         var prompt = Prompt(label: "", field: TextField(), keys: [("enter", "Continue"), ("esc", "Cancel")])
         switch id {
         case .resizeArchive:
-            prompt.label = "Limits of \(name): "
+            prompt.label = "limits of \(name): "
             var wanted = sample
             if let needed = model.returns(in: sample.name).neededLimit(of: sample) {
                 wanted.diskLimit = needed
-                prompt.note = "  the estimated minimum; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
+                prompt.note = "  estimated minimum; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
             }
             prompt.field = TextField(ArchiveChange.text(wanted))
-        case .renameArchive: prompt.label = "New name of \(name): "
+        case .renameArchive: prompt.label = "new name of \(name): "
         default:
             let change = id == .dropArchive ? ArchiveChange.drop : .compact
             model.overlay = Plan(change, of: sample, at: archive)

@@ -10,7 +10,7 @@ extension EntriesScreen {
             model.prompt = Prompt(
                 label: "filter: ",
                 field: TextField(
-                    entries.filter, placeholder: "part of a key or regular expression; !part: all others"),
+                    entries.filter, placeholder: "part of a key or regular expression; ! inverts"),
                 keys: [("enter", "Keep"), ("tab", "Condition"), ("esc", "Clear"), ("up/down", "Move")])
         case .condition: return writeCondition(&model)
         case .frequency: return chooseFrequency(&model)

@@ -18,7 +18,7 @@ struct PreviewPane {
         let isRead = entries.read.range.contains(entries.cursor) || entries.count == 0
         if model.withholdsValues {
             let key = Browser.keyName(model, .open)
-            unread = (entries.key ?? "", "Not read: reading counts as an access. \(key) allows it.")
+            unread = (entries.key ?? "", "Not read: reading counts as an access. \(key) reads it.")
         } else if !isRead || preview.isPending && isLate {
             unread = (isRead ? entries.key ?? "" : "", "Reading")
         } else {

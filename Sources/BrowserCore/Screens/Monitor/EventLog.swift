@@ -297,7 +297,7 @@ struct EvictedReturns: Sendable {
     func reason(of archive: ArchiveSample) -> String? {
         guard let needed = neededLimit(of: archive) else { return nil }
         let share = (missed > 0 ? "~" : "") + Figures.percent(Double(returns) / Double(max(1, records)))
-        return "\(share) of keys had been evicted, needs at least \(Figures.bytes(needed))"
+        return "\(share) of recorded keys were evicted before; needs at least \(Figures.bytes(needed))"
     }
 
     /// A note about missed events that could change the result of ``isTooSmall(_:)``.
