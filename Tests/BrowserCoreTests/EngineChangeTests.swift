@@ -77,7 +77,7 @@ struct EngineChangeTests {
         #expect(some.boxWords.contains("nothing to release"), "\(some.boxWords)")
     }
 
-    @Test("limits to edit are those of the screen, and unchanged if they are not edited")
+    @Test("the prompt has the limits as shown, and an unedited one stays exact")
     func limitsAreSpelledAsShown() throws {
         try archive.setLimits(disk: 400_000, memory: 4_194_305)
         var browser = try browser("L")
@@ -167,7 +167,7 @@ struct EngineChangeTests {
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
 
-    @Test("a collection is refused a disk limit before its plan")
+    @Test("a disk limit of a collection is refused before its plan opens")
     func collectionHasNoDiskLimit() throws {
         try store.removeArchive(named: "City")
         _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(kind: .collection))

@@ -166,7 +166,7 @@ struct GraphTests {
         #expect(browser.text.contains("memory ▼"), "\(browser.text)")
     }
 
-    @Test("an archive with an alarm that is too small shows both")
+    @Test("an archive that is too small and has an alarm shows both")
     func alarmAndTooSmall() throws {
         var browser = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
         try browser.press("h")

@@ -44,7 +44,7 @@ struct RefusalTests {
         #expect(browser.model.screen == .archives)
     }
 
-    @Test("esc in the burst of a refused key only accepts keys again")
+    @Test("esc in the burst of a refused key only ends the refusal")
     func escapeAcceptsKeysAgain() throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jzWD")
         let before = browser.model.screen
@@ -65,7 +65,7 @@ struct RefusalTests {
     }
 
     /// Regression: each key within a second was ignored and prolonged that.
-    @Test("keys after a refused one act at the speed of typing", arguments: ["jj<enter>Q", "jzW", "P/"])
+    @Test("keys typed after a refused one run their actions", arguments: ["jj<enter>Q", "jzW", "P/"])
     func keysActAfterRefusedKey(keys: String) throws {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
         clock.advance(0.05)

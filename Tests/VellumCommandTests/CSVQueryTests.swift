@@ -26,7 +26,7 @@ import Testing
         #expect(try store.run("query", "Thing", "find x = 2", "--csv").output.isEmpty)
     }
 
-    @Test("names equal but for their bytes are two columns in CSV and tables")
+    @Test("names that differ only in their bytes are two columns in CSV and tables")
     func tableHasColumnsOfCSV() throws {
         try store.done("put", "A", "nfc", input: "{\"\u{e9}\":7}")
         try store.done("put", "A", "nfd", input: "{\"e\u{301}\":5}")

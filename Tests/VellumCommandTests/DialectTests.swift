@@ -49,7 +49,7 @@ struct DialectTests {
         #expect(result.errors.contains("a.csv:5: "), "\(result.errors)")
     }
 
-    @Test("an option overrides what the content says")
+    @Test("an option overrides the detected dialect")
     func optionOverridesDelimiter() throws {
         #expect(
             try objects("a.csv", "id#name\n1#Jakarta\n2#Bogor\n", ["--delimiter", "#"]).lines == Self.two)
@@ -65,7 +65,7 @@ struct DialectTests {
         #expect(try importing("a.ndjson", "{\"id\":1}\n", ["--trim"]).status == 2)
     }
 
-    @Test("refuses only the quote that the file names as its delimiter")
+    @Test("a quote that the file names as its delimiter is refused, others are accepted")
     func quoteIsNoDelimiter() throws {
         try importing("a.csv", "sep=;\nid;name\n1;Jakarta\n", ["--quote", ";"]).expect(2, errors: "--quote")
         #expect(try objects("b.csv", "id;name\n1;Jakarta\n2;Bogor\n", ["--quote", ","]).lines == Self.two)

@@ -6,7 +6,7 @@ import Testing
 struct ExportTests {
     let store = TestStore()
 
-    @Test("get and export report an object with a name twice")
+    @Test("get and export report an object with duplicate names")
     func repeatedNames() throws {
         let opened = try Store.open(at: store.path)
         let archive = try opened.collection("A")

@@ -13,7 +13,7 @@ struct ManyArgumentsTests {
         try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
     }
 
-    @Test("finds each key, wherever options stand", arguments: [[], ["--"]])
+    @Test("finds each key, with options at any position", arguments: [[], ["--"]])
     func findsEachKey(dashes: [String]) throws {
         try Vellum.run(["exists", "--store", store.path, "A"] + dashes + keys).expect(0)
         for place in [0, 10, 16, 17, 1_500, 3_000] {

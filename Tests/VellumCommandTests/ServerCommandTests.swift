@@ -287,16 +287,16 @@ struct ServerCommandTests {
         #expect(try machine.client.command("GET", "k").text == value)
     }
 
-    @Test("an object with a name twice is reported by get and export")
+    @Test("an object with duplicate names is reported by get and export")
     func repeatedNames() async throws {
         let machine = try await Machine()
         try machine.client.command("FLUSHDB")
         try machine.client.command("SET", "k", #"{"a":1,"a":2}"#)
-        #expect(try machine.run("get", "db0", "k", "--json").errors.contains("name twice"))
-        #expect(try machine.run("export", "db0", "--touch").errors.contains("name twice"))
+        #expect(try machine.run("get", "db0", "k", "--json").errors.contains("duplicate names"))
+        #expect(try machine.run("export", "db0", "--touch").errors.contains("duplicate names"))
         try machine.client.command("SET", "k", #"{"a":{"a":1}}"#)
-        #expect(try !machine.run("get", "db0", "k", "--json").errors.contains("name twice"))
-        #expect(try !machine.run("export", "db0", "--touch").errors.contains("name twice"))
+        #expect(try !machine.run("get", "db0", "k", "--json").errors.contains("duplicate names"))
+        #expect(try !machine.run("export", "db0", "--touch").errors.contains("duplicate names"))
     }
 
     @Test("a server behind a tunnel is changed only with --write")

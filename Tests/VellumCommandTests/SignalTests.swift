@@ -88,7 +88,7 @@ struct SignalTests {
     func brokenPipe() throws {
         let opened = try Store.open(at: store.path)
         let archive = try opened.collection("A")
-        // An object with a name twice, which an export reports.
+        // An object with duplicate names, which an export reports.
         try archive.put([0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2], forKey: "k", encoding: .cbor)
         opened.close()
         let result = try Vellum.shell(

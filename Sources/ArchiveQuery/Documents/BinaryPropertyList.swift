@@ -11,7 +11,7 @@ struct BinaryPropertyList {
     }
 
     static let magic = Array("bplist00".utf8)
-    /// Deeper than any list of a real program.
+    /// Maximum nesting depth, above that of real property lists.
     private static let deepest = 200
     private static let sharedFactor = 16
     private static let sharedBytes = 8 << 20

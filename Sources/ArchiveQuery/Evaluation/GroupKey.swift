@@ -115,7 +115,7 @@ package enum GroupKey: Sendable, Hashable {
         }
     }
 
-    /// The kind in a remark on a sort: NaN is a number.
+    /// The kind that a warning about a sort names; NaN counts as a number.
     var sortedKind: KindSet { kind == .nan ? .number : kind }
 
     /// True for bytes, lists, maps and other kinds.

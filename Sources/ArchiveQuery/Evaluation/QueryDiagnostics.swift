@@ -115,7 +115,7 @@ final class QueryDiagnostics {
 
     private func misfit(_ subject: Subject) -> String? {
         guard let found = kindsOfMisfit(subject) else { return nil }
-        if subject.wanted == .comparable { return "\(subject.text()): the sides are never of one kind" }
+        if subject.wanted == .comparable { return "\(subject.text()): the sides never have one kind" }
         let advice = KindAdvice.words(subject.property, subject.wanted, found).map { "; " + $0 } ?? ""
         return
             "\(subject.text()): \(subject.property) is \(found.words), not \(subject.wanted.words)\(advice)"
@@ -182,7 +182,7 @@ private enum KindAdvice {
     static func words(_ property: QueryProperty, _ wanted: KindSet, _ found: KindSet) -> String? {
         switch (wanted, found) {
         case (_, .list) where wanted.contains(.text) && !wanted.contains(.list):
-            "use has for lists, or \(property)[]"
+            "use \"has\" for lists, or \(property)[]"
         case (_, .list): "its elements are \(property)[]"
         case (.number, .text) where !property.isMetadata: "number(\(property)) reads texts as numbers"
         case (.number, .text): "write texts in \"…\""

@@ -35,7 +35,7 @@ final class RowReader {
     private(set) var valuesRead = 0
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
-    /// Kinds of values at which the latest path through a list's elements ended, other than lists.
+    /// Kinds of the values, other than lists, that ended the latest path through a list's elements.
     private(set) var kindsWithoutElements = KindSet()
     /// Changes with each row, so that repeated calculations count once.
     private(set) var serial = 0

@@ -4,7 +4,7 @@ import CBOR
 struct MissingProperties {
     /// Entries that are searched for similar names.
     private static let samples = 1000
-    /// Maximum number of properties with their own line, because finding a similar name compares thousands.
+    /// Maximum number of properties with a line each, because each search for a similar name compares thousands.
     private static let mostLines = 20
     let pipeline: QueryPipeline
     let unseen: [QueryProperty]

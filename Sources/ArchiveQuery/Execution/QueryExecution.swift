@@ -106,7 +106,7 @@ final class QueryExecution {
 
     /// Reads to the cursor's end. Returns whether the stages can use more rows.
     private func goAlone() throws -> Bool {
-        // Out of the loop: accessing them takes as long as using them.
+        // Read them once: in the loop, each access would cost as much as the use.
         let (first, cursor, reader) = (chain.sinks[0], chain.cursor, chain.reader)
         let isToTell = options.progress != nil
         var count = 0
@@ -150,7 +150,7 @@ final class QueryExecution {
         return members.map(\.rest).filter { !$0.isEmpty }
     }
 
-    /// Members read adjacent parts at the same time; passes on their rows in the entries' order.
+    /// Members read adjacent parts at the same time; their rows are passed on in the entries' order.
     private func goTogether(through entries: Range<Int>, to place: Int) throws {
         let room = share
         defer {

@@ -29,7 +29,7 @@ enum QueryDivision {
 
 /// Reads parts of a query's entries. Used by one thread at a time.
 final class QueryMember {
-    /// Entries of a part whose rows are passed on: some milliseconds' work.
+    /// Number of entries in a part whose rows are passed on, which takes some milliseconds.
     static let part = 8192
 
     let chain: QueryChain

@@ -45,7 +45,7 @@ class RowSink {
     /// Merges the state of the same stage for a later part of the entries.
     func absorb(_ part: RowSink) {}
 
-    /// Called before a row that is the entry with this number in the cursor's order, or a later one.
+    /// Called before each row; `number` is at most the place of the row's entry in the cursor's order.
     func begin(at number: Int) {}
 }
 

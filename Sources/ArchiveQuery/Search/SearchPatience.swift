@@ -56,9 +56,8 @@ package final class SearchPatience: Sendable {
     var warning: String? {
         let givenUp = givenUp
         guard givenUp > 0 else { return nil }
-        return "\(givenUp) text\(givenUp == 1 ? "" : "s") took a regular expression too long, and "
-            + (givenUp == 1 ? "was" : "were")
-            + " given up, so the condition is unknown there; use a simpler expression, or contains"
+        return "the regular expression exceeded its time limit on \(givenUp) text\(givenUp == 1 ? "" : "s"), "
+            + "so the condition is unknown there; use a simpler expression, or \"contains\""
     }
 }
 

@@ -123,7 +123,7 @@ enum TextOrder {
         }
         guard a < left.endIndex else { return b < right.endIndex ? -1 : 0 }
         guard b < right.endIndex else { return 1 }
-        // After a NUL, which is a character, neither rest is a prefix of the other, and Swift's order is right.
+        // The appended NUL is a character, so neither rest is a prefix of the other, and Swift's order is right.
         return left[a...] + "\0" < right[b...] + "\0" ? -1 : 1
     }
 }

@@ -98,7 +98,7 @@ package final class TextPattern: Sendable {
             } else if flags.contains(.internalError) {
                 outcome = .tooManyWays
             } else if flags.contains(.progress) {
-                // Most texts finish before the first report and so never read the clock.
+                // Most searches end before the first report and so never read the clock.
                 let now = ThreadTime.now()
                 let begun = start ?? now
                 start = begun

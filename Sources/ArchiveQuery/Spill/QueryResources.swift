@@ -1,7 +1,7 @@
 /// The memory and temporary files of a query's stages. Not thread-safe.
 final class QueryResources {
     let reader: RowReader
-    /// For kept rows, while the first reader stays at its row.
+    /// Reads kept rows while `reader` stays at its row.
     let secondReader: RowReader
     let memory: MemoryBudget
     let temporary: TemporaryBudget

@@ -101,7 +101,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
 extension QueryLiteral {
     static let shiftAdvice = "dates lie within 270,000 years of 1970"
 
-    /// Whether this is a date to which the other value, a duration, is added, or from which it is subtracted.
+    /// Whether this is a date and the other value a duration, to be added or subtracted.
     func isShifted(_ sign: QueryOperator, _ other: QueryLiteral) -> Bool {
         if case .duration = other { isDate && !sign.isProduct } else { false }
     }

@@ -69,7 +69,7 @@ final class QueryClock: Sendable {
         return moment
     }
 
-    /// Adds the date and its moment, in microseconds since 1970, to those of the query that runs.
+    /// Adds the date and its time, in microseconds since 1970, to the resolved dates of the running query.
     static func note(_ text: String, _ moment: Int64) { running?.note(text, moment) }
 
     private func note(_ text: String, _ moment: Int64) {

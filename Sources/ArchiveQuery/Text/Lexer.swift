@@ -66,7 +66,7 @@ struct Lexer {
     private static let advice = [
         "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "write texts in \"…\"",
         "`": "write names in \"…\"", "{": "write lists in […]",
-        "%": "there is no modulo operator; patterns are written after like",
+        "%": "there is no modulo operator; a pattern follows \"like\"",
         "~": "write matches",
     ]
 

@@ -8,7 +8,7 @@ package enum NameGuess {
         let folded = name.lowercased()
         if let same = names.first(where: { $0.lowercased() == folded && $0 != name }) { return same }
         let most = name.utf8.count <= 4 ? 1 : 2
-        // Names whose lengths differ by more aren't near.
+        // Names whose lengths differ by more aren't similar.
         let near = names.lazy.filter {
             $0.utf8.count <= longest && abs($0.utf8.count - folded.utf8.count) <= 2 * most
         }

@@ -121,7 +121,7 @@ extension Parser {
     mutating func deepen() throws(QuerySyntaxError) {
         guard depth < Self.maximumDepth else {
             throw failure(
-                advice: "parentheses and not are nested more than \(Self.maximumDepth) deep")
+                advice: "parentheses and \"not\" are nested more than \(Self.maximumDepth) deep")
         }
         depth += 1
     }

@@ -141,7 +141,7 @@ extension Parser {
         let isNot = accept("not")
         if accept("empty") { return .presence(property, isNot ? .notEmpty : .empty) }
         guard accept("null") else {
-            throw failure(advice: isNot ? nil : "is needs null or empty; compare values with =")
+            throw failure(advice: isNot ? nil : "\"is\" needs null or empty; compare values with =")
         }
         // If an operator follows, `empty` is a property in the next condition.
         guard token.isWord("or"), following.isWord("empty"), !token(at: 2).isOperator else {

@@ -120,7 +120,7 @@ extension Parser {
         guard accept("as") else { return nil }
         switch token.kind {
         case .word, .quoted: return try name()
-        default: throw failure(advice: "as is followed by a name")
+        default: throw failure(advice: "a name follows \"as\"")
         }
     }
 

@@ -147,7 +147,7 @@ private enum SwiftSource {
     private static func countName(_ relation: QueryRelation) throws(SwiftSourceUnavailable) -> String {
         switch relation {
         case .equal: return "countEqual(with:"
-        case .notEqual: throw SwiftSourceUnavailable(description: "the typed API has no count that differs")
+        case .notEqual: throw SwiftSourceUnavailable(description: "the typed API has no != for counts")
         case .less: return "countLess(than:"
         case .lessOrEqual: return "countLessOrEqual(with:"
         case .greater: return "countGreater(than:"

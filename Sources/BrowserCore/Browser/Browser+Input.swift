@@ -147,7 +147,7 @@ extension Browser {
         let id = model.parts.action(for: key, assigned.id, model)
         let action = model.keyMap.action(id) ?? assigned
         if id == .quit {
-            // The key is for the dialog that would open soon.
+            // The key may be meant for the dialog that is about to open.
             if let job = model.job, job.aim != .rows { return stop(&model, job) }
             if refusesQuit(&model, key) { return [] }
         }

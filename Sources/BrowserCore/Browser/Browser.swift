@@ -99,7 +99,7 @@ extension Browser {
         case .tab where prompt.isOfPath: return completePath(prompt.field.text, model)
         case .tab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: false)
         case .backTab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: true)
-        // Held down to empty the prompt, it would close it and then leave one screen after another.
+        // A held backspace must not close the emptied prompt and then leave one screen after another.
         case .backspace where prompt.field.text.isEmpty: return []
         default:
             guard prompt.field.handle(key) else { return [] }

@@ -79,7 +79,7 @@ extension Model {
             "A server doesn't report \(id.column?.title ?? "")."
         case .history where isOfServer: "A server records no events of its keys."
         case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
-            isOfServer || isOfRingFile ? "Only archives of a store can be changed." : nil
+            isOfServer || isOfRingFile ? "Available only for archives of a store." : nil
         default: nil
         }
     }

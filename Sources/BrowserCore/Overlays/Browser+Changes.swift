@@ -111,7 +111,7 @@ extension Browser {
         if job.total ?? 0 >= 500, !model.isOfServer { job.eventful = plan.archive }
         model.begin(job)
         guard job.eventful != nil else { return [effect] }
-        // The read that follows the running one reads more often.
+        // Stop the running read: the next one repeats more often.
         let reading = model.events.pending.map { [Effect.stop(ticket: $0)] }
         return (reading ?? loadEvents(&model, of: model.archives.archives)) + [effect]
     }

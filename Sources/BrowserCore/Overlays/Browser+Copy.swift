@@ -112,7 +112,7 @@ extension Browser {
                 + "allow-passthrough on\". \(rest)"
         case .screen:
             return
-                "If the clipboard stays empty, the terminal outside screen doesn't allow it. In tmux over ssh, "
+                "If the clipboard stays empty, the terminal that runs screen doesn't allow it. In tmux over ssh, "
                 + "start vellum with TERM=tmux-256color. \(rest)"
         case .direct, .none:
             return "If the clipboard stays empty, the terminal lacks OSC 52 or doesn't allow it (xterm: "

@@ -72,7 +72,7 @@ enum Legend {
 
     private static let events = [
         Line("missed", "Events that were overwritten before the browser read them."),
-        Line("hash", "Shown instead of a key that left the log before its event was read."),
+        Line("hash", "Hash of a key that was removed before its event was read."),
         Line("promoted", "A process loaded the value into its memory."),
     ]
 

@@ -69,7 +69,7 @@ package protocol StoreSource: Sendable {
         of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
     ) throws(SourceError) -> LogHistory
 
-    /// At most `count` messages of a log, oldest first. The first is the one that `behind` others followed at `moment`. Keeps at
+    /// At most `count` messages of a log, oldest first. At `moment`, `behind` messages followed the first of these. Keeps at
     /// most `limit` bytes of each.
     func messages(
         count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
@@ -176,7 +176,7 @@ extension StoreSource {
     package func serverFacts(of key: String, in archive: ArchiveAddress) -> ServerValueFacts? { nil }
     package func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
-    ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
+    ) throws(SourceError) -> Carried<String> { throw SourceError("Available only for archives of a store.") }
     package func allowUse(of key: String?, in archive: ArchiveAddress) {}
     package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
 }

@@ -59,7 +59,7 @@ package struct StoreSummary: Sendable, Hashable {
 package struct StoreFigures: Sendable, Hashable {
     package var archives: [ArchiveSample]
     package var processes: [AttachedProcess]
-    /// Accesses counted for this process; looking must not add any.
+    /// Accesses counted for this process; browsing must not add any.
     package var ownAccesses: UInt64
     /// The id of this process; 0 if unknown.
     package var ownPid: Int32

@@ -70,8 +70,8 @@ extension ArchiveError: CustomStringConvertible {
         case .computesItself(let key):
             "computing the object of the key \"\(key)\" requests that same object, and would wait for itself"
         case .changesItself(let key):
-            "the closure that changes the object of the key \"\(key)\" also changes it by another call, so that its "
-                + "input is always outdated; change it in one place"
+            "the closure that changes the object of the key \"\(key)\" also changes it by another call, so it "
+                + "would be retried forever; change the object in one place only"
         case .computesEachOther(let key, let other):
             "computing the object of the key \"\(key)\" requests that of \"\(other)\", whose computation waits for the first; "
                 + "both would wait forever"

@@ -18,11 +18,11 @@ extension ArchiveCore {
         }
         throw StorageError.busy(
             archive: archive.name, process: 0,
-            reason: "others changed \(subject.map { "\"\($0)\"" } ?? "what a transaction reads") first, "
+            reason: "conflicting changes of \(subject.map { "\"\($0)\"" } ?? "the input"), "
                 + "\(attempts) times; try again")
     }
 
-    /// Runs `body` and applies its changes, and repeats that if others change its input. Throws `busy` after ten
+    /// Runs `body` and applies its changes, and repeats that if other writers change its input. Throws `busy` after ten
     /// seconds; the errors of `body`, and then nothing is changed; ``ArchiveError/changesItself(key:)`` if `body`
     /// changes its own input by another call.
     func transact<Value>(
@@ -115,7 +115,7 @@ private final class OpenTransaction: Sendable {
     private let archive: ObjectIdentifier
     private let outer: OpenTransaction?
     private let changes = Guarded<[ExactText: Int]>([:])
-    /// Number of retries that changed the same key, after which further ones would do so, too.
+    /// Number of retries that changed the same key, after which no further retry is tried.
     private static let manyTries = 16
 
     /// The keys that it changes in every retry, so that it can never complete.
@@ -128,7 +128,7 @@ private final class OpenTransaction: Sendable {
         self.outer = outer
     }
 
-    /// Records that nested code has changed these keys. If a nested transaction did, one time is enough to end this one.
+    /// Records that nested code has changed these keys. A nested transaction that did ends this one at once.
     func record(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
         if self.archive == ObjectIdentifier(archive) {
             let tries = isTransaction ? Self.manyTries : 1

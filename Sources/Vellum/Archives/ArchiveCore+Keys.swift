@@ -51,7 +51,7 @@ struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 
     var granted: Duration { least + least / 8 }
-    /// Microseconds for which accesses to an object in memory need no check, if this is its remaining lifetime; `nil`:
+    /// Microseconds until accesses to an object in memory need the next check. `lifetime`: its remaining one; `nil`:
     /// ``granted``.
     func pause(of lifetime: Duration?) -> Int64 {
         if let lifetime, lifetime < granted { return 0 }

@@ -72,7 +72,7 @@ extension ArchiveCore {
         if let known = proven.withLock({ $0[way] }) { return known }
         let proof = PropertyProof<Object> { [coder] bytes in
             try bytes.withUnsafeBytes { bytes in
-                // A name in a former version proves nothing about the present one.
+                // A former version may use the name for another property.
                 guard coder.form?.isPresent(bytes) != false else { throw ArchiveError.noProperties }
                 return try coder.decode(bytes, key: "").object
             }

@@ -6,7 +6,7 @@ import Foundation
 /// All throw `StorageError`: `invalidKey` (a key has 1 to 1,024 bytes), `valueTooLarge` (the object exceeds the
 /// limits of both tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and other errors of the store.
 /// Storing also throws ``ArchiveError/unencodable(type:key:underlying:)``. For a stored value that can't be decoded
-/// as the type these calls return `nil` as well, and log it, because a cache may forget.
+/// as the type these calls return `nil` as well, and log it, because a cache may drop any object.
 ///
 /// Calls that read many objects, such as ``accessAll(limitedBy:)`` and queries, leave out values that can't be
 /// decoded or whose bytes are damaged. They log this and don't throw, because the other objects are intact.

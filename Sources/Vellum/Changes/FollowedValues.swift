@@ -66,7 +66,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// A reading for the follower, its only user.
+/// A value as read for one follower, which alone uses it.
 struct Standing<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]

@@ -26,7 +26,7 @@ public func < <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Value
     QueryFinder()[dynamicMember: path](.less(than: value))
 }
 
-/// Matches objects whose property is less than the value; where it is `nil`, none of these holds.
+/// Matches objects whose property is less than the value; `nil` never matches.
 public func < <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.less(than: value))
 }
@@ -36,7 +36,7 @@ public func <= <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Valu
     QueryFinder()[dynamicMember: path](.lessOrEqual(with: value))
 }
 
-/// Matches objects whose property is at most the value; where it is `nil`, none of these holds.
+/// Matches objects whose property is at most the value; `nil` never matches.
 public func <= <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.lessOrEqual(with: value))
 }
@@ -46,7 +46,7 @@ public func > <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Value
     QueryFinder()[dynamicMember: path](.greater(than: value))
 }
 
-/// Matches objects whose property is greater than the value; where it is `nil`, none of these holds.
+/// Matches objects whose property is greater than the value; `nil` never matches.
 public func > <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.greater(than: value))
 }
@@ -56,7 +56,7 @@ public func >= <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Valu
     QueryFinder()[dynamicMember: path](.greaterOrEqual(with: value))
 }
 
-/// Matches objects whose property is at least the value; where it is `nil`, none of these holds.
+/// Matches objects whose property is at least the value; `nil` never matches.
 public func >= <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.greaterOrEqual(with: value))
 }

@@ -75,7 +75,7 @@ public struct ArchiveVersions: Sendable {
     private func with(
         _ number: Int, _ change: @escaping @Sendable (inout ArchivedProperties) throws -> Void
     ) -> ArchiveVersions {
-        precondition(number > current, "version \(number) doesn't come after version \(current)")
+        precondition(number > current, "version \(number) isn't greater than version \(current)")
         var versions = self
         versions.steps.append(Step(version: number, change: change))
         return versions

@@ -74,7 +74,7 @@ struct StoredForm: Sendable {
         !isNumbered(bytes) || Self.version(of: bytes) == versions.current
     }
 
-    /// Whether a value's number matters. One in an unusual place counts only if the type has versions.
+    /// Whether the value may have a version number: if the type has versions, or the number is the first property.
     @inline(__always)
     private func isNumbered(_ bytes: UnsafeRawBufferPointer) -> Bool {
         versions.current > 0 || Self.beginsWithNumber(bytes)

@@ -145,7 +145,7 @@ struct BrowseCommand: ParsableCommand {
         try Self.go(on: exit, flags + (theme.map { ["--theme", $0.rawValue] } ?? []))
     }
 
-    /// Starts the command that the browser's user requested at its end.
+    /// Starts the command that the user requested when the browser ended.
     /// - Parameter options: those of the ended browser.
     static func go(on exit: BrowserExit, _ options: [String]) throws {
         switch exit {

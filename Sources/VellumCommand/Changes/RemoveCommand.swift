@@ -3,7 +3,7 @@ struct RemoveCommand: ParsableCommand {
         commandName: "rm", abstract: "Deletes entries.",
         discussion: """
             Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is not deleted. \
-            vellum undo restores deleted entries for ten minutes, or until a put or an rm finds the disk full and reuses \
+            vellum undo restores deleted entries for ten minutes, or until the disk is full and a put or an rm reuses \
             their space. On a full disk, rm discards undo records if necessary, and reports that. A collection keeps space \
             for its deletions; if that is used up, rm may stop with an error, and only rm --all still works. A deletion that \
             exceeds the archive's undo budget (--dry-run reports it) can be undone only until 5 % of the archive's limit has \

@@ -9,7 +9,7 @@ struct UndoCommand: ParsableCommand {
             stay unchanged, or deleted if they were deleted again.
 
             An action can be undone for ten minutes; one that exceeds the archive's undo budget, or that changed expiry times, \
-            at most until bytesLeft bytes have been written. A put or a later rm that finds the disk full also ends that time, \
+            at most until bytesLeft bytes have been written. On a full disk, a put or a later rm also ends that time, \
             because it reuses the space of deleted entries.
 
             If the limit is too small for all, present entries are evicted before any restored one, least recently used first. \

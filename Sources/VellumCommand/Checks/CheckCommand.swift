@@ -175,7 +175,7 @@ struct CheckCommand: ParsableCommand {
         var problems: [String] = []
         var remarks: [String] = []
         var isMended = false
-        /// A warning that a repair makes or leaves values current that are older than damaged ones.
+        /// A warning about values that are older than damaged ones and are current after a repair.
         var revival: String?
         /// False: nothing is known about damage.
         var isRead = true

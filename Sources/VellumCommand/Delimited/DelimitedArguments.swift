@@ -39,7 +39,7 @@ struct DelimitedArguments: ParsableArguments {
             case "no": return .none
             default:
                 let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-                if names.distinct != names { throw ValidationError("--header has a name twice") }
+                if names.distinct != names { throw ValidationError("--header has duplicate names") }
                 return .names(names)
             }
         })

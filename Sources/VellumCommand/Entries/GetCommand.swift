@@ -131,7 +131,7 @@ struct GetCommand: ParsableCommand {
     }
 
     private func complain(of value: RecognizedBytes) {
-        let repetition = value.repeatsName ? "an object has a name twice; --raw keeps both" : nil
+        let repetition = value.repeatsName ? "an object has duplicate names; --raw keeps all" : nil
         for problem in [value.problem, repetition].compactMap(\.self) {
             Narration.complain("\(TerminalSafe.quoted(key)): \(problem)")
         }

@@ -6,7 +6,7 @@ struct PutCommand: ParsableCommand {
         discussion: """
             Creates the store and the archive if they don't exist. A cache evicts its least recently used entries for a new \
             one; a value larger than the archive's limit is refused and evicts nothing. TTL and owner of an existing entry \
-            are replaced as well. A document in which an object has a name twice is refused.
+            are replaced as well. A document in which an object has duplicate names is refused.
 
             --text stores the input unchanged and marks it as text; --raw stores any bytes. get --raw prints both unchanged.
 

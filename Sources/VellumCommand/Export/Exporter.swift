@@ -189,7 +189,7 @@ struct Exporter {
     static func complain(ofRepeating count: Int, keptBy keepers: String) {
         guard count > 0 else { return }
         let them = Figures.count(count, "value has", "values have")
-        Narration.complain("\(them) an object with a name twice; import skips such records, \(keepers) them")
+        Narration.complain("\(them) duplicate names; import skips such records, \(keepers) them")
     }
 
     /// Bytes of the longest value converted for a table.

@@ -47,7 +47,7 @@ struct ServerExport {
         return outcome
     }
 
-    /// Values that an import reads as something else, and those that have a name twice.
+    /// Values that an import reads as something else, and those with duplicate names.
     private typealias Losses = (changed: Int, repeating: Int)
 
     /// Nil: the key is absent.

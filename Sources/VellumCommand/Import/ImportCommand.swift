@@ -17,7 +17,7 @@ struct ImportCommand: ParsableCommand {
             quotes and whether fields have surrounding spaces; standard error reports unusual choices, and options override \
             them. All fields of a column decide its type: numbers, true and false only if every unquoted field is one (or \
             null); else text, and standard error gives the reason. Quoted fields are texts, unless all fields are quoted. \
-            Numbers with a decimal comma or thousands separators are numbers where that is certain. The key column is text \
+            Numbers with a decimal comma or thousands separators are read if unambiguous. The key column is text \
             unless all keys are integers. An empty field omits its property; a JSON array or object is read as such, quoted \
             or not. --types sets the types of columns. A pipe is copied to a temporary file (TMPDIR), because the input is \
             read twice.

@@ -41,7 +41,7 @@ final class ServerImport {
         }
         guard case .key(let text) = KeyProperty("dump").find(in: object),
             let bytes = Data(base64Encoded: text)
-        else { return .bad("no record of export --lossless: there is no base64 in \"dump\"") }
+        else { return .bad("not a record of export --lossless: \"dump\" is not base64") }
         var dump = StoredDump(key: KeyName.bytes(name), expires: nil, bytes: Array(bytes))
         switch KeyProperty("expires").find(in: object) {
         case .key(let text) where Int64(text).map { $0 > 0 } ?? false: dump.expires = Int64(text)

@@ -46,7 +46,7 @@ struct ShellCommand: ParsableCommand {
                 try shell.carryOut(line)
                 if shell.isOver { return }
             } catch let failed as Shell.Failed {
-                // The command has reported its failure. After ^C the cursor is within a line.
+                // The command has reported its failure. After ^C the cursor isn't at the start of a line.
                 if failed.code > 128 { Narration.write("\n") }
             } catch {
                 _ = FailureReport.report(error)

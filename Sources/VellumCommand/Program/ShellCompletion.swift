@@ -3,7 +3,7 @@ import Foundation
 import TerminalKit
 
 struct ShellCompletion: Sendable {
-    /// Clusters of the field that a choice replaces.
+    /// Range of grapheme clusters in the field that a choice replaces.
     let range: Range<Int>
     /// Escaped for the shell.
     let choices: [String]

@@ -158,7 +158,7 @@ struct QueryCommand: ParsableCommand {
         Narration.sayLeftOut((writer as? QueryTable)?.leftOut ?? [])
         if repeating > 0 {
             Narration.complain(
-                "\(Figures.count(repeating, "row has", "rows have")) an object with a name twice")
+                "\(Figures.count(repeating, "row has", "rows have")) an object with duplicate names")
         }
         return report
     }

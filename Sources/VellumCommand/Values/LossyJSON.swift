@@ -13,7 +13,7 @@ extension RecognizedBytes {
         }
     }
 
-    /// Whether a map or object in it has a name twice, which JSON readers refuse or reduce to one.
+    /// Whether a map or object in it has duplicate names, of which JSON readers keep one, or refuse the value.
     var repeatsName: Bool {
         withSource { source in
             switch source {

@@ -368,7 +368,7 @@ import Testing
         }
     }
 
-    @Test("a text that takes a regular expression too long is counted as unevaluated")
+    @Test("a text that exceeds the regular expression's time limit is counted as unevaluated")
     func slowPatterns() throws {
         let text = String(repeating: "a", count: 60) + "b"
         let source = try ListSource(json: [#"{"p":"\#(text)"}"#])

@@ -133,7 +133,7 @@ import Testing
             ])
     }
 
-    @Test("a grouping by the name of a figure groups the row of figures, any other the entries")
+    @Test("a grouping by the name of a figure groups the row of figures; other groupings group the entries")
     func groupsOfFigures() throws {
         #expect(try orders.columns("count as n | group by n as g | count as m") == [["5", "1"]])
         for query in ["max amount as amount | group by amount", "max amount | group by max + 0 as most"] {

@@ -65,7 +65,7 @@ import Testing
         ("find @key = 1642911", [#"@key = 1642911: @key is a text, not a number; write texts in "…""#]),
         (
             #"find tags contains "a""#,
-            [#"tags contains "a": tags is a list, not a text; use has for lists, or tags[]"#]
+            [#"tags contains "a": tags is a list, not a text; use "has" for lists, or tags[]"#]
         ),
         ("sum name", [#"sum name: name is a text, not a number; number(name) reads texts as numbers"#]),
         (
@@ -78,7 +78,7 @@ import Testing
                 "opened > 2026-01-31: opened is a number, not a date; seconds since 1970 are the date 1970-01-01Z + opened"
             ]
         ),
-        ("find name > population", ["name > population: the sides are never of one kind"]),
+        ("find name > population", ["name > population: the sides never have one kind"]),
         (
             "find count(population) = 3",
             [
@@ -141,7 +141,7 @@ import Testing
         for relation in [">", ">=", "="] {
             #expect(try warnings("find e \(relation) s + 8d", of: orders) == [])
         }
-        #expect(try warnings("find e > n", of: orders).first?.contains("never of one kind") == true)
+        #expect(try warnings("find e > n", of: orders).first?.contains("never have one kind") == true)
     }
 
     @Test("a query that names its keys reads the other entries only on request")

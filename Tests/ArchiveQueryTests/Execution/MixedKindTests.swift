@@ -27,7 +27,7 @@ import Testing
         #expect(try others.columns("min n, max n") == [[#""a""#, #""b""#]])
     }
 
-    @Test("each group chooses its kind, and results of several kinds are reported")
+    @Test("the kind of a result depends on the group, and results of several kinds are reported")
     func extremesOfGroups() throws {
         let source = try ListSource(json: [
             #"{"g":1,"n":5}"#, #"{"g":1,"n":"9"}"#, #"{"g":2,"n":"a"}"#, #"{"g":3,"n":[1]}"#,
@@ -75,7 +75,7 @@ import Testing
                 == false)
     }
 
-    @Test("a negated comparison with a date selects no entry whose value is no date")
+    @Test("a negated comparison with a date selects only entries with a date")
     func negatedDates() throws {
         let source = try ListSource(json: [
             #"{"t":"2020-01-01"}"#, #"{"t":"2026-06-01"}"#, #"{"t":"n/a"}"#, #"{"t":17}"#, #"{"t":[]}"#,

@@ -226,7 +226,7 @@ import Vellum
         #expect(try archives.keysByUse() == ["b", "a"])
     }
 
-    @Test("an object expires at once, never, or not with an invalid owner") func extremeOptions() throws {
+    @Test("any TTL is accepted, an invalid owner is refused") func extremeOptions() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         let note = Note("a")
         archives.record(note, options: .init(expiresIn: .seconds(-1)))

@@ -13,7 +13,7 @@ extension MessagesScreen {
         model.log?.searchStart = (log.cursor, log.follows)
         model.prompt = Prompt(
             label: isFilter ? "filter: " : "find: ",
-            field: TextField(log[purpose].text, placeholder: "regular expression; !expression: all others"),
+            field: TextField(log[purpose].text, placeholder: "regular expression; ! inverts"),
             before: log[purpose].text,
             keys: [("enter", "Keep"), ("esc", isFilter ? "Clear" : "Cancel"), ("up/down", "Move")])
     }

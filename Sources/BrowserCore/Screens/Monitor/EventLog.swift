@@ -2,8 +2,8 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// At least the last 20,000 events that were read since the store was opened, and the last 2,048 of each archive, or fewer if these
-/// would be more than 20,000 together. Each has a permanent number; numbers ascend with gaps.
+/// At least the last 20,000 events that were read since the store was opened, and the last 2,048 of each archive (fewer if they
+/// exceed 20,000 in total). Each has a permanent number; numbers ascend with gaps.
 struct EventLog: Sendable {
     typealias Page = (archive: String, batch: EventBatch)
 
@@ -282,7 +282,7 @@ struct EvictedReturns: Sendable {
     private var records: Int { present.records + before.records }
     private var missed: UInt64 { present.missed &+ before.missed }
 
-    /// Whether the archive is full, and at least ten of its recorded keys, and at least 10 % of them, had been evicted before.
+    /// Whether the archive is full, and at least ten of its recorded keys, and at least 10 % of them, were evicted before.
     func isTooSmall(_ archive: ArchiveSample) -> Bool {
         returns >= 10 && returns * 10 >= records && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }

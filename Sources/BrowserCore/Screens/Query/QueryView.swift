@@ -51,7 +51,7 @@ enum QueryView {
         }
     }
 
-    /// The columns of the result. If all fit with their widest cells, columns of texts have these widths, too.
+    /// The columns of the result. Columns of texts have the widths of their widest cells if all columns then fit.
     private static func columns(
         of answer: QueryAnswer, _ shown: [Int], _ view: QueryRows, _ model: Model
     ) -> [Table.Column] {

@@ -9,7 +9,7 @@ extension ValueScreen {
         var isSame = true
     }
 
-    /// Turns a cut tree to the text, which is complete.
+    /// Replaces an incomplete tree by the text view, which is complete.
     static func leaveCutTree(_ model: inout Model) -> [Effect] {
         guard let value = model.value, value.mode == .tree, value.tree?.isCut == true else { return [] }
         return turn(&model) { $0.turn(to: .text) }
