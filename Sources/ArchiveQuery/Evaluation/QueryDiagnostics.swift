@@ -115,7 +115,7 @@ final class QueryDiagnostics {
 
     private func misfit(_ subject: Subject) -> String? {
         guard let found = kindsOfMisfit(subject) else { return nil }
-        if subject.wanted == .comparable { return "\(subject.text()): the sides never have one kind" }
+        if subject.wanted == .comparable { return "\(subject.text()): the sides always differ in kind" }
         let advice = KindAdvice.words(subject.property, subject.wanted, found).map { "; " + $0 } ?? ""
         return
             "\(subject.text()): \(subject.property) is \(found.words), not \(subject.wanted.words)\(advice)"
