@@ -186,6 +186,6 @@ extension ServerConnection {
     package static func objectionToEditing(type: String) -> SourceError {
         let names = ["hash": "field", "list": "list element", "zset": "member's score"]
         let other = names[type].map { "select a \($0) on the value screen to edit it" }
-        return SourceError("Only strings can be edited whole; \(other ?? "the type is \(type)").")
+        return SourceError("Only strings can be edited whole; \(other ?? "this is a \(type)").")
     }
 }
