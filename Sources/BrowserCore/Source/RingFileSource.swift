@@ -92,26 +92,35 @@ package final class RingFileSource: StoreSource {
         count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> LogBatch {
         do throws(RingFileError) {
-            for _ in 0..<100 {
-                let (ring, identity) = state.withLock { ($0.ring, $0.identity) }
-                guard identity == moment.identity else { return LogBatch(missing: count) }
-                let seen = try self.count()
-                let before = behind + 1 + Int(clamping: seen - min(seen, moment.appended))
-                let start = try ring.start(ofLast: before)
+            for _ in 0..<RingFileSource.attempts {
+                _ = try self.count()
+                let now = state.withLock { $0 }
+                guard now.identity == moment.identity else { break }
+                let before = behind + 1 + Int(clamping: now.seen - min(now.seen, moment.appended))
+                let start = try now.ring.start(ofLast: before, upTo: now.cursor)
                 let missing = min(count, max(0, before - start.messages))
-                let found = try ring.news(after: start.cursor, most: count - missing).messages
-                // The cursor has another place if others were appended in between.
-                guard try self.count() == seen else { continue }
-                let first = seen - min(seen, UInt64(before)) + UInt64(missing) + 1
+                let news = try now.ring.news(after: start.cursor, most: count - missing)
+                // Messages may have been overwritten since the start was found.
+                if news.someMayBeLost { continue }
+                if missing > 0 || before == start.messages {
+                    guard try now.ring.start(ofLast: 1, upTo: now.cursor).messages == start.messages
+                    else { continue }
+                }
+                let first = now.seen - min(now.seen, UInt64(before)) + UInt64(missing) + 1
                 return LogBatch(
                     missing: missing,
-                    lines: found.enumerated().map { LogLine($1, sequence: first + UInt64($0), limit: limit) })
+                    lines: news.messages.enumerated().map {
+                        LogLine($1, sequence: first + UInt64($0), limit: limit)
+                    })
             }
         } catch {
             throw SourceError(error.description)
         }
-        throw SourceError("\(path) changes too fast to be read; try again")
+        return LogBatch(missing: count)
     }
+
+    /// Number of attempts to read messages that others overwrite; then they count as removed.
+    private static let attempts = 10
 
     /// Number of messages seen so far. Excludes those behind damage and those overwritten before they were seen.
     private func count() throws(RingFileError) -> UInt64 {

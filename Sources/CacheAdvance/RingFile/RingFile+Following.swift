@@ -58,9 +58,13 @@ extension RingFile {
         try start(ofLast: count).cursor
     }
 
-    /// Like ``cursor(beforeLast:)``; also returns the number of messages in the file.
-    package func start(ofLast count: Int) throws(RingFileError) -> (cursor: RingFileCursor, messages: Int) {
+    /// Like ``cursor(beforeLast:)``, but of the messages up to `end`, if given. Also returns the number of these messages in the
+    /// file; 0 if that before `end` was dropped.
+    package func start(
+        ofLast count: Int, upTo end: RingFileCursor? = nil
+    ) throws(RingFileError) -> (cursor: RingFileCursor, messages: Int) {
         var cursor = RingFileCursor()
+        if let end, end.last == nil { return (cursor, 0) }
         var reader = try RingFileReader(self)
         // A ring buffer of the last `count` messages and the one before them. The file holds fewer messages than bytes.
         let most = max(0, min(count, reader.fileBytes)) + 1
@@ -74,11 +78,13 @@ extension RingFile {
                 guard reader.passed > passed, let last = reader.last else { continue }
                 if marks.count < most { marks.append(last) } else { marks[passed % most] = last }
                 passed += 1
+                if last == end?.last { break }
             }
         } catch {
             // The next read from the cursor reports the damage.
             guard case .damaged = error else { throw error }
         }
+        if let end, passed == 0 || marks[(passed - 1) % most] != end.last { return (cursor, 0) }
         if passed >= most { cursor.last = marks[passed % most] }
         return (cursor, passed)
     }
