@@ -6,7 +6,7 @@ enum MemoryReturn {
     #if os(Linux)
     private typealias Trim = @convention(c) (Int) -> CInt
 
-    /// Only in glibc; other C libraries return free memory automatically.
+    /// The function of glibc; nil elsewhere, because other C libraries return free memory automatically.
     private static let trim = dlsym(nil, "malloc_trim").map { unsafeBitCast($0, to: Trim.self) }
 
     private struct State {

@@ -12,7 +12,7 @@ public struct CBORError: Error, Sendable, Hashable {
         case invalidSimpleValue(UInt8)
         /// A text, or a chunk of one, that isn't valid UTF-8.
         case invalidUTF8
-        /// A break outside an indefinite-length item, or in place of a tag's content or of an item of a definite one.
+        /// A break outside an indefinite-length item, or in place of a tag's content, or inside a definite-length container.
         case unexpectedBreak
         /// A break after the key of a map's entry.
         case keyWithoutValue

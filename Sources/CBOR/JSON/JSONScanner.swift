@@ -2,7 +2,7 @@
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int
-    /// Nil: an object may have a name twice.
+    /// The names, to refuse repeated ones; nil: an object may have a name twice.
     var names: ObjectNames?
     /// Whether strings that spell byte strings are read as these (``ByteText``).
     var readsBytes = false

@@ -1,9 +1,9 @@
 /// The names of the enclosing objects, by their bytes in the output, to detect repeated names. Not thread-safe.
 struct ObjectNames {
-    /// Larger objects use a hash table: comparing all pairs would take quadratic time.
+    /// Maximum names that are compared in pairs. Larger objects use a hash table to avoid quadratic time.
     private static let mostCompared = 32
 
-    /// In all enclosing objects, the innermost last.
+    /// The names in all enclosing objects, the innermost last.
     private var names: [Range<Int>] = []
     private var objects: [(first: Int, hashed: Set<[UInt8]>)] = []
 

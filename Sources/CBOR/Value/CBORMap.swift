@@ -7,7 +7,7 @@ public struct CBORMap: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         /// The key, of any kind.
         public var key: CBORValue
-        /// Its value.
+        /// The entry's value.
         public var value: CBORValue
 
         /// Creates an entry.

@@ -11,7 +11,7 @@ public struct RingFileSettings: Sendable, Hashable {
 /// Messages have no numbers in the file, so the cursor stores where the last message began, its length, and a checksum of its
 /// first 16 KiB. If the ring was overwritten once and an equal message is at the same place, the cursor takes it for the old one.
 public struct RingFileCursor: Sendable, Hashable {
-    /// `nil`: before the first message.
+    /// The message before the position; `nil`: before the first message.
     fileprivate var last: RingFileMark?
 
     /// The position before the oldest message.

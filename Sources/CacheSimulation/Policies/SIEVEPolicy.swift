@@ -32,7 +32,7 @@ struct SIEVEPolicy: EvictionPolicy {
 
     mutating func remove(_ key: Int) {
         guard holds(key) else { return }
-        // Also if there is no position yet: the oldest is next.
+        // Without a position, the oldest entry is the next to examine.
         if (hand ?? entries.last(0)) == key { hand = entries.newer(key) }
         entries.remove(key)
     }

@@ -172,7 +172,7 @@ final class Observation<Value>: @unchecked Sendable {
             following.seen = max(position, following.seen)
         }
         lock.withLock { interest = reading.interest }
-        // Pauses in proportion to the time of the reading, because of several changes only the last one matters.
+        // Pauses in proportion to the time of the reading: if several changes follow each other, only the last one matters.
         let end = ContinuousClock.now
         following.pause = end + min(.milliseconds(40), (end - start) * 2)
         if let latest = following.latest, latest.versions == reading.versions,

@@ -95,7 +95,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         return MigrationOutcome(hasChanged: hasChanged, mentioned: mentioned, problem: problem)
     }
 
-    /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
+    /// Maximum objects of a batch, so that they fit into it and the archive's lock is held only briefly.
     private static var objectsAtOnce: Int { 500 }
 
     /// Longest time of consecutive conflicts before the migration throws; the last attempts use a single object.

@@ -5,7 +5,7 @@ import StorageEngine
 /// Decodes objects with related ones. Relations find it in the decoder's `userInfo`. Cycles end in empty relations. Not
 /// thread-safe.
 final class ObjectLoader: @unchecked Sendable {
-    /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
+    /// Maximum depth of relations. Each level takes at least some 4 KB of stack. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)
     private static let maximumDepth = 16
     #else

@@ -29,7 +29,7 @@ struct CutRelation: Sendable, Hashable {
 /// The source that a relation is read from. For the library's use only.
 public struct RelationReader {
     let decoder: any Decoder
-    /// `nil` if the input isn't from a store; then it contains the related objects themselves.
+    /// The loader; `nil` if the input isn't from a store and contains the related objects themselves.
     let loader: ObjectLoader?
     /// Output: whether relations were left out.
     let left = Left()
@@ -47,7 +47,7 @@ public struct RelationReader {
 /// The target that a relation is written to. For the library's use only.
 public struct RelationWriter {
     let encoder: any Encoder
-    /// `nil` if the output isn't for a store; then it contains the related objects themselves.
+    /// The writer; `nil` if the output isn't for a store and gets the related objects themselves.
     let writer: ObjectWriter?
     let cut: CutRelation
 
@@ -81,7 +81,7 @@ extension Papyrus {
             return object
         }
         if container.contains(.copy) { return try container.decode(Self.self, forKey: .copy) }
-        // It was stored as a part of its parent, before it was a relation.
+        // The object was stored as a part of its parent, before the property was a relation.
         return try Self(from: reader.decoder)
     }
 
@@ -154,7 +154,7 @@ extension Array: ToManyRelation where Element: Papyrus {
                 // Deleted objects are left out.
                 if let object = try loader.load(Element.self, id) { objects.append(object) }
             } else {
-                // It was stored as a part of its parent, before it was a relation.
+                // The object was stored as a part of its parent, before the property was a relation.
                 objects.append(try container.decode(Element.self))
             }
         }

@@ -51,7 +51,7 @@ struct StoredType: Sendable, Hashable {
         return beginning + String(repeating: "~", count: max(0, rest)) + digest
     }
 
-    /// For a private or local type, the digest of its mangled name replaces the part that differs in each process.
+    /// The default name of a type. In that of a private or local type, a digest replaces the part that differs in each process.
     static func name(of type: Any.Type) -> String {
         var name = ""
         var rest = String(reflecting: type)[...]

@@ -16,7 +16,7 @@ package final class ServerConnection: Sendable {
 
     private struct State {
         var link: Link?
-        /// Nil until the first connection.
+        /// The server's properties; nil until the first connection.
         var traits: ServerTraits?
         /// Estimated seconds that the server took for all answers: the time of each minus ``shortest``, the network's time.
         var served = 0.0

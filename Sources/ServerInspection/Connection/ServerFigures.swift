@@ -8,9 +8,9 @@ package struct ServerFigures: Sendable, Hashable {
     package var product: String
     /// `primary` or `replica`, with `of a cluster` for a cluster's node.
     package var role: String
-    /// Seconds.
+    /// Seconds since the server's start.
     package var uptime: Double
-    /// Bytes.
+    /// Bytes of memory in use.
     package var memory: UInt64
     /// Bytes; nil: no limit.
     package var memoryLimit: UInt64?
@@ -67,11 +67,11 @@ package struct ServerClient: Sendable, Hashable {
     package var address: String
     package var name: String
     package var database: Int
-    /// Seconds.
+    /// Seconds since the client connected.
     package var age: Double
     package var idle: Double
     package var command: String
-    /// Bytes.
+    /// Bytes of memory at the server.
     package var memory: UInt64
 
     /// Whether the name is one of this program's connections.

@@ -6,7 +6,7 @@ package struct HashedKey {
     var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
 }
 
-/// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process slot.
+/// Calls for an in-memory tier: key hashes, held entries and whether they are current (S9), and the process slot.
 extension Archive {
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
         HashedKey(bytes: key, hash: try engine().validHash(of: key))

@@ -117,7 +117,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     @inline(__always) private var isInherited: Bool { cp_fork_count() != forks }
 
-    /// Also true if another handle or process has removed the archive: its remaining files would give wrong results.
+    /// Whether this object is closed, or the archive was removed: its remaining files would give wrong results.
     @inline(__always) package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
     }
@@ -129,7 +129,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     @discardableResult func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
-        // In a forked child this would end the parent's registration.
+        // A forked child must not end the parent's registration.
         guard !isInherited else { return true }
         follower.end(self)
         if let fixed { ArchiveClosing(fixed).close() }

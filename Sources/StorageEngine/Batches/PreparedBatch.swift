@@ -12,7 +12,7 @@ struct BatchChange {
     var item: Int
     var key: Range<Int>
     var tag: UInt32
-    /// `nil` for a delete.
+    /// The new value; `nil` for a delete.
     var value: [UInt8]?
     var encoding: ValueEncoding
     var keepsCreation: Bool

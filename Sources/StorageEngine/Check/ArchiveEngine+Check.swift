@@ -5,9 +5,9 @@ import SystemC
 /// Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live frames of a segment
 /// reclaimed during this are in a newer one, which is read later.
 extension ArchiveEngine {
-    /// With active writers, a finding counts only if a second pass repeats it. Reads the log once for each part of the keys. A
-    /// part has at most `most` entries. By default, a part uses the greater of 64 MiB and a sixteenth of the log's size, or less
-    /// if addresses are limited. `progress` gets the first pass's fraction, which may decrease.
+    /// Checks the archive. With active writers, a finding counts only if a second pass repeats it. Reads the log once for each
+    /// part of the keys. A part has at most `most` entries. By default, a part uses the greater of 64 MiB and a sixteenth of the
+    /// log's size, or less if addresses are limited. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var findings = try checkOnce(most, progress)

@@ -63,9 +63,9 @@ struct LogAccount {
 
     enum Concern {
         case none
-        /// Only while its key is in the part.
+        /// The frame matters only while its key is in the part.
         case ofKey
-        /// Possibly, for every part.
+        /// The frame may matter for every part.
         case always
     }
 

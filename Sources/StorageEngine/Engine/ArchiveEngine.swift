@@ -9,7 +9,7 @@ final class ArchiveEngine: Sendable {
     let hash: KeyHash
     /// Owns the memory of ``index``, which is only a view. Keep the engine alive while using the view.
     private let memory: IndexMemory
-    /// For reading. A write lock guard has a separate view for changing (``ArchiveSection/index``).
+    /// The view for reading. A write lock guard has a separate view for changing (``ArchiveSection/index``).
     let index: IndexView
     let log: SegmentLog
     let lock: ArchiveLock

@@ -8,7 +8,7 @@ struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
     private let holdsLock: Bool
 
-    /// For an archive without other users, and for the lock's holder that recovers the index before it sets the lock owner.
+    /// Used for an archive without other users, and by a lock holder that recovers the index before it sets the lock owner.
     @inline(__always) init(unshared engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = false

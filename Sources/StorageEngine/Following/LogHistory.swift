@@ -1,7 +1,7 @@
 /// The changes of a key that frames of the log still show, from the last segment that stores it on.
 package struct LogHistory: Sendable, Hashable {
     package struct Change: Sendable, Hashable {
-        /// Without process and sequence, which frames don't have.
+        /// The change as an event, without process and sequence, which frames don't have.
         package var event: ArchiveEvent
         /// If not nil, only a copy of the frame remains; the change happened between this time and that of ``event``.
         package var notBefore: Timestamp?
@@ -11,7 +11,7 @@ package struct LogHistory: Sendable, Hashable {
         }
     }
 
-    /// Oldest first, at most ``LogHistory/mostChanges``.
+    /// The changes, oldest first, at most ``LogHistory/mostChanges``.
     package var changes: [Change]
     package var searchedBytes = 0
     package var totalBytes = 0

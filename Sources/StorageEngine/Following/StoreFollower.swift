@@ -24,7 +24,7 @@ final class StoreFollower: Sendable {
 
     private struct Subscriber {
         let continuation: UnsafeContinuation<Outcome, Never>
-        /// `nil` for all keys.
+        /// The keys of interest; `nil` for all keys.
         let interest: KeyInterest?
 
         func resume(returning outcome: Outcome) { continuation.resume(returning: outcome) }

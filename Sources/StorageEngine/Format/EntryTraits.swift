@@ -34,7 +34,7 @@ struct EntryTraits {
 }
 
 extension Frame {
-    /// Valid as long as the frame's segment is pinned.
+    /// The frame's entry options, valid as long as its segment is pinned.
     var traits: EntryTraits {
         var traits = EntryTraits()
         guard extensionBytes > 0 else { return traits }

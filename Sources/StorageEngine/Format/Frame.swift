@@ -86,8 +86,8 @@ struct Frame {
     @inline(__always) var isInBatch: Bool {
         base.load(fromByteOffset: Frame.flagsOffset, as: UInt8.self) & Frame.batchFlag != 0
     }
-    /// 0: not written yet. Read again each time: the writer sets it last. For a kind that this version doesn't know, ``kind`` is
-    /// `nil`, and readers skip the frame.
+    /// The kind's number; 0: not written yet. Read again each time: the writer sets it last. For a kind that this version doesn't
+    /// know, ``kind`` is `nil`, and readers skip the frame.
     var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
     var kind: FrameKind? { FrameKind(rawValue: rawKind).map { isDamaged ? $0.kindIfDamaged : $0 } }
     var encoding: ValueEncoding {

@@ -106,7 +106,7 @@ struct RemovalNote: Equatable {
     var kind: ReversibleAction.Kind?
     /// When the action began, in microseconds since 1970.
     var time: Int64
-    /// In a `restore`: whether overwritten entries are never restored. Frames from before this rule restored them.
+    /// In a `restore`: whether overwritten entries are never restored. Frames of older versions restored them.
     var keepsOut = true
 }
 

@@ -2,7 +2,7 @@
 struct IndexFile: Sendable {
     let folder: FileDescriptor
     let number: FileDescriptor.FileNumber
-    /// `nil`: opened by its name when needed.
+    /// The open file; `nil`: opened by its name when needed.
     let open: FileDescriptor?
 
     /// The file's status, without a descriptor. `nil` if the name no longer leads to that file.

@@ -7,7 +7,7 @@ import SystemC
 /// The mapping is as long as the file, with some reserve if addresses are plentiful. If the file outgrows it, the whole file is
 /// mapped again; readers may use the former mapping until the index is closed.
 final class IndexMemory: @unchecked Sendable {
-    /// `nil` for memory of this process only.
+    /// The mapped file; `nil` for memory of this process only.
     private let file: IndexFile?
     let path: String
     private let writable: Bool

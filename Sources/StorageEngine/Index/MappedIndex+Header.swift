@@ -8,7 +8,7 @@ extension MappedIndex {
 
     /// Input to the keys' hashes, in addition to the archive's secret.
     var salt: UInt64 { memory.word64(IndexLayout.saltOffset) }
-    /// With a wrong salt, every look-up would miss without an error.
+    /// Whether the salt equals its copy. With a wrong salt, every look-up would miss without an error.
     var isSaltIntact: Bool { memory.word64(IndexLayout.saltCheckOffset) == ~salt }
     /// Whether the header is valid and wasn't overwritten since it was mapped.
     var isHeaderIntact: Bool { isSaltIntact && state != nil }
@@ -23,7 +23,7 @@ extension MappedIndex {
 
     // MARK: The lock
 
-    /// `nil` if the field is damaged. Written by the opening process while no other has the archive open.
+    /// The kind of the lock; `nil` if the field is damaged. Written by the opening process while no other has the archive open.
     var locking: LockingMode? { LockingMode(rawValue: memory.word32(IndexLayout.lockingOffset)) }
     /// The PID namespace that the mutex's numbers belong to; 0: none. Written like ``locking``.
     var lockNamespace: UInt32 { memory.word32(IndexLayout.lockNamespaceOffset) }

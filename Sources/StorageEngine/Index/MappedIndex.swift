@@ -31,7 +31,7 @@ extension ChangingIndex {
     /// Used by the write lock guard only.
     @inline(__always) init(locked index: IndexView) { self.init(bytes: index.memory) }
 
-    /// For memory that only its creator uses, or while no other process writes to the archive or can open it.
+    /// Used for memory of its creator only, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(bytes: memory.bytes) }
 
     @inline(__always) var view: IndexView { IndexView(bytes: memory) }

@@ -117,7 +117,7 @@ private struct ListMoment {
         living = index.residency.isUsed ? engine.livingLines : 0
     }
 
-    /// `nil` for an entry that has expired or that only an ended process's memory held, unless `evenAbsent`.
+    /// The listed entry; `nil` if it has expired or only an ended process's memory held it, unless `evenAbsent`.
     @inline(__always) func reference(_ content: SlotContent, evenAbsent: Bool = false) -> EntryReference? {
         if content.deadline != Deadline.never, now >= content.deadline, !evenAbsent { return nil }
         let isHeld = living != 0 && index.residency[content.number] & living != 0

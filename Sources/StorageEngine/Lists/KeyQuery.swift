@@ -2,19 +2,19 @@
 public struct KeyQuery: Sendable, Hashable {
     /// The order of the listed keys.
     public enum Order: Sendable, Hashable {
-        /// By the keys' UTF-8 bytes, ascending.
+        /// Sorts by the keys' UTF-8 bytes, ascending.
         case key
-        /// The most recently accessed first.
+        /// Sorts by the last access, the most recent first.
         case recency
     }
 
-    /// Only keys with this prefix, compared by bytes: `"é"` as one scalar is no prefix of one written as two.
+    /// Selects keys with this prefix, compared by bytes: `"é"` as one scalar is no prefix of one written as two.
     public var prefix: String
-    /// Only entries of this owner, compared by bytes; `nil`: all entries, with and without an owner.
+    /// Selects entries of this owner, compared by bytes; `nil`: all entries, with and without an owner.
     public var owner: String?
     /// The order of the result.
     public var order: Order
-    /// With `order` `key`, only keys after this one: pass the last key of the previous page.
+    /// Selects keys after this one, with `order` `key`: pass the last key of the previous page.
     public var after: String?
     /// Most keys to return; `nil`: all.
     public var limit: Int?

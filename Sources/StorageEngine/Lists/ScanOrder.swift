@@ -1,7 +1,7 @@
 package enum ScanOrder: Sendable, Hashable {
-    /// By location in the log, segment by segment: the fastest.
+    /// Sorts by location in the log, segment by segment: the fastest order.
     case location
-    /// Most recent first, by the accesses up to the beginning of the scan.
+    /// Sorts by the last access before the scan, the most recent first.
     case recency
 }
 

@@ -17,7 +17,7 @@ private final class FrameCopy {
 
     deinit { bytes.deallocate() }
 
-    /// Valid as long as the copy.
+    /// The copied frame, valid as long as the copy.
     var frame: Frame {
         let frame = Frame(beginning: UnsafeRawBufferPointer(bytes)).unsafelyUnwrapped
         return isDamaged ? frame.asDamaged : frame

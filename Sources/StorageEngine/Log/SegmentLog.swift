@@ -49,7 +49,7 @@ final class SegmentLog: Sendable {
         let seed: UInt32
     }
 
-    /// `nil` if the segment isn't part of the log, or, unlike ``SegmentLog/pinIfPresent(_:)``, can't be mapped now.
+    /// Pins a segment; `nil` if it isn't part of the log or, unlike ``SegmentLog/pinIfPresent(_:)``, can't be mapped now.
     @inline(__always) func pin(_ segment: UInt32) -> Pin? { pinIfMapped(segment) ?? pinSlowly(segment) }
 
     @inline(__always) private func pinIfMapped(_ segment: UInt32) -> Pin? {

@@ -1,5 +1,5 @@
 enum SegmentItem {
-    /// Valid during the call.
+    /// An intact frame, valid during the call.
     case frame(Frame, Location)
     /// A range without an intact frame, with intact frames after it.
     case damage(Range<Int>)

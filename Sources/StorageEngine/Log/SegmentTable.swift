@@ -6,7 +6,7 @@ import Synchronization
 /// segment is pinned, when its file has grown. `base` is stored first, so a reader that loads `bytes` first never exceeds the
 /// mapping. An earlier base stays mapped as long as the number does.
 struct SegmentSlot: ~Copyable {
-    /// 0 if no segment is mapped.
+    /// Number of the mapped segment; 0 if none is mapped.
     let number = Atomic<UInt32>(0)
     let pins = Atomic<UInt32>(0)
     /// Bytes from `base` on that may be accessed: within the mapping, the file, and the size of a segment (F4).

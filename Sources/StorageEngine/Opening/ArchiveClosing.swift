@@ -6,7 +6,7 @@ struct ArchiveClosing: ArchiveOperation {
 
     /// Releases the process slot, adds its counters, and makes the lock throw `closed`: others may use the files. Call it once.
     func close() {
-        // In a forked child this would end the parent's registration.
+        // A forked child must not end the parent's registration.
         guard let attachment = engine.attachment, engine.pid == getpid() else { return }
         engine.gate.closeAndEnter()
         engine.stopMaintenance()

@@ -70,7 +70,7 @@ extension ArchiveOpening {
         return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
     }
 
-    /// `nil` if the file is absent or may not be used. Throws if it can't be opened now.
+    /// Opens a file; `nil` if it is absent or may not be used. Throws if it can't be opened now.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         func isUnusable(_ error: StorageError) -> Bool {
             if case .readOnly = error { return true }

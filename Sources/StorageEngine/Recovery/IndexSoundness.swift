@@ -37,7 +37,7 @@ struct IndexSoundness: ArchiveOperation {
             && index.bucketCount >= IndexLayout.firstBuckets
     }
 
-    /// With a log tail inside or before a frame, the next operation would overwrite that frame.
+    /// Whether the log tail is behind a frame. If it were inside or before one, the next operation would overwrite the frame.
     private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
         defer { log.unpin(pin) }

@@ -2,7 +2,7 @@ import CPlatform
 
 /// Repairs the log: afterwards all its files belong to this archive, and its frames follow each other without gaps.
 extension ArchiveRepair {
-    /// Larger ranges are covered by several frames, so that no large buffer is needed.
+    /// Largest range that one frame covers. Larger ranges take several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
     mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
@@ -38,7 +38,7 @@ extension ArchiveRepair {
     private mutating func fillGaps(_ log: SegmentLog, from oldest: UInt32) throws(StorageError) {
         let numbers = try log.segmentNames().numbers.filter { $0 >= oldest }
         let gaps = try log.missing(among: numbers)
-        // Once they are filled, only the record of the loss shows that messages are missing.
+        // After the gaps are filled, only the record of the loss shows that messages are missing.
         if !gaps.isEmpty, let evidence {
             try evidence.markReplaced(in: folder, evidence.lossBeforeRepair(gaps: gaps))
         }

@@ -292,7 +292,7 @@ private struct BackupPlace {
         try? parent.unlink(partialName, isFolder: true)
     }
 
-    /// From here on no process may remove the backup: the mark has no meaning under the final name.
+    /// Renames the backup. From then on no process may remove it: the mark has no meaning under the final name.
     func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }

@@ -146,7 +146,7 @@ extension FileDescriptor {
         path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String(Substring($0)) }
     }
 
-    /// `nil` for the root and names in the working directory.
+    /// The path of the folder above; `nil` for the root and names in the working directory.
     static func parent(of path: String) -> String? {
         var bytes = path.utf8[...]
         while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }

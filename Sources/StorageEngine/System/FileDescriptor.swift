@@ -82,7 +82,7 @@ final class FileDescriptor: Sendable {
         return file
     }
 
-    /// `nil` only if no regular file has that name. Throws if the file can't be opened now.
+    /// Opens a file; `nil` only if no regular file has that name. Throws if the file can't be opened now.
     func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         try StorageError.nilIf(\.isMissingOrCorrupted, file(named: name, writable: writable))
     }

@@ -9,7 +9,7 @@ struct Bucket {
 
     @inline(__always) init(_ base: UnsafeMutableRawPointer) { self.base = base }
 
-    /// 0: the cell is free.
+    /// The content of a cell; 0: the cell is free.
     @inline(__always) func cell(_ place: Int) -> UInt64 { cp_load64(base + 8 * place) }
     @inline(__always)
     fileprivate func setCell(_ place: Int, _ cell: UInt64) { cp_store64(base + 8 * place, cell) }
@@ -81,7 +81,7 @@ struct HashTable<Right> {
         return bucket < count ? bucket : bucket & (mask >> 1)
     }
 
-    /// `nil` if the bucket can't be mapped at the moment.
+    /// The bucket with this number; `nil` if it can't be mapped at the moment.
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 

@@ -56,7 +56,7 @@ enum UndoState: UInt32 {
     case returning = 3
 }
 
-/// Guarded like ``UndoTable``.
+/// One line of the table, guarded like ``UndoTable``.
 struct UndoLine<Right> {
     let place: Int
     fileprivate let line: UnsafeMutableRawPointer
@@ -138,7 +138,7 @@ extension ChangingUndoLine {
         cp_relaxed_store32(sums + 48, process)
     }
 
-    /// With `ofMarks`, only the sums over marks, which must be zero if no mark names the line.
+    /// Clears the sums; with `ofMarks`, only those over marks, which must be zero if no mark names the line.
     func clearSums(ofMarks: Bool = false) {
         for offset in stride(from: 0, to: ofMarks ? 32 : IndexLayout.undoSumBytes, by: 8) {
             cp_relaxed_store64(sums + offset, 0)

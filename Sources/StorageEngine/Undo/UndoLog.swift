@@ -204,7 +204,7 @@ struct UndoLog: ArchiveOperation {
         if !isAll { line.setState(.reversible) }
     }
 
-    /// Also restores overwritten entries, for a `restore` frame from a version that restored them.
+    /// Restores the overwritten entries, too, for a `restore` frame from a version that restored them.
     private func restoreOverwritten(_ section: borrowing ArchiveSection, _ line: ChangingUndoLine)
         throws(StorageError)
     {

@@ -112,7 +112,7 @@ public struct EventBatch: Sendable, Hashable {
 
 /// The recorded events of a key.
 public struct KeyHistory: Sendable, Hashable {
-    /// Oldest first.
+    /// The events, oldest first.
     public var events: [ArchiveEvent]
     /// Time of the oldest event in the ring, of any key; `nil`: the ring is empty.
     public var reachesBackTo: Timestamp?

@@ -9,7 +9,7 @@ public struct Batch: Sendable {
 
     struct Item: Sendable {
         var key: String
-        /// `nil` for a delete.
+        /// The new value; `nil` for a delete.
         var value: [UInt8]?
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none

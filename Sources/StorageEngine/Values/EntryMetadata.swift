@@ -1,6 +1,6 @@
 /// The tiers that have an entry's value.
 public enum Tier: String, Sendable, Hashable {
-    /// Only on disk, only in the memory of a process, or in both.
+    /// The value is only on disk, only in the memory of a process, or in both.
     case disk, memory, both
 }
 

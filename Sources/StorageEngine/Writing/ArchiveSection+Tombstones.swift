@@ -1,4 +1,4 @@
-/// Tombstoning the entries that a reversible action removes, and dropping them (S12): `EntryMarks.swift`.
+/// Tombstones the entries that a reversible action removes, and drops them later (S12): `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
     func tombstone(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {

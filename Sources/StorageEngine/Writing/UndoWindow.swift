@@ -20,7 +20,7 @@ struct UndoWindow: ArchiveOperation {
         return action.group
     }
 
-    /// The expiry times that reversible actions have set. An entry with one belongs to that action, unless recorded later.
+    /// The expiry times that reversible actions have set. An older entry with such a time belongs to the action.
     func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {

@@ -95,7 +95,7 @@ package struct StateFolder: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil without a home folder.
+    /// The folder of state files, in `$XDG_STATE_HOME` or `~/.local/state`; nil without a home folder.
     package static func standard(environment: [String: String]) -> StateFolder? {
         StateFile.folder("XDG_STATE_HOME", or: ".local/state", environment: environment)
             .map { StateFolder(path: $0) }

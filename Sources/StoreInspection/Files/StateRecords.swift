@@ -7,7 +7,7 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
     /// Whether the oldest records are dropped beyond the maximum.
     private let forgets: Bool
 
-    /// Longer files aren't read.
+    /// Maximum bytes of the file; longer files aren't read.
     private static var mostBytes: Int { 4 << 20 }
 
     package init(path: String, most: Int, forgets: Bool = true) {

@@ -27,7 +27,7 @@ package enum StoresFolder {
         return names.sorted().map { ($0, folder.hasSuffix("/") ? folder + $0 : "\(folder)/\($0)") }
     }
 
-    /// The paths of its stores, unreadable ones included.
+    /// The paths of the folder's stores, unreadable ones included.
     package static func stores(in folder: String) throws(SourceError) -> [String] {
         try contents(of: folder).map(\.path).filter { (try? Store.isStore(at: $0)) ?? true }
     }

@@ -153,7 +153,7 @@ package final class WholeFile {
         throw failure(path, ELOOP)
     }
 
-    /// Ends with a slash; empty for the working folder.
+    /// The path of the containing folder with a slash at its end; empty for the working folder.
     private static func folder(of path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
     }

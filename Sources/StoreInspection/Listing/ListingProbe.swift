@@ -9,7 +9,7 @@ package enum ValueCell: Sendable, Hashable {
     /// The value is too long to be read for a row.
     case tooLong
 
-    /// Longer values aren't read, so that scrolling stays fast.
+    /// Maximum bytes of a value for a row; longer ones aren't read, so that scrolling stays fast.
     package static let longestValue = 1 << 20
     private static let longest = 200
 

@@ -12,7 +12,7 @@ package struct PropertySample: Sendable {
     /// Maximum characters of a suggested text.
     private static let longestText = 60
 
-    /// In order of appearance, nested properties behind their parent.
+    /// The properties in order of appearance, nested ones behind their parent.
     package private(set) var properties: [QueryProperty] = []
     /// Paths joined by dots, without those that have a dot in a part.
     package private(set) var names: [String] = []

@@ -6,7 +6,7 @@ import StorageEngine
 /// values, simple ones first, chosen from the first rows. If columns grow, later properties are appended.
 package struct QueryColumns {
     package struct Row {
-        /// Nil for a row of several entries.
+        /// The entry's key; nil for a row of several entries.
         package var key: String?
         /// Cells for the titles known when the row was added.
         package var cells: [Cell]

@@ -70,7 +70,7 @@ package enum Cell: Sendable {
 
     static func isText(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 3 } ?? false }
 
-    /// On screen: rounded sizes, local time, without control characters.
+    /// The text on screen: rounded sizes, local time, without control characters.
     package var human: String {
         switch self {
         case .text(let text): TerminalText.sanitized(text)
@@ -91,7 +91,7 @@ package enum Cell: Sendable {
         }
     }
 
-    /// In columns: one line, sizes in bytes, times in seconds since 1970, empty if absent.
+    /// The text in columns: one line, sizes in bytes, times in seconds since 1970, empty if absent.
     package var plain: String {
         switch self {
         case .text(let text): TerminalSafe.column(text)

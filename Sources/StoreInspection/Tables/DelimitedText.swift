@@ -77,10 +77,10 @@ package struct DelimitedText: Sendable {
         try TerminalSafe.write(line, to: output)
     }
 
-    /// Larger items are written in pieces.
+    /// Maximum bytes of an item that is written at once; larger ones are written in pieces.
     private static let longBytes = 1 << 16
 
-    /// Nil for items that are converted while writing.
+    /// The source of an item that is written in pieces; nil for items that are converted first.
     private func longSource(_ item: UnsafeRawBufferPointer) -> JSONSource? {
         var reader = CBORReader(item)
         switch try? reader.readHead() {

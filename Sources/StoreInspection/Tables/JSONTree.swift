@@ -9,7 +9,7 @@ package indirect enum JSONTree: Sendable {
     /// A value in memory that must outlive this.
     case source(JSONSource)
 
-    /// Larger cells are written in pieces.
+    /// Maximum bytes of a cell that is written at once; larger ones are written in pieces.
     private static let longBytes = 1 << 16
 
     /// A CBOR item in memory; null if it is absent or unreadable.

@@ -64,7 +64,7 @@ package struct RowPrinter {
         self.indent = indent
     }
 
-    /// For live rows: each is printed at once, and columns grow.
+    /// Prints live rows: each at once, with growing columns.
     package init(live columns: [Column], layout: RowLayout, output: OutputWriter) {
         self.init(columns, layout: layout, output: output)
         isLive = true

@@ -38,7 +38,7 @@ package struct BytePattern: Sendable, Hashable {
         return [spelling(text)] + (meant.map { [spelling($0)] } ?? [])
     }
 
-    /// Each character as it is, in lower and in upper case.
+    /// The forms of each character: unchanged, in lower and in upper case.
     private static func spelling(_ text: String) -> Spelling {
         text.map { character in
             let lower = character.lowercased()

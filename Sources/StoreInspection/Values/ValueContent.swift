@@ -18,7 +18,7 @@ package struct ValueContent: Sendable {
     /// Why it doesn't match its declared encoding, in one line.
     package let problem: String?
 
-    /// Longer values aren't decoded into a tree.
+    /// Maximum bytes of a value that is decoded into a tree.
     package static let decodingLimit = 8 << 20
     /// Bytes examined of a longer value.
     package static let headLimit = 256 << 10

@@ -1,7 +1,7 @@
 import StorageEngine
 
 extension EventKind {
-    /// In JSON and in columns of a pipe.
+    /// The kind in JSON and in columns of a pipe.
     package var word: String { "\(self)" }
 
     /// The kind on screen, at most nine columns.
@@ -23,7 +23,7 @@ extension EventKind {
 }
 
 extension EventCause {
-    /// In JSON and in columns of a pipe.
+    /// The cause in JSON and in columns of a pipe.
     package var word: String? { self == .none ? nil : "\(self)" }
 
     /// A label of at most 14 columns, and a longer reason.

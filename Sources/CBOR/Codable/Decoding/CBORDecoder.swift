@@ -56,7 +56,7 @@ public struct CBORDecoder: Sendable {
         return try decode(type, from: bytes, sawReference: &sawReference)
     }
 
-    /// Also sets `sawReference` if the value is an instance of a class or contains one.
+    /// Decodes a value; sets `sawReference` if it is an instance of a class or contains one.
     package func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer, sawReference: inout Bool
     ) throws -> Value {

@@ -7,7 +7,7 @@ final class KeyTable {
         let index: Int
     }
 
-    /// In the map's order. Valid as long as the input.
+    /// The keys in the map's order, valid as long as the input.
     private(set) var keys: [MapKey] = []
     private var entries: [MapKey: Entry] = [:]
     /// Whether all keys are texts and no two are equal.

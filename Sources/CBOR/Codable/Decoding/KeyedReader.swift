@@ -79,7 +79,7 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         }
     }
 
-    /// Also false if the map is malformed; the decoding methods then throw.
+    /// Whether the map has the key. False for a malformed map, for which the decoding methods throw.
     func contains(_ key: Key) -> Bool { (try? find(key)) != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {

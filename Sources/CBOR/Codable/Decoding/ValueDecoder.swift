@@ -1,6 +1,6 @@
 /// The input of one call, shared by all of its decoders. Not thread-safe.
 final class DecodingSource {
-    /// Empty once the call is over.
+    /// The input; empty once the call is over.
     private(set) var bytes: UnsafeRawBufferPointer
     let maximumDepth: Int
     let userInfo: [CodingUserInfoKey: any Sendable]

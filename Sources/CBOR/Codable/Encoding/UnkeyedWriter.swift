@@ -7,7 +7,7 @@ struct UnkeyedWriter: ItemWriter {
 }
 
 extension UnkeyedWriter: UnkeyedEncodingContainer {
-    /// 0 once the array's scope has ended.
+    /// Number of items; 0 once the array's scope has ended.
     var count: Int { number == encoder.scope.number ? encoder.scope.count : 0 }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {

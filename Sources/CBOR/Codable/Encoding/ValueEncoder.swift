@@ -1,4 +1,4 @@
-/// Writes one value, with everything inside it, to the end of one byte buffer. Not thread-safe. All nested values share it. The
+/// Writes one value, with everything inside it, to the end of a byte buffer that all nested values share. Not thread-safe. The
 /// state of the value whose `encode(to:)` runs is its scope, saved while a nested value is encoded. Containers write only while
 /// their scope is current. Explicit containers (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own
 /// encoder and buffer, inserted when the scope ends.
