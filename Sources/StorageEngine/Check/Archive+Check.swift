@@ -36,7 +36,10 @@ extension Archive {
                 !evidence.isOfDamagedLog, evidence.outranks(engine.index),
                 let found = evidence.contradictions(in: engine)
             else { return nil }
-            (deleted, unnamed) = (found.deleted.count, found.unnamed.count)
+            // The copy already lacks what a repair removes, and counts no other deletions.
+            (deleted, unnamed) = (
+                found.deleted.count + Int(engine.index.count(.deletes)), found.unnamed.count
+            )
         } else if StatusReader(engine).damagedPlaces > 0 {
             return nil
         }

@@ -153,6 +153,7 @@ extension ArchiveOpening {
         let isCopy = role.attachment == nil
         if isCopy {
             for number in outdated { section.remove(number) }
+            index.addLocked(.deletes, UInt64(outdated.count))
         } else {
             // The removal appends frames, after which the new end of the log would hide the loss.
             try evidence.markReplaced(in: folder, index.loss)
@@ -166,12 +167,15 @@ extension ArchiveOpening {
                 try section.recordDeadline(of: number, slot, as: deadline)
             }
         }
-        guard !found.lacking.isEmpty else { return }
         for (location, deadline) in found.lacking {
             try storeAgain(location, deadline, section, isCopy: isCopy)
         }
         // The stored entries have their former recency.
-        index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
+        if !found.lacking.isEmpty {
+            index.order.sort(entries: index.entryCount + Int(index.tombstoneCount))
+        }
+        // A crash of the machine must not lose these changes after the old index.
+        if !isCopy { try section.engine.synchronize(upTo: index.head) }
     }
 
     /// Stores the entry of an intact frame again if its key has no entry. A copy only lists it. `nil`: with the frame's expiry

@@ -32,7 +32,7 @@ struct PriorIndexEvidence {
     private var areRowsComplete = false
 
     /// Microseconds by which an expiry time may differ if the clock was set between two conversions of a wall-clock time.
-    private static let tolerance: UInt64 = 1_000_000
+    private static let tolerance: Int64 = 1_000_000
 
     private struct Row {
         let location: Location
@@ -110,12 +110,14 @@ struct PriorIndexEvidence {
         if isLatest, !isReplaced { isLatest = try !Self.log(in: folder, extendsBeyond: head) }
         isComplete = (isOfThisBoot || isLatest) && state != .syncFailed
         end = isComplete ? head : header.syncedHead <= head ? header.syncedHead : .none
+        var visible: Set<UInt32> = []
         if mark == .right, descriptor.configuration.kind != .log {
             for number in 1..<index.usedEntries + 1 {
-                guard let location = index.entry(number)?.location, location != .none, location < end else {
-                    continue
-                }
+                guard let slot = index.entry(number), case let location = slot.location, location != .none,
+                    location < end
+                else { continue }
                 lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
+                if !index.marks.isHidden(number, slot) { visible.insert(location.segment) }
             }
         }
         guard isComplete else { return }
@@ -125,13 +127,18 @@ struct PriorIndexEvidence {
         let oldest = index.oldestSegment
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
-            $0 == oldest && isOfThisBoot || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
+            // An index of another boot may be older than the removal of segments with dead or tombstoned frames only.
+            if !isOfThisBoot, descriptor.configuration.kind != .log { return visible.contains($0) }
+            return $0 == oldest && isOfThisBoot
+                || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
         }
         if descriptor.configuration.kind == .log, index.lockOwner == 0, !absent.isEmpty {
             (gaps, messages) = (absent, index.entryCount)
         }
-        let areReadable = isAlone && mark == .right && descriptor.configuration.kind != .log
-        guard withRows || forRepair || isReplaced || areReadable else { return }
+        // Other processes change only an index of this boot.
+        let isFixed = mark == .right && (isAlone || !isOfThisBoot)
+        guard withRows || forRepair || isReplaced || isFixed && descriptor.configuration.kind != .log
+        else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
@@ -167,6 +174,9 @@ struct PriorIndexEvidence {
 
     private func rows(of index: IndexView, _ reading: Clock.Reading?) -> [Row] {
         let now = Clock.read()
+        // If the wall clock was behind when the index was closed, expiry times are unknown.
+        let latest = (1..<index.usedEntries + 1).reduce(0) { max($0, index.entry($1)?.accessed ?? 0) }
+        let reading = reading.flatMap { latest > $0.wall.addingSaturating(Self.tolerance) ? nil : $0 }
         return (1..<index.usedEntries + 1).compactMap { number in
             guard let slot = index.entry(number), slot.location != .none else { return nil }
             let mark = index.marks[number]
@@ -236,7 +246,7 @@ struct PriorIndexEvidence {
                 if row.isDeleted {
                     found.deleted.append(number)
                 } else if let deadline = row.deadline,
-                    deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance
+                    deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance.magnitude
                 {
                     found.deadlines.append((number, deadline))
                 }

@@ -406,6 +406,79 @@ import Testing
         }
     }
 
+    @Test("after a restart, a reader shows what a repair keeps, and the repair is synced")
+    func readerAfterRestart() throws {
+        try filled(.collection)
+        var place = 0
+        try folder.withArchive { archive in
+            _ = try archive.carryOut(.delete, on: archive.planned(["key"]))
+            place = try logEnd()
+            #expect(try archive.undo()?.entries == 1)
+            try archive.put([2], forKey: "later")
+            try archive.synchronize()
+        }
+        try folder.makeIndexOfAnotherBoot()
+        try flip(segment, at: place + 20)
+        // The log was written just now, so the reader leaves no index.
+        try folder.withArchive(mode: .readOnly) { archive in
+            let (value, forecast) = (try archive.peek("key"), try archive.olderValues(archive.check()))
+            #expect(value == Self.new && forecast?.restored == 1, "\(String(describing: forecast))")
+        }
+        try folder.repair()
+        let index = try contents(of: folder.archivePath("A", "index"))
+        let (logTail, synced) = (Array(index[512..<520]), Array(index[568..<576]))
+        #expect(logTail == synced)
+        let rebuilt = try folder.rebuilt()
+        defer { rebuilt.close() }
+        #expect(try rebuilt.peek("key") == Self.new)
+    }
+
+    @Test("segments of deleted entries that were removed before a crash of the machine are not lost")
+    func removedSegments() throws {
+        let archive = try folder.archive(creating: .collection)
+        var keys: [String] = []
+        while try folder.segments().count < 3 {
+            keys.append("key \(keys.count)")
+            try archive.put([UInt8](repeating: 1, count: 2_000), forKey: keys[keys.count - 1])
+        }
+        _ = try archive.carryOut(.delete, on: archive.planned(keys))
+        try archive.put([2], forKey: "later")
+        try archive.synchronize()
+        archive.close()
+        let path = folder.archivePath("A", "index")
+        let earlier = try contents(of: path)
+        try folder.withArchive { try $0.compact(givingUpUndo: true) }
+        #expect(try folder.segments().count < 3)
+        try overwrite(path, at: 0, with: earlier)
+        try folder.makeIndexOfAnotherBoot()
+        #expect(try folder.check().clean)
+        try folder.withArchive { archive in
+            let (value, status) = (try archive.peek("later"), try archive.status())
+            #expect(value == [2] && status.damagedPlaces == 0)
+        }
+    }
+
+    @Test("a clock that was behind at closing shortens no expiry time")
+    func clockBehindAtClosing() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try folder.archive(creating: .cache())
+            try archive.put([1], forKey: "key", attributes: .expiring(.seconds(7200)))
+            try archive.put(Self.new, forKey: "damaged")
+            try archive.synchronize()
+            hand.setWallClock(by: -3 * 3_600_000_000)
+            archive.close()
+            try folder.makeIndexOfAnotherBoot()
+            hand.setWallClock(by: 3 * 3_600_000_000)
+            try flip(segment, at: last("new value"))
+            let repaired = try repaired()
+            defer { repaired.close() }
+            let expires = try #require(try repaired.metadata("key")?.expires)
+            let left = Double(expires.microseconds - Timestamp.now().microseconds) / 1_000_000
+            #expect(abs(left - 7200) < 10, "\(left)")
+        }
+    }
+
     @Test(
         "an index of an earlier closing, which a crash of the machine left, changes nothing",
         arguments: [ArchiveKind.cache, .collection], [false, true])
