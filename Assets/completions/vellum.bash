@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|groups|get|put|query|shell|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|config|help)
+    browse|demo|ls|keys|groups|get|put|query|shell|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|advise|config|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query shell rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench config help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query shell rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench advise config help' -- "${cur}"))
         ;;
     esac
 }
@@ -1220,6 +1220,35 @@ _vellum_bench() {
         return
         ;;
     '--time')
+        return
+        ;;
+    esac
+}
+
+_vellum_advise() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--trace --limits --unit --policies --sampling)
+    __vellum_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--trace')
+        __vellum_add_completions -f
+        return
+        ;;
+    '--limits')
+        return
+        ;;
+    '--unit')
+        __vellum_add_completions -W 'entries'$'\n''bytes'
+        return
+        ;;
+    '--policies')
+        return
+        ;;
+    '--sampling')
         return
         ;;
     esac
