@@ -64,9 +64,9 @@ struct EngineChangeTests {
         _ = try archive.delete("key 1")
         // The segment being written to isn't released.
         var nothing = try browser("K")
-        #expect(nothing.boxWords.contains("nothing to release"), "\(nothing.boxWords)")
+        #expect(nothing.boxWords.contains("Nothing to release"), "\(nothing.boxWords)")
         nothing.press([.character("y")])
-        #expect(nothing.model.said?.contains("nothing to release") == true, "\(nothing.text)")
+        #expect(nothing.model.said?.contains("Nothing to release") == true, "\(nothing.text)")
         for number in 0..<400 { try archive.put([UInt8](repeating: 7, count: 5_000), forKey: "\(number)") }
         for number in 0..<300 { _ = try archive.delete("\(number)") }
         var some = try browser("K")
@@ -74,7 +74,7 @@ struct EngineChangeTests {
         some.press([.character("y")])
         #expect(some.model.said?.hasPrefix("Compacted City: 1.") == true, "\(some.text)")
         some.press([.character("K")])
-        #expect(some.boxWords.contains("nothing to release"), "\(some.boxWords)")
+        #expect(some.boxWords.contains("Nothing to release"), "\(some.boxWords)")
     }
 
     @Test("the prompt has the limits as shown, and an unedited one stays exact")

@@ -125,7 +125,7 @@ struct ServerScreensTests {
     @Test(
         "actions that a server doesn't support report the reason at once",
         arguments: [
-            ("<enter>b", "no events"), ("L", "Only"),
+            ("<enter>b", "no events"), ("L", "only"),
         ])
     func disabledActionsSayWhy(keys: String, reason: String) async throws {
         let served = try await Served()

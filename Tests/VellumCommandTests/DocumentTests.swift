@@ -66,7 +66,7 @@ struct DocumentTests {
         let page = try asset("man/vellum.1")
         let described = try described(in: page)
         let commands = try commands()
-        #expect(commands.count == 35)
+        #expect(commands.count == 36)
         #expect(described.keys.sorted() == commands.map(\.commandName).sorted())
         // Options of all commands are described before them.
         let common: Set = ["help", "version", "store"]

@@ -14,8 +14,9 @@ struct ExportTests {
         opened.close()
         let printed = try store.done("get", "A", "k", "--json")
         #expect(
-            printed.text == "{\"a\":1,\"a\":2}\n" && printed.errors.contains("twice"), "\(printed.errors)")
-        #expect(try store.done("get", "A", "k").errors.contains("twice"))
+            printed.text == "{\"a\":1,\"a\":2}\n" && printed.errors.contains("duplicate"), "\(printed.errors)"
+        )
+        #expect(try store.done("get", "A", "k").errors.contains("duplicate"))
         for query in ["limit 5", "select a, @key", "find a = 1 | limit 1"] {
             let rows = try store.done("query", "A", query, "--json")
             #expect(

@@ -251,12 +251,20 @@ package final class EngineSource: StoreSource {
         count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> LogBatch {
         try looking(at: archive) { (archive) throws(StorageError) in
-            guard try archive.identity() == moment.identity else { return LogBatch(missing: count) }
-            let (missing, found) = try archive.messages(
-                count: count, behind: behind, appended: moment.appended)
-            return LogBatch(
-                missing: missing,
-                lines: found.map { LogLine($0.bytes, sequence: $0.sequence, time: $0.time, limit: limit) })
+            do throws(StorageError) {
+                guard try archive.identity() == moment.identity else { return LogBatch(missing: count) }
+                let (missing, found) = try archive.messages(
+                    count: count, behind: behind, appended: moment.appended)
+                return LogBatch(
+                    missing: missing,
+                    lines: found.map {
+                        LogLine($0.bytes, sequence: $0.sequence, time: $0.time, limit: limit)
+                    })
+            } catch {
+                // The log was removed; perhaps there is another one of its name.
+                guard case .closed = error else { throw error }
+                return LogBatch(missing: count)
+            }
         }
     }
 

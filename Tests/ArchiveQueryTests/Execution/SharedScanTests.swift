@@ -248,7 +248,7 @@ import Testing
         #expect(rows.count == 5)
         #expect(report.givenUp == 12 + 10)
         #expect(
-            report.unevaluated == 22 && report.warnings[0].hasPrefix("22 texts took"), "\(report.warnings)")
+            report.unevaluated == 22 && report.warnings[0].contains("22 texts"), "\(report.warnings)")
         // With the time limit to itself, the search of this text finishes, unless the machine is busy.
         let alone = try ListSource(json: ["{\"p\":\"\(slow)\"}"])
         #expect(
