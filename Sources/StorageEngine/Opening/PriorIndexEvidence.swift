@@ -107,38 +107,30 @@ struct PriorIndexEvidence {
         var isLatest =
             mark == .right && header.syncedHead == head && status.bytes <= IndexMemory.wholeBytes
             && header.markedReading != nil
-        if isLatest, !isReplaced { isLatest = try !Self.log(in: folder, extendsBeyond: head) }
+        let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
+        if isLatest, !isReplaced { isLatest = try !Self.log(present, in: folder, extendsBeyond: head) }
         isComplete = (isOfThisBoot || isLatest) && state != .syncFailed
         end = isComplete ? head : header.syncedHead <= head ? header.syncedHead : .none
+        let isLog = descriptor.configuration.kind == .log
         var visible: Set<UInt32> = []
-        if mark == .right, descriptor.configuration.kind != .log {
-            for number in 1..<index.usedEntries + 1 {
-                guard let slot = index.entry(number), case let location = slot.location, location != .none,
-                    location < end
-                else { continue }
-                lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
-                if !index.marks.isHidden(number, slot) { visible.insert(location.segment) }
-            }
-        }
+        if mark == .right, !isLog { visible = noteSegments(of: index) }
         guard isComplete else { return }
         let numbers = header.olderSegments
-        let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
         // A segment that was reclaimed since is older than the present oldest (the index is updated first).
         let oldest = index.oldestSegment
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
             // An index of another boot may be older than the removal of segments with dead or tombstoned frames only.
-            if !isOfThisBoot, descriptor.configuration.kind != .log { return visible.contains($0) }
+            if !isOfThisBoot, !isLog { return visible.contains($0) }
             return $0 == oldest && isOfThisBoot
                 || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
         }
-        if descriptor.configuration.kind == .log, index.lockOwner == 0, !absent.isEmpty {
+        if isLog, index.lockOwner == 0, !absent.isEmpty {
             (gaps, messages) = (absent, index.entryCount)
         }
         // Other processes change only an index of this boot.
         let isFixed = mark == .right && (isAlone || !isOfThisBoot)
-        guard withRows || forRepair || isReplaced || isFixed && descriptor.configuration.kind != .log
-        else { return }
+        guard withRows || forRepair || isReplaced || isFixed && !isLog else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
@@ -149,11 +141,24 @@ struct PriorIndexEvidence {
         if mark != .right || status.bytes <= IndexMemory.wholeBytes { entries.unverified = nil }
     }
 
-    /// Whether the log has data or segments behind `head`. A crash of the machine may have lost the beginning of a frame.
-    private static func log(in folder: FileDescriptor, extendsBeyond head: Location) throws(StorageError)
-        -> Bool
-    {
-        let numbers = try folder.names().compactMap(SegmentHeader.number(ofFileName:))
+    /// Notes the last offset that an entry names in each segment; returns the segments of entries that aren't tombstoned.
+    private mutating func noteSegments(of index: IndexView) -> Set<UInt32> {
+        var visible: Set<UInt32> = []
+        for number in 1..<index.usedEntries + 1 {
+            guard let slot = index.entry(number), case let location = slot.location, location != .none,
+                location < end
+            else { continue }
+            lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
+            if !index.marks.isHidden(number, slot) { visible.insert(location.segment) }
+        }
+        return visible
+    }
+
+    /// Whether the log of these segments has data or segments behind `head`. A crash of the machine may have lost the beginning of
+    /// a frame.
+    private static func log(
+        _ numbers: Set<UInt32>, in folder: FileDescriptor, extendsBeyond head: Location
+    ) throws(StorageError) -> Bool {
         guard head != .none, numbers.allSatisfy({ $0 <= head.segment }) else { return !numbers.isEmpty }
         let name = SegmentHeader.fileName(head.segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
@@ -162,8 +167,8 @@ struct PriorIndexEvidence {
 
     private static let readBytes = 1 << 20
 
-    /// Reads the entries once, and discards them unless the index `isConsistent`. An index with a right clean mark, or of a
-    /// crashed process, is known to be consistent.
+    /// Reads the entries unless that was done, and discards them if the index isn't consistent. Called before they are used, because
+    /// the clean mark of a large index covers only its header.
     func readEntries(_ isConsistent: (IndexMemory) throws(StorageError) -> Bool) throws(StorageError) {
         guard let entries, let memory = entries.unverified else { return }
         entries.isRejected = try !isConsistent(memory)
