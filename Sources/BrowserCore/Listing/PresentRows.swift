@@ -25,7 +25,7 @@ struct PresentRows: Sendable {
         self.arrangement = arrangement
         let range = range.clamped(to: 0..<arrangement.count)
         find(range, seen)
-        if !removed.isEmpty { replaceGone(range, while: goesOn) }
+        if !removed.isEmpty { replaceRemoved(range, while: goesOn) }
         show(properties, now: now)
     }
 
@@ -68,7 +68,7 @@ struct PresentRows: Sendable {
         }
     }
 
-    private mutating func replaceGone(_ range: Range<Int>, while goesOn: () -> Bool) {
+    private mutating func replaceRemoved(_ range: Range<Int>, while goesOn: () -> Bool) {
         let listing = arrangement.listing
         var missing = removed.count
         let last = range.upperBound + find(&missing, in: range.upperBound..<arrangement.count, while: goesOn)
