@@ -516,7 +516,8 @@ struct ServerKeysTests {
         arguments: [
             ("find @size < 1", [], 1), ("find not @size > 1000000000", ["own"], 1),
             ("sort @size", ["other", "own"], 1),
-            ("find @key = \"other\"", ["other"], 0), ("find @type = \"no access\"", ["other"], 0),
+            ("find @key = \"other\"", ["other"], 0), ("find @type = \"no access\"", [], 1),
+            ("find @type != \"hash\"", ["own"], 1),
         ])
     func conditionsWithoutRights(query: String, keys: [String], unreadable: Int) async throws {
         let served = try await Served()
@@ -528,6 +529,9 @@ struct ServerKeysTests {
         let found = try plan.rows(of: ServerQuery(connection, database: 0, for: plan.pipeline))
         #expect(found.rows.compactMap { $0.entry?.key }.sorted() == keys)
         #expect(found.report.unreadable == unreadable && found.report.warnings.isEmpty == (unreadable == 0))
+        let groups = try QueryPlan(QueryPipeline("sum @size by @type"))
+        let sums = try groups.rows(of: ServerQuery(connection, database: 0, for: groups.pipeline))
+        #expect(sums.rows.count == 1 && sums.report.unreadable == 1)
         let condition = try QueryPredicate("@size < 1")
         let listing = try #require(try ServerListing(ListingScan(connection, database: 0)))
         let probe = try ListingProbe(listing, condition: condition, now: .now())

@@ -84,12 +84,12 @@ extension QueryMetadata {
         }
     }
 
-    /// The type of a server's key of which only the key is known: the user has no rights to it, or this server doesn't serve it.
+    /// The displayed type of a server's key of which only the key is known: the user has no rights to it, or this server doesn't serve it.
     package static let hiddenType = "no access"
 
     /// Whether it is known of an entry of this type.
     func isKnown(ofType type: String?) -> Bool {
-        type != QueryMetadata.hiddenType || self == .key || self == .type
+        type != QueryMetadata.hiddenType || self == .key
     }
 
     func item(of entry: some QueryEntry, now: Timestamp) -> StoredItem {
