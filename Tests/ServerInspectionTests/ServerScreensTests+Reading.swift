@@ -72,6 +72,20 @@ extension ServerScreensTests {
         #expect(try stopped.arrange(request) == nil)
     }
 
+    @Test(
+        "a paused list whose keys were deleted reads a limited number of rows at each step",
+        arguments: ["G", "g"])
+    func pausedListOfDeletedKeys(key: String) async throws {
+        let served = try await Served()
+        _ = try served.fill(keys: 5_000)
+        var browser = try served.browser("<enter>" + (key == "g" ? "G" : "") + " ")
+        try served.ask("FLUSHALL")
+        let before = try served.calls("type")
+        try browser.press(key)
+        #expect(try served.calls("type") - before < 1_000)
+        #expect(browser.text.contains("Not read"), "\(browser.text)")
+    }
+
     @Test("a value under an LFU policy is read once where reads count as accesses")
     func valueUnderLFU() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])

@@ -85,10 +85,13 @@ struct PresentRows: Sendable {
         for (old, entry) in old.entries { rows.entries[row(old)] = entry }
         for (old, problem) in old.problems { rows.problems[row(old)] = problem }
         guard isOutdated else { return }
-        // Otherwise these rows would be requested again at once, up to the end of the list.
-        let unread = rows.range.upperBound..<min(arrangement.count, rows.range.lowerBound + range.count)
-        for row in unread { rows.problems[row] = "Not read: many keys were removed since they were listed." }
-        rows.range = rows.range.lowerBound..<unread.upperBound
+        // Otherwise the other rows in view would be requested again at once, through the whole list.
+        let read = rows.range
+        let end = min(arrangement.count, read.upperBound + range.count)
+        rows.range = max(0, min(read.lowerBound, end - range.count))..<end
+        for row in rows.range where !read.contains(row) {
+            rows.problems[row] = "Not read: many keys were removed since they were listed."
+        }
     }
 
     /// Reads rows until `missing` of them are present. Requests those of a server in batches.
