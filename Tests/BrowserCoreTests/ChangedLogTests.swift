@@ -162,4 +162,36 @@ struct ChangedLogTests {
         #expect(browser.boxWords.contains("no process reads it"), "\(browser.text)")
         try browser.press("<esc>/old 7<enter>", shows: " 11 of 100 messages")
     }
+
+    @Test("stopping ends the wait for a pipe's reader without a dialog")
+    func stoppedPipeIsLeft() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try store.archive(
+            named: "Trace", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1_000_000, memoryLimit: nil)
+        )
+        try log.append([UInt8](repeating: 120, count: 500_000))
+        let pipe = folder.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let source = EngineSource(folder: folder.path)
+        let model = Fixture.model(folder: folder.path, store: folder.path + "/store")
+        var test = try UpdateTest(model, source, keys: "<enter>w<ctrl+u>\(pipe)")
+        let writing = test.press(try Key.script("<enter>")[0], source, settling: false)
+        #expect(writing.count == 1)
+        var messages: [Message] = []
+        let performer = EffectPerformer(source: source, clock: { Fixture.start })
+        for effect in writing {
+            performer.perform(
+                effect,
+                isStopped: {
+                    // The pipe is full.
+                    var state = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+                    return poll(&state, 1, 0) == 1
+                }, send: { messages.append($0) })
+        }
+        for message in messages { test.send(message) }
+        #expect(test.model.said == nil && !test.text.contains("Writing failed"), "\(test.text)")
+    }
 }

@@ -208,7 +208,7 @@ struct QueryScreenTests {
             try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is not Cancel")
         try browser.press("w<ctrl+u>\(path).csv<enter><tab><enter>", shows: "2 rows written to")
         #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8).hasPrefix("key,number,address\n"))
-        try browser.press("w<ctrl+u>\(folder.path)/none/x<enter>", shows: "Not written")
+        try browser.press("w<ctrl+u>\(folder.path)/none/x<enter>", shows: "Writing failed")
     }
 
     /// Regression: cells were cut as on the screen, and quotes and commas with a combining mark weren't escaped.

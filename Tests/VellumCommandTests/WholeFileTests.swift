@@ -113,7 +113,7 @@ import Testing
         #expect(poll(&state, 1, 60_000) == 1)
         close(reader)
         let result = try browser.result()
-        #expect(result.status == 0 && result.text.contains("Not written"), "\(result)")
+        #expect(result.status == 0 && result.text.contains("Writing failed"), "\(result)")
     }
 
     /// Regression: every name below /dev counted as a device.

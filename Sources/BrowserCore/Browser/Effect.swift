@@ -44,6 +44,16 @@ struct QuestionContext {
     let progress: (Double) -> Bool
     /// Whether to stop; sends no progress.
     let isStopped: () -> Bool
+
+    /// The result of `body`; nil if it failed because it was stopped.
+    func unlessStopped<Result>(
+        _ body: () throws(SourceError) -> Result?
+    ) throws(SourceError) -> Result? {
+        do throws(SourceError) { return try body() } catch {
+            if isStopped() { return nil }
+            throw error
+        }
+    }
 }
 
 /// The update that a response causes. The model may have changed since the request.

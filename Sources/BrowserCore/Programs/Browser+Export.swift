@@ -112,7 +112,9 @@ extension Browser {
         let ticket = model.begin("writing \(path)")
         return .ask("write \(export.amount) of \(archive.name) to \(path)", ticket: ticket) {
             (context) throws(SourceError) in
-            try export.write(context, target, replaces)
+            try context.unlessStopped { () throws(SourceError) in
+                try export.write(context, target, replaces)
+            }
         } done: { model, result in
             model.ends(ticket)
             switch result {
@@ -129,7 +131,7 @@ extension Browser {
             case .failure(let error) where error.isFileInTheWay:
                 model.overlay = Plan(replacing: path, archive: archive)
             case .failure(let error):
-                model.overlay = MessageBox("Not written", [error.description])
+                model.overlay = MessageBox("Writing failed", [error.description])
             }
         }
     }

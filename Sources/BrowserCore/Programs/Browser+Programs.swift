@@ -155,7 +155,9 @@ extension Browser {
         let target = filePath(path, model)
         let ticket = model.begin("writing \(path)")
         return .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
-            try writtenFile(of: entry, at: target, replaces: replaces, context)
+            try context.unlessStopped { () throws(SourceError) in
+                try writtenFile(of: entry, at: target, replaces: replaces, context)
+            } ?? .stopped
         } done: { model, result in
             model.ends(ticket)
             switch result {
@@ -164,7 +166,7 @@ extension Browser {
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
                 model.say("Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10)
-            case .failure(let error): model.overlay = MessageBox("Not written", [error.description])
+            case .failure(let error): model.overlay = MessageBox("Writing failed", [error.description])
             }
         }
     }

@@ -35,7 +35,9 @@ package struct EffectPerformer: Sendable {
         let context = QuestionContext(
             source: sources.source(of: question.store), sources: sources, clock: clock, pause: pause,
             progress: progress, isStopped: isStopped)
-        var answer = question.answer(context)
+        // For this thread, although task-local values are sendable.
+        nonisolated(unsafe) let isStopping = isStopped
+        var answer = OutputWriter.$isStopped.withValue({ isStopping() }) { question.answer(context) }
         answer.workspace = question.workspace
         send(.answer(answer))
     }

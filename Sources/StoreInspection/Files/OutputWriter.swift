@@ -5,6 +5,8 @@ import SystemC
 /// end.
 package final class OutputWriter {
     private static let bufferedBytes = 1 << 16
+    /// Whether to stop waiting for the reader of a pipe that doesn't block.
+    @TaskLocal package static var isStopped: @Sendable () -> Bool = { false }
 
     package let isTerminal: Bool
     private let descriptor: Int32
@@ -82,13 +84,20 @@ package final class OutputWriter {
                 let code = errno
                 if code == EINTR { continue }
                 guard code == EAGAIN else { throw failure(code) }
-                // The descriptor doesn't block: waits for the reader.
-                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if poll(&request, 1, 10_000) == 0 { throw failure(code) }
+                guard waitForReader() else { throw failure(code) }
                 continue
             }
             offset += written
         }
+    }
+
+    /// Waits for the reader of a pipe that doesn't block; false after 10 seconds, or if stopped.
+    private func waitForReader() -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        for _ in 0..<200 where !Self.isStopped() {
+            if poll(&request, 1, 50) != 0 { return true }
+        }
+        return false
     }
 
     /// The terminal's width; nil without a terminal or if unknown.
