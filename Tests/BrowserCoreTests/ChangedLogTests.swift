@@ -118,6 +118,25 @@ struct ChangedLogTests {
         try browser.press("<esc> ", shows: "new 2", hides: "removed since")
     }
 
+    @Test("a paused list isn't read by the numbers of a rebuilt index, and is listed again after the pause")
+    func rebuiltIndexIsReported() throws {
+        let old = try store()
+        _ = try log(old)
+        old.close()
+        var browser = try browser("g ")
+        try FileManager.default.removeItem(atPath: folder.path + "/store/Trace.archive/index")
+        let store = try store()
+        defer { store.close() }
+        try append(0..<120, to: store.archive(named: "Trace"), "new")
+        try browser.press("o", shows: "The log's index was rebuilt")
+        #expect(programs.last == nil)
+        try browser.press("w<ctrl+u>\(folder.path)/out.log<enter>")
+        #expect(browser.boxWords.contains("log's index was rebuilt"), "\(browser.text)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/out.log"))
+        try browser.press("<esc>/new<enter>", shows: "index was rebuilt")
+        try browser.press("<esc> ", shows: "new 20", hides: "removed since")
+    }
+
     @Test("overwritten messages of a ring file are left out of a file, and counted")
     func overwrittenAreNotWritten() throws {
         let path = folder.path + "/ring"

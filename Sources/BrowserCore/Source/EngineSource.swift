@@ -250,11 +250,13 @@ package final class EngineSource: StoreSource {
     package func messages(
         count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> LogBatch {
-        try looking(at: archive) { (archive) throws(StorageError) in
+        let batch: LogBatch? = try looking(at: archive) { (archive) throws(StorageError) in
             do throws(StorageError) {
                 guard try archive.identity() == moment.identity else { return LogBatch(missing: count) }
                 let (missing, found) = try archive.messages(
                     count: count, behind: behind, appended: moment.appended)
+                // Checked after the read: a rebuilt index counts other messages.
+                guard try archive.indexSalt() == moment.index else { return nil }
                 return LogBatch(
                     missing: missing,
                     lines: found.map {
@@ -266,6 +268,10 @@ package final class EngineSource: StoreSource {
                 return LogBatch(missing: count)
             }
         }
+        guard let batch else {
+            throw SourceError("the log's index was rebuilt; the log is listed again with the next update")
+        }
+        return batch
     }
 
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {

@@ -6,7 +6,12 @@ import TerminalKit
 package struct LogMoment: Sendable, Hashable {
     /// Differs between logs of one name.
     package var identity: [UInt8] = []
+    /// Differs between indices of a log, which count its messages from their start.
+    package var index: UInt64 = 0
     package var appended: UInt64 = 0
+
+    /// Whether messages have the same numbers at both moments.
+    func isOfIndex(of other: LogMoment) -> Bool { (identity, index) == (other.identity, other.index) }
 }
 
 package struct LogBatch: Sendable {

@@ -286,6 +286,9 @@ public final class Archive: Sendable, FollowedArchive {
     /// Random bytes that identify this archive, also among earlier and later archives of the name.
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
+    /// Random number of the archive's index; a rebuilt index has another one.
+    package func indexSalt() throws(StorageError) -> UInt64 { try engine().index.salt }
+
     /// Identifies the archive's content; it changes with every change by any process.
     package func version() throws(StorageError) -> ArchiveVersion { try ArchiveVersion(of: engine()) }
 

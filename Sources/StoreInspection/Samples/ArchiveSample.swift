@@ -6,6 +6,8 @@ package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
     /// Differs between archives of one name, and between runs of a server; empty if unknown.
     package var identity: [UInt8] = []
+    /// Differs between indices of an archive, whose counters begin at 0.
+    package var indexSalt: UInt64 = 0
     package var processes: [AttachedProcess] = []
     /// Number of the next event; grows with each change.
     package var nextEvent: UInt64 = 0
@@ -18,7 +20,7 @@ package struct ArchiveSample: Sendable, Hashable {
 
     package init(_ archive: Archive, owners: Bool = false) throws(StorageError) {
         status = try archive.status()
-        identity = try archive.identity()
+        (identity, indexSalt) = (try archive.identity(), try archive.indexSalt())
         nextEvent = try archive.nextEvent()
         processes = try archive.processes()
         self.owners = owners && status.configuration.kind != .log ? try archive.owners() : nil

@@ -93,7 +93,9 @@ struct LogState: Sendable {
         guard archive.problem == nil else { return }
         let counted = Int(clamping: archive.records)
         // The counters of a recreated archive or a rebuilt index restart.
-        let isOther = archive.identity != moment.identity
+        let new = LogMoment(
+            identity: archive.identity, index: archive.indexSalt, appended: archive.records)
+        let isOther = !new.isOfIndex(of: moment)
         if let known = available, isOther || counted + uncounted < known.upperBound {
             forget()
             uncounted = 0
@@ -103,7 +105,7 @@ struct LogState: Sendable {
         available = end - archive.entries..<end
         filter.trim(before: end - archive.entries)
         find.trim(before: end - archive.entries)
-        moment = LogMoment(identity: archive.identity, appended: archive.records)
+        moment = new
     }
 
     var problem: String? { archiveProblem ?? readProblem }
