@@ -137,6 +137,41 @@ struct ChangedLogTests {
         try browser.press("<esc> ", shows: "new 20", hides: "removed since")
     }
 
+    @Test("damaged messages keep their rows, are counted, and don't shift the others")
+    func damagedMessagesKeepRows() throws {
+        let old = try store()
+        _ = try log(old)
+        old.close()
+        for number in [20, 21, 22, 48, 99] {
+            try EngineSourceTests.flipBit(in: folder.path + "/store", behind: "old \(number) x")
+        }
+        var browser = try browser("")
+        browser.expect(shows: "old 98", " damaged", hides: "removed")
+        try browser.press("g")
+        for (row, moves) in [(19, 19), (23, 4), (47, 24), (49, 2), (98, 49)] {
+            try browser.press(String(repeating: "j", count: moves) + "o")
+            #expect(browser.model.cursorRow == row)
+            #expect(programs.last?.content.starts(with: Array("old \(row) ".utf8)) == true, "\(row)")
+        }
+        try browser.press("jo", shows: "The message is damaged.", "5 damaged")
+        let intact = (0..<100).filter { ![20, 21, 22, 48, 99].contains($0) }
+        #expect(try written(&browser) == intact.map { "old \($0)" })
+        #expect(browser.model.said?.contains("5 of 100 damaged") == true, "\(browser.model.said ?? "")")
+        try browser.press("/old<enter>", shows: " 95 of 100 messages", "5 damaged")
+        try browser.press("g" + String(repeating: "j", count: 20) + "o")
+        #expect(programs.last?.content.starts(with: Array("old 23 ".utf8)) == true)
+    }
+
+    @Test("all messages dropped during a pause are counted, not only those of the rows in view")
+    func allDroppedAreCounted() throws {
+        let store = try store()
+        defer { store.close() }
+        let log = try log(store)
+        var browser = try browser("G ")
+        try append(0..<80, to: log, "new")
+        try browser.press("g", shows: "80 removed since")
+    }
+
     @Test("overwritten messages of a ring file are left out of a file, and counted")
     func overwrittenAreNotWritten() throws {
         let path = folder.path + "/ring"

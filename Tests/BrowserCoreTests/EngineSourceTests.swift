@@ -441,7 +441,7 @@ struct EngineSourceTests {
     }
 
     /// Flips a bit in the first byte of a text in one file of the store.
-    private func flipBit(in store: String, behind text: String) throws {
+    static func flipBit(in store: String, behind text: String) throws {
         var hits = 0
         for name in try FileManager.default.subpathsOfDirectory(atPath: store) {
             let file = URL(fileURLWithPath: store + "/" + name)
@@ -465,7 +465,7 @@ struct EngineSourceTests {
         // Its event contains the key.
         try FileManager.default.removeItem(atPath: path + "/City.archive/index")
         _ = try Store.open(at: path).archive(named: "City").status()
-        try flipBit(in: path, behind: "to be damaged")
+        try Self.flipBit(in: path, behind: "to be damaged")
         var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == nil)
         browser.expect(shows: "can't be read", "checksum", hides: "gone")
@@ -483,7 +483,7 @@ struct EngineSourceTests {
         store.close()
         // It is rebuilt without the entry.
         try FileManager.default.removeItem(atPath: path + "/City.archive/index")
-        try flipBit(in: path, behind: "to be damaged")
+        try Self.flipBit(in: path, behind: "to be damaged")
         let words = "log damaged: some may be missing"
         var browser = try browser(store: path)
         #expect(browser.text.contains("1 archive  1 damaged  "))
@@ -525,7 +525,7 @@ struct EngineSourceTests {
         let (store, archive) = try fill(path)
         try archive.put(Array("{\"mark\":\"to be damaged\"}".utf8), forKey: "damaged", encoding: .json)
         store.close()
-        try flipBit(in: path, behind: "to be damaged")
+        try Self.flipBit(in: path, behind: "to be damaged")
         var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "damaged")
         // The text is wrapped, so single words are checked.

@@ -97,6 +97,7 @@ package final class RingFileSource: StoreSource {
                 let now = state.withLock { $0 }
                 guard now.identity == moment.identity else { break }
                 let before = behind + 1 + Int(clamping: now.seen - min(now.seen, moment.appended))
+                guard before > 0 else { return LogBatch() }
                 let start = try now.ring.start(ofLast: before, upTo: now.cursor)
                 let missing = min(count, max(0, before - start.messages))
                 let news = try now.ring.news(after: start.cursor, most: count - missing)

@@ -69,8 +69,8 @@ package protocol StoreSource: Sendable {
         of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
     ) throws(SourceError) -> LogHistory
 
-    /// At most `count` messages of a log, oldest first. At `moment`, `behind` messages followed the first of these. Keeps at
-    /// most `limit` bytes of each.
+    /// At most `count` messages of a log, oldest first. At `moment`, `behind` messages followed the first of these. Skips
+    /// damaged ones. Keeps at most `limit` bytes of each.
     func messages(
         count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> LogBatch

@@ -37,7 +37,9 @@ struct LogSearch: Sendable {
     }
 
     /// What a search found; the messages before `firstExisting` no longer existed.
-    typealias Found = (messages: [(number: Int, line: LogLine)], untested: Int, firstExisting: Int)
+    typealias Found = (
+        messages: [(number: Int, line: LogLine)], untested: Int, damaged: [Int], firstExisting: Int
+    )
 
     mutating func add(_ new: Found, upTo end: Int) {
         self.end = end

@@ -1,19 +1,5 @@
 import StoreInspection
 
-/// Reads the messages that a log had at a moment.
-struct LogReader: Sendable {
-    let archive: ArchiveAddress
-    /// The number after the last message.
-    let end: Int
-    let moment: LogMoment
-
-    func read(
-        from number: Int, count: Int = 1, limit: Int = LogLine.limit, in source: any StoreSource
-    ) throws(SourceError) -> LogBatch {
-        try source.messages(count: count, behind: end - 1 - number, at: moment, limit: limit, in: archive)
-    }
-}
-
 /// The messages of a log, numbered from the first that was ever appended.
 struct LogState: Sendable {
     let archive: ArchiveAddress
@@ -22,6 +8,10 @@ struct LogState: Sendable {
     private var moment = LogMoment()
     /// The messages before this number no longer exist, although `available` may list them.
     private var firstExisting = 0
+    /// Numbers of damaged messages among those that were read.
+    private(set) var damaged: Set<Int> = []
+    private var known: (number: Int, line: LogLine)?
+    private var sample: ArchiveSample?
     /// Number of messages missing in the archive's counter, which restarts when the index is rebuilt.
     private var uncounted = 0
     private(set) var lines: [Int: LogLine] = [:]
@@ -56,9 +46,19 @@ struct LogState: Sendable {
         max(0, min(firstExisting, available?.upperBound ?? 0) - (available?.lowerBound ?? 0))
     }
 
-    mutating func noteRemoved(before number: Int) { firstExisting = max(firstExisting, number) }
+    /// The text of a row whose message was requested but not read.
+    func absence(of number: Int) -> String {
+        damaged.contains(number) ? "damaged" : readProblem == nil ? "removed" : "not read"
+    }
 
-    var reader: LogReader { LogReader(archive: archive, end: available?.upperBound ?? 0, moment: moment) }
+    mutating func note(removedBefore number: Int, damaged others: [Int]) {
+        firstExisting = max(firstExisting, number)
+        damaged.formUnion(others)
+    }
+
+    var reader: LogReader {
+        LogReader(archive: archive, end: available?.upperBound ?? 0, moment: moment, known: known)
+    }
 
     var count: Int { filter.isActive ? filter.numbers.count : available?.count ?? 0 }
 
@@ -89,6 +89,9 @@ struct LogState: Sendable {
     }
 
     mutating func update(_ archive: ArchiveSample) {
+        // Messages that it has may have been dropped since.
+        guard archive != sample else { return }
+        sample = archive
         archiveProblem = archive.problem
         guard archive.problem == nil else { return }
         let counted = Int(clamping: archive.records)
@@ -102,26 +105,40 @@ struct LogState: Sendable {
         }
         uncounted = max(uncounted, archive.entries - counted)
         let end = counted + uncounted
-        available = end - archive.entries..<end
-        filter.trim(before: end - archive.entries)
-        find.trim(before: end - archive.entries)
+        let first = end - archive.entries
+        (available, firstExisting) = (first..<end, 0)
+        filter.trim(before: first)
+        find.trim(before: first)
+        if !damaged.isEmpty { damaged = damaged.filter { $0 >= first } }
         moment = new
     }
 
     var problem: String? { archiveProblem ?? readProblem }
 
-    mutating func show(_ new: LogBatch, asked: Range<Int>) {
-        lines = [:]
-        let first = asked.lowerBound + new.missing
-        for (offset, line) in new.lines.enumerated() { lines[first + offset] = line }
-        if new.missing > 0 { noteRemoved(before: first) }
-        loaded = asked
+    /// - Parameter isLive: whether the list begins with the oldest readable message.
+    mutating func show(_ page: LogPage, isLive: Bool) {
+        lines = Dictionary(uniqueKeysWithValues: page.lines.map { ($0.number, $0.line) })
+        loaded = page.range
+        known = page.lines.first ?? known
+        note(removedBefore: page.existing, damaged: page.damaged)
+        let readable = [page.lines.first?.number, page.damaged.first].compactMap { $0 }.min()
+        if isLive, page.existing > 0, let first = readable, let available {
+            self.available = max(first, available.lowerBound)..<max(first, available.upperBound)
+            // Otherwise they would be requested again with the next state.
+            (cursor, top) = (max(first, cursor), max(first, top))
+        }
+    }
+
+    /// Whether the rows, of which the first was dropped, stay until those of the next state were read.
+    func isHeld(until next: LogState) -> Bool {
+        lines[top] != nil && !filter.isActive && moment.isOfIndex(of: next.moment)
+            && top < next.available?.lowerBound ?? 0
     }
 
     mutating func forget() {
         lines = [:]
         loaded = 0..<0
-        firstExisting = 0
+        (firstExisting, damaged, known) = (0, [], nil)
         filter.restart()
         find.restart()
     }

@@ -12,8 +12,7 @@ extension MessagesScreen {
         let (number, reader) = (log.number(at: log.row), log.reader)
         return ProgramInput(name: "message \(number) of \(log.archive.name)") {
             (folder, context) throws(SourceError) in
-            guard let line = try reader.read(from: number, limit: .max, in: context.source).lines.first
-            else { throw SourceError("the message was removed") }
+            let line = try reader.message(number, limit: .max, in: context.source)
             let file = try PrivateFile(named: "message." + (line.text == nil ? "bin" : "txt"), in: folder)
             let output = file.output
             try output.write(line.content)
@@ -33,12 +32,13 @@ extension MessagesScreen {
             count: pattern == nil ? log.count : nil, noun: ("message", "messages"),
             formats: ".ndjson, .json, .csv, .tsv; others as text"
         ) { (context, path, replaces) throws(SourceError) in
-            var omitted = (removed: 0, untested: 0)
+            var omitted = (removed: 0, damaged: 0, untested: 0)
             var report = try write(path, replaces) { body throws(SourceError) in
                 try read(available, of: reader, pattern, &omitted, context, body)
             }
             let omissions = [
-                (omitted.removed, "already removed"), (omitted.untested, "not tested (too slow)"),
+                (omitted.removed, "already removed"), (omitted.damaged, "damaged"),
+                (omitted.untested, "not tested (too slow)"),
             ]
             for (count, words) in omissions where count > 0 {
                 report?.warnings.append(
@@ -51,20 +51,15 @@ extension MessagesScreen {
     /// Reads messages in their order. Returns their number; nil if stopped.
     private static func read(
         _ range: Range<Int>, of log: LogReader, _ pattern: FilterPattern?,
-        _ omitted: inout (removed: Int, untested: Int),
+        _ omitted: inout (removed: Int, damaged: Int, untested: Int),
         _ context: QuestionContext, _ body: (LogLine) throws(SourceError) -> Void
     ) throws(SourceError) -> Int? {
         let patience = SearchPatience()
-        var (next, count) = (range.lowerBound, 0)
-        var last: UInt64?
-        while next < range.upperBound {
-            guard context.progress(Double(next - range.lowerBound) / Double(range.count)) else { return nil }
-            let read = try log.read(
-                from: next, count: min(batch, range.upperBound - next), limit: .max, in: context.source)
-            guard read.missing > 0 || !read.lines.isEmpty else { break }
-            // A batch that skipped damaged messages ends with some of the next one.
-            for line in read.lines where last.map({ line.sequence > $0 }) ?? true {
-                last = line.sequence
+        var count = 0
+        let isComplete = try log.scan(range, by: batch, limit: .max, context) { (page) throws(SourceError) in
+            omitted.removed += page.missing
+            omitted.damaged += page.damaged.count
+            for (_, line) in page.lines {
                 // Patterns match the part of a message that the list reads.
                 let matches = pattern.map { $0.matches(line.cut.searched, within: patience) } ?? true
                 if matches == nil { omitted.untested += 1 }
@@ -72,10 +67,8 @@ extension MessagesScreen {
                 try body(line)
                 count += 1
             }
-            omitted.removed += read.missing
-            next += read.missing + read.lines.count
         }
-        return count
+        return isComplete ? count : nil
     }
 
     /// Writes rows with columns or, if the file name has no known extension, the messages as lines of text.

@@ -98,19 +98,13 @@ extension MessagesScreen {
         let (archive, reader, text) = (log.archive, log.reader, log[purpose].text)
         let title = "search messages \(range) of \(archive.name) for \(text)"
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
-            var found: LogSearch.Found = ([], 0, 0)
+            var found: LogSearch.Found = ([], 0, [], 0)
             // New messages are searched beside the list's own requests.
             let patience = SearchPatience(for: ticket == nil ? .milliseconds(100) : SearchPatience.whole)
-            var next = range.lowerBound
-            while next < range.upperBound {
-                let share = Double(next - range.lowerBound) / Double(range.count)
-                guard context.progress(share) else { return nil }
-                let read = try reader.read(
-                    from: next, count: min(batch, range.upperBound - next), in: context.source)
-                next += read.missing
-                if read.missing > 0 { found.firstExisting = next }
-                guard read.missing > 0 || !read.lines.isEmpty else { break }
-                for (offset, line) in read.lines.enumerated() {
+            let isComplete = try reader.scan(range, by: batch, context) { page in
+                found.firstExisting = max(found.firstExisting, page.existing)
+                found.damaged += page.damaged
+                for (number, line) in page.lines {
                     var isUntested = false
                     let isOther = patterns.contains { pattern in
                         let matches = pattern.matches(line.searched, within: patience)
@@ -121,13 +115,12 @@ extension MessagesScreen {
                     if isUntested {
                         found.untested += 1
                     } else {
-                        found.messages.append((next + offset, line.beginning))
+                        found.messages.append((number, line.beginning))
                     }
                 }
                 found.messages.removeFirst(max(0, found.messages.count - 2 * LogSearch.most))
-                next += read.lines.count
             }
-            return found
+            return isComplete ? found : nil
         } done: { (model, result: Result<LogSearch.Found?, SourceError>) in
             guard let now = model.log, now.archive == archive, now[purpose].text == text,
                 now[purpose].isPending, now[purpose].ticket == ticket
@@ -138,12 +131,12 @@ extension MessagesScreen {
             switch result {
             case .success(let found?):
                 model.log?[purpose].add(found, upTo: range.upperBound)
-                model.log?.noteRemoved(before: found.firstExisting)
+                model.log?.note(removedBefore: found.firstExisting, damaged: found.damaged)
                 if purpose == .find, ticket != nil { model.log?.selectFirstFound() }
             case .success(nil): break
             case .failure(let error):
                 // It is retried with the next messages.
-                model.log?[purpose].add(([], 0, 0), upTo: range.upperBound)
+                model.log?[purpose].add(([], 0, [], 0), upTo: range.upperBound)
                 model.log?.readProblem = error.description
             }
         }

@@ -159,12 +159,13 @@ enum MessagesScreen: ScreenParts {
         }
         let (archive, reader) = (log.archive, log.reader)
         return .ask("read message \(number) of \(archive.name)") { (context) throws(SourceError) in
-            try reader.read(from: number, in: context.source).lines.first
+            try reader.message(number, in: context.source)
         } done: { model, result in
-            guard model.log?.archive == archive, model.overlay == nil, let found = model.take(result)
-            else { return }
-            guard let line = found else { return model.say("The message was removed.", role: .warning) }
-            body(line, &model)
+            guard model.log?.archive == archive, model.overlay == nil else { return }
+            switch result {
+            case .success(let line): body(line, &model)
+            case .failure(let error): model.say(error.description.asSentence, role: .warning)
+            }
         }
     }
 
@@ -190,12 +191,27 @@ enum MessagesScreen: ScreenParts {
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
-        guard var log = model.log else { return [] }
-        if model.pausedSince == nil, let sample = model.sample(log.archive) { log.update(sample) }
-        guard let available = log.available else {
-            model.log = log
-            return []
-        }
+        guard let shown = model.log else { return [] }
+        let sample = model.pausedSince == nil ? model.sample(shown.archive) : nil
+        if let sample { model.log?.update(sample) }
+        let visible = place(&model, layout)
+        guard let log = model.log, let available = log.available, !log.filter.isActive, !visible.isEmpty,
+            visible.clamped(to: log.loaded) != visible
+        else { return search(&model) }
+        let isHeld = shown.isHeld(until: log)
+        // The rows on screen stay until the oldest messages that exist now were read.
+        if isHeld { model.log = shown }
+        let searches = search(&model)
+        guard !shown.isPending else { return searches }
+        model.log?.isPending = true
+        let page = max(1, layout.page)
+        let range = (visible.lowerBound - page..<visible.upperBound + page).clamped(to: available)
+        return searches + [load(range, of: log, isLive: sample != nil, updating: isHeld ? sample : nil)]
+    }
+
+    /// Moves the selection and the first row to existing messages. Returns the messages in view.
+    private static func place(_ model: inout Model, _ layout: ScreenLayout) -> Range<Int> {
+        guard var log = model.log, let available = log.available else { return 0..<0 }
         let page = max(1, layout.page)
         if log.count > 0 {
             log.cursor = log.number(at: log.follows ? log.count - 1 : log.row)
@@ -210,29 +226,38 @@ enum MessagesScreen: ScreenParts {
             (log.cursor, log.top) = (available.lowerBound, available.lowerBound)
         }
         model.log = log
-        let searches = search(&model)
-        let visible = log.top..<min(available.upperBound, log.top + page)
-        guard !log.filter.isActive, !visible.isEmpty, visible.clamped(to: log.loaded) != visible,
-            !log.isPending
-        else { return searches }
-        let range =
-            max(
-                available.lowerBound, visible.lowerBound - page)..<min(
-                available.upperBound, visible.upperBound + page)
-        model.log?.isPending = true
-        return searches + [load(range, of: log)]
+        return log.top..<max(log.top, min(available.upperBound, log.top + page))
     }
 
-    private static func load(_ range: Range<Int>, of log: LogState) -> Effect {
+    /// Reads messages. A live list begins with the oldest message that can be read.
+    /// - Parameter sample: the state from which the range was determined, if the list doesn't have it yet.
+    private static func load(
+        _ range: Range<Int>, of log: LogState, isLive: Bool, updating sample: ArchiveSample?
+    ) -> Effect {
         let (archive, reader) = (log.archive, log.reader)
         return .ask("load messages \(range) of \(archive.name)") { (context) throws(SourceError) in
-            try reader.read(from: range.lowerBound, count: range.count, in: context.source)
+            var page = try reader.page(range, in: context.source)
+            // A fast writer overwrites the oldest messages before they are read.
+            var margin = 0
+            while isLive, page.lines.isEmpty, page.missing > 0, page.existing + margin < reader.end {
+                let (existing, first) = (page.existing, page.existing + margin)
+                page = try reader.page(first..<min(first + range.count, reader.end), in: context.source)
+                page.existing = max(page.existing, existing)
+                margin = max(range.count, 4 * margin)
+            }
+            if page.lines.isEmpty { page.range = range }
+            return page
         } done: { model, result in
             guard model.log?.archive == archive else { return }
             model.log?.isPending = false
-            // A failed request isn't repeated until another range is needed.
-            model.log?.show((try? result.get()) ?? LogBatch(), asked: range)
+            let isLive = isLive && model.pausedSince == nil
+            if let sample, isLive { model.log?.update(sample) }
             model.log?.readProblem = if case .failure(let error) = result { error.description } else { nil }
+            // The rows of a list that was paused before its update stay, and those of another log aren't shown.
+            guard sample == nil || isLive, model.log?.reader.moment.isOfIndex(of: reader.moment) == true
+            else { return }
+            // A failed request isn't repeated until another range is needed.
+            model.log?.show((try? result.get()) ?? LogPage(range: range), isLive: isLive)
         }
     }
 

@@ -21,7 +21,7 @@ enum MessagesView {
         ) { row in
             let number = log.number(at: row)
             guard let line = log.line(number) else {
-                let text = log.loaded.contains(number) ? "removed" : look.glyphs.ellipsis
+                let text = log.loaded.contains(number) ? log.absence(of: number) : look.glyphs.ellipsis
                 return Table.Row(
                     [Table.Cell(""), Table.Cell(""), Table.Cell(text)],
                     role: .dim)
@@ -84,6 +84,9 @@ enum MessagesView {
         }
         let removed = log.removed > 0 ? ["\(Figures.count(log.removed)) removed since"] : []
         warnings += removed.map { Span($0, look[.warning]) }
+        if !log.damaged.isEmpty {
+            warnings.append(Span("\(Figures.count(log.damaged.count)) damaged", look[.danger]))
+        }
         if let summary = model.sample(log.archive) {
             if let damage = summary.damage { warnings.append(Span(damage, look[.danger])) }
             facts.append(Span(Figures.share(summary.diskBytes, of: summary.diskLimit)))
