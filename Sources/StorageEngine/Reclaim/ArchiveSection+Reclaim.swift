@@ -212,29 +212,29 @@ extension ArchiveSection {
         return true
     }
 
-    private enum Rescue { case moved, gone, noRoom }
+    private enum MoveOutcome { case moved, lost, noSpace }
 
     /// Moves the frame of an entry if it is intact and no other entry has its key.
-    private func rescue(_ number: UInt32, _ slot: ChangingSlot) -> Rescue {
+    private func moveIfIntact(_ number: UInt32, _ slot: ChangingSlot) -> MoveOutcome {
         let location = slot.location
         do throws(StorageError) {
-            guard let pin = try log.pinIfPresent(location.segment) else { return .gone }
+            guard let pin = try log.pinIfPresent(location.segment) else { return .lost }
             defer { log.unpin(pin) }
             try log.updateSize(pin)
             guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else {
-                return .gone
+                return .lost
             }
             let tag = engine.hash.tag(frame.key)
             if let other = try engine.find(frame.key, tag: tag) {
                 engine.unpin(other)
                 // Each process may have a separate memory-only entry of a key.
-                if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
+                if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .lost }
             }
-            return move(frame, number, slot, kept: nil) ? .moved : .noRoom
+            return move(frame, number, slot, kept: nil) ? .moved : .noSpace
         } catch {
             // A frame that can't be read now is moved later; a damaged one is lost.
-            guard error.isCorrupted else { return .noRoom }
-            return .gone
+            guard error.isCorrupted else { return .noSpace }
+            return .lost
         }
     }
 
@@ -249,10 +249,10 @@ extension ArchiveSection {
                     forget(number + 1, slot)
                     continue
                 }
-                switch rescue(number + 1, slot) {
+                switch moveIfIntact(number + 1, slot) {
                 case .moved: continue
-                case .noRoom: return false
-                case .gone: evictWithoutFrame(number + 1, .damage)
+                case .noSpace: return false
+                case .lost: evictWithoutFrame(number + 1, .damage)
                 }
             }
         }
