@@ -49,29 +49,29 @@ extension Browser {
         return .program(
             TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
                 model, ended in
-                let complaint = TerminalProgram.complaint("The editor", editor, ended)
+                let failure = TerminalProgram.failure("The editor", editor, ended)
                 return .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
                     try draft.result()
                 } done: { model, result in
-                    edited(&model, draft, result, complaint.map(TerminalText.sanitized))
+                    edited(&model, draft, result, failure.map(TerminalText.sanitized))
                 }
             })
     }
 
     private static func edited(
         _ model: inout Model, _ draft: Draft, _ result: Result<Draft.Result, SourceError>,
-        _ complaint: String?
+        _ failure: String?
     ) {
         switch result {
         case .success(.removed):
             let lines = ["The editor removed the file."]
-            model.overlay = MessageBox("Not stored", lines + (complaint.map { [$0] } ?? []))
+            model.overlay = MessageBox("Not stored", lines + (failure.map { [$0] } ?? []))
         case .failure(let error): leave(&model, draft, "Can't read the edited text: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
-            model.say("\(said). \(complaint ?? "")", role: complaint == nil ? .text : .warning)
+            model.say("\(said). \(failure ?? "")", role: failure == nil ? .text : .warning)
         // A failed editor may have saved a part: the text is kept, but not stored.
-        case .success where complaint != nil: leave(&model, draft, complaint ?? "")
+        case .success where failure != nil: leave(&model, draft, failure ?? "")
         case .success(.mistaken(let mistake)):
             model.overlay = Choice(
                 title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1

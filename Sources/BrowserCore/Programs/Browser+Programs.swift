@@ -28,7 +28,7 @@ extension Browser {
         return [
             handOver(&model, input, "opening") { file in
                 run("pager \(pager ?? "less")", TerminalProgram.pagerScript(pager), [file.path], with: file) {
-                    TerminalProgram.complaint("The pager", pager ?? "less", $0)
+                    TerminalProgram.failure("The pager", pager ?? "less", $0)
                 }
             }
         ]
@@ -50,7 +50,7 @@ extension Browser {
         return [
             handOver(&model, input, "reading") { file in
                 run("pipe to \(command)", TerminalProgram.pipeScript, [file.path, command], with: file) {
-                    TerminalProgram.complaint("The command", command, $0)
+                    TerminalProgram.failure("The command", command, $0)
                 }
             }
         ]
@@ -59,13 +59,13 @@ extension Browser {
     /// A program with a private file, which is removed when the program ends.
     private static func run(
         _ description: String, _ script: String, _ arguments: [String], with file: PrivateFile,
-        complaint: @escaping @Sendable (Result<Int32, SourceError>) -> String?
+        failure: @escaping @Sendable (Result<Int32, SourceError>) -> String?
     ) -> TerminalProgram {
         TerminalProgram(
             description, script: TerminalProgram.removingFile(script), arguments: arguments
         ) { model, result in
-            if let complaint = complaint(result) {
-                model.say(TerminalText.sanitized(complaint), role: .warning, seconds: 10)
+            if let failure = failure(result) {
+                model.say(TerminalText.sanitized(failure), role: .warning, seconds: 10)
             }
             return withExtendedLifetime(file) { [] }
         }

@@ -24,7 +24,7 @@ package struct TerminalProgram: Sendable {
     }
 
     /// The message for a failed program; nil if it succeeded. The command is last because it may be long.
-    static func complaint(
+    static func failure(
         _ role: String, _ command: String, _ result: Result<Int32, SourceError>
     ) -> String? {
         let what: String

@@ -39,12 +39,12 @@ struct CompactCommand: ParsableCommand {
                 let after = try store.archive(named: name).status()
                 try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
                 if after.undoBytes > 0, !giveUpUndo {
-                    Narration.say(
+                    Console.say(
                         "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo frees them too"
                     )
                 }
             } catch let error as StorageError {
-                Narration.complain("\(name): \(error)")
+                Console.warn("\(name): \(error)")
                 hasFailed = true
             }
             if Interruption.isRequested { break }

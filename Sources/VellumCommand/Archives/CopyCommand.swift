@@ -63,11 +63,11 @@ struct CopyCommand: ParsableCommand {
             if Interruption.isRequested { break }
             try copying.copy(entry.key, of: entry.sequence)
         }
-        Narration.say(
+        Console.say(
             "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)"
         )
         try Interruption.check()
-        copying.complain()
+        copying.reportSkipped()
         if copying.entries < max(1, asked) { throw try failure(archive, isDamaged || copying.damaged > 0) }
     }
 
@@ -96,7 +96,7 @@ struct CopyCommand: ParsableCommand {
                 if let found, found.tier != .memory {
                     present.append((key, nil))
                 } else {
-                    Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
+                    Console.warn("no entry \(TerminalSafe.quoted(key)) on disk")
                 }
             }
             guard !present.isEmpty else { throw try failure(archive, isDamaged) }
@@ -149,13 +149,13 @@ private struct EntryCopying {
         bytes += UInt64(entry.value.count)
     }
 
-    func complain() {
+    func reportSkipped() {
         if missing > 0 {
-            Narration.complain(
+            Console.warn(
                 "\(Figures.count(missing, "entry was", "entries were")) deleted during the copy")
         }
         if changed > 0 {
-            Narration.complain(
+            Console.warn(
                 "\(Figures.count(changed, "entry", "entries")) changed during the copy and \(changed == 1 ? "is" : "are") not copied"
             )
         }

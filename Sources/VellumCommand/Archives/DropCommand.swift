@@ -39,7 +39,7 @@ struct DropCommand: ParsableCommand {
                 "another process changed \(TerminalSafe.quoted(reference.archive)); nothing was removed",
                 status: .nothing)
         }
-        Narration.say("removed archive \(reference.archive) with \(seen)")
+        Console.say("removed archive \(reference.archive) with \(seen)")
     }
 
     /// Prints the plan with --dry-run, and refuses an archive in use.
@@ -51,7 +51,7 @@ struct DropCommand: ParsableCommand {
                 "would remove archive \(TerminalSafe.column(archive.name)) with \(amount)\n")
         }
         if !force { try archive.requireUnused(advice: "pass --force") }
-        if try archive.complainOfLoss(withSegments: true), dryRun {
+        if try archive.reportLoss(withSegments: true), dryRun {
             throw CommandFailure(nil, status: .storeFailure)
         }
     }

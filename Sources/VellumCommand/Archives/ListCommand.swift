@@ -35,17 +35,17 @@ struct ListCommand: ParsableCommand {
             let members = sample.members
             try printer.print(
                 Self.columns.compactMap { column in members.first { $0.name == column.name }?.value })
-            if try archive.complainOfLoss(withSegments: true) { failed = true }
+            if try archive.reportLoss(withSegments: true) { failed = true }
         } unreadable: { name, error in
-            Narration.complain("\(name): \(error)")
+            Console.warn("\(name): \(error)")
             failed = true
         }
         for name in try store.emptyArchiveNames() {
-            Narration.complain("\(name): \(store.emptyArchiveProblem(named: name))")
+            Console.warn("\(name): \(store.emptyArchiveProblem(named: name))")
             failed = true
         }
         for name in try store.strayFolderNames() {
-            Narration.complain(store.strayFolderProblem(name))
+            Console.warn(store.strayFolderProblem(name))
             failed = true
         }
         try printer.end()
@@ -67,6 +67,6 @@ struct ListCommand: ParsableCommand {
             ])
         }
         try printer.end()
-        if let remark = figures.remark { Narration.complain("\(server) is \(remark)") }
+        if let remark = figures.remark { Console.warn("\(server) is \(remark)") }
     }
 }

@@ -42,25 +42,25 @@ enum ArchiveCopying {
         let copied = try source.copyVersion(ofArchive: archive, to: target, as: name) { progress.goesOn($0) }
         progress.finish()
         guard let (report, version) = copied else {
-            Narration.say("interrupted; nothing was copied")
+            Console.say("interrupted; nothing was copied")
             throw CommandFailure(nil, status: Interruption.status)
         }
-        report.complainOfDamage()
+        report.reportDamage()
         let said = "copied \(report.amount) to \(name)"
         guard report.damaged.isEmpty else {
             // Keep a damaged source: a repair may need the rest.
-            Narration.say(said + (removesSource ? "; \(archive) is damaged and was kept" : ""))
+            Console.say(said + (removesSource ? "; \(archive) is damaged and was kept" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {
             // Entries that another process stored during the copy would be lost.
             guard try source.removeArchive(named: archive, ifStill: version) else {
-                Narration.say(said)
+                Console.say(said)
                 throw CommandFailure(
                     "\(TerminalSafe.quoted(archive)) has changed and was kept; drop one of them",
                     status: .nothing)
             }
         }
-        Narration.say(summary(report.amount))
+        Console.say(summary(report.amount))
     }
 }

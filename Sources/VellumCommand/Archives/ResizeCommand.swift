@@ -42,7 +42,7 @@ struct ResizeCommand: ParsableCommand {
         } else {
             changes.append("nothing evicted")
         }
-        Narration.say("\(archive.name): " + changes.joined(separator: "; "))
+        Console.say("\(archive.name): " + changes.joined(separator: "; "))
     }
 
     private static func change(_ old: UInt64?, _ new: UInt64) -> String {

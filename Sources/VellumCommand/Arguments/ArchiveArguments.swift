@@ -45,7 +45,7 @@ struct ArchiveArguments: ParsableArguments {
         let differs =
             kind.map { $0 != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
             || memory.map { $0.bytes != found.memoryLimit } ?? false
-        if differs { Narration.complain("archive \"\(name)\" already exists and keeps its kind and limits") }
+        if differs { Console.warn("archive \"\(name)\" already exists and keeps its kind and limits") }
         defer {
             if isNew, let status = try? archive.status(), status.records == 0, status.attachedProcesses == 1 {
                 try? store.removeArchive(named: name)

@@ -38,7 +38,7 @@ struct RingFilePath: Sendable {
         }
         let overwrites = found?.overwritesOldMessages ?? !keepsOld
         if let disk, disk.bytes != maximum || overwrites == keepsOld {
-            Narration.complain(
+            Console.warn(
                 "\(path) already exists and keeps its settings: at most \(Figures.bytes(UInt64(maximum))), "
                     + (overwrites ? "drops the oldest messages" : "refuses new messages"))
         }

@@ -30,16 +30,16 @@ struct BackupCommand: ParsableCommand {
         } catch {
             progress.finish()
             // A usage error is about the folder itself.
-            if error.exitStatus != .usage { Narration.say("nothing was written to \(folder)") }
+            if error.exitStatus != .usage { Console.say("nothing was written to \(folder)") }
             throw error
         }
         progress.finish()
         guard let report else {
-            Narration.say("interrupted; nothing was written to \(folder)")
+            Console.say("interrupted; nothing was written to \(folder)")
             throw CommandFailure(nil, status: Interruption.status)
         }
-        report.complainOfDamage()
-        Narration.say(
+        report.reportDamage()
+        Console.say(
             "copied \(Figures.count(report.archives.count, "archive", "archives")), \(report.amount), to \(folder)"
         )
         if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }

@@ -57,13 +57,13 @@ struct DiffCommand: ParsableCommand {
         if comparison.equalMessages > 0 {
             equal.append(Figures.count(comparison.equalMessages, "message", "messages"))
         }
-        Narration.say("\(differences), \(equal.joined(separator: ", ")) equal")
+        Console.say("\(differences), \(equal.joined(separator: ", ")) equal")
         if comparison.unreadable > 0 {
-            Narration.complain(
+            Console.warn(
                 "\(Figures.count(comparison.unreadable, "entry or part of a log", "entries or parts of logs")) could not be "
                     + "compared; run vellum check")
         }
-        for line in comparison.damage { Narration.complain(line) }
+        for line in comparison.damage { Console.warn(line) }
         if comparison.unreadable > 0 || !comparison.damage.isEmpty {
             throw CommandFailure(nil, status: .storeFailure)
         }
@@ -106,7 +106,7 @@ private final class Comparison {
         try two.map { try noteDamage(of: $0, in: second) }
         let kinds = Set(try [one, two].compactMap { $0 }.map { try $0.configuration().kind == .log })
         guard kinds.count == 1 else {
-            Narration.complain(
+            Console.warn(
                 "\(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) differ: only one of them is a log"
             )
             differences += 1

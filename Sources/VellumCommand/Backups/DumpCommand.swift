@@ -42,12 +42,12 @@ struct DumpCommand: ParsableCommand {
         }
         progress.finish()
         guard let report else { throw CommandFailure.interrupted }
-        report.complainOfDamage()
+        report.reportDamage()
         let output = whole?.output ?? OutputWriter()
         let bytes = try DumpFile.write(storeAt: backup, to: output)
         try output.flush()
         try whole?.finish()
-        Narration.say(
+        Console.say(
             "dumped \(Figures.count(report.archives.count, "archive", "archives")), \(report.amount), in "
                 + Figures.bytes(bytes))
         if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
@@ -82,7 +82,7 @@ struct RestoreCommand: ParsableCommand {
             try DumpFile.synchronize(files)
             return report
         }
-        Narration.say(
+        Console.say(
             "restored \(Figures.count(archives, "archive", "archives")), \(Figures.amount(entries, bytes: bytes)), "
                 + "to \(folder)")
     }

@@ -135,7 +135,7 @@ struct BrowseCommand: ParsableCommand {
 
     private func show(_ session: BrowserSession) throws {
         if let size {
-            ConfigurationReport.complain()
+            ConfigurationReport.printProblems()
             let frame = session.frame(size: size, keys: keys ?? [])
             return try (format ?? .text).print(frame, session.theme)
         }

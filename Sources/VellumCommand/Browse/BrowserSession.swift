@@ -30,9 +30,9 @@ struct BrowserSession: Sendable {
         let exit = run(on: &recorded, look: screen.look(theme))
         screen.close()
         if let failure = recorder.failure {
-            Narration.complain("the recording ends early: \(failure)")
+            Console.warn("the recording ends early: \(failure)")
         } else {
-            Narration.say("recorded \(Figures.duration(recorder.duration)) in \(recording)")
+            Console.say("recorded \(Figures.duration(recorder.duration)) in \(recording)")
         }
         return exit
     }

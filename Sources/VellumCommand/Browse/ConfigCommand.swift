@@ -33,7 +33,7 @@ struct ConfigCommand: ParsableCommand {
         var problems = configuration.problems + keys.problems
         let choices = SettledChoices(configuration, problems: &problems)
         try OutputWriter.print(text(configuration, keys, choices))
-        for problem in problems { Narration.complain(problem) }
+        for problem in problems { Console.warn(problem) }
         if !problems.isEmpty { throw CommandFailure(nil, status: .nothing) }
     }
 
@@ -132,11 +132,11 @@ enum ConfigurationReport {
         return problems
     }
 
-    static func complain() {
+    static func printProblems() {
         let problems = problems
-        for problem in problems.prefix(most) { Narration.complain(problem) }
+        for problem in problems.prefix(most) { Console.warn(problem) }
         if problems.count > most {
-            Narration.complain("\(problems.count - most) more; vellum config shows all")
+            Console.warn("\(problems.count - most) more; vellum config shows all")
         }
     }
 }

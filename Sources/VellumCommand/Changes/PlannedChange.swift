@@ -60,7 +60,7 @@ struct PlannedChange: Sendable {
     }
 
     private func empty(_ log: Archive) throws {
-        _ = try log.complainOfLoss(withSegments: true)
+        _ = try log.reportLoss(withSegments: true)
         let end = try log.cursor(beforeLast: 0)
         try Confirmation.ask(
             "Delete all messages of \(log.name), now \(try log.amount())? This can't be undone.",
@@ -71,7 +71,7 @@ struct PlannedChange: Sendable {
                 "another process changed \(TerminalSafe.quoted(log.name)); \(action.refusal)",
                 status: .nothing)
         }
-        Narration.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
+        Console.say("deleted \(Figures.messages(removed.entries, bytes: removed.bytes))")
     }
 
     // MARK: Entries
@@ -110,10 +110,10 @@ struct PlannedChange: Sendable {
                 archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys.words)),
                 action: action)
         }
-        plan.missing.forEach(Narration.complainOfAbsence)
-        let named = plan.damagedKeys.prefix(Narration.mostDamaged)
-        named.forEach(Narration.complainOfDamage)
-        Narration.complainOfMissing(plan.damaged - named.count)
+        plan.missing.forEach(Console.reportAbsence)
+        let named = plan.damagedKeys.prefix(Console.mostDamaged)
+        named.forEach(Console.reportDamage)
+        Console.reportMissing(plan.damaged - named.count)
         return plan
     }
 
@@ -142,11 +142,11 @@ struct PlannedChange: Sendable {
         if case .setLifetime = action { return }
         let status = try archive.status()
         if let free = store.named.flatMap(SystemText.freeBytes), free < 1 << 20 {
-            Narration.say("the disk is full: this deletion and earlier ones may not be undoable")
+            Console.say("the disk is full: this deletion and earlier ones may not be undoable")
         }
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
-        Narration.say("this exceeds the undo budget: it can be undone \(grace)")
+        Console.say("this exceeds the undo budget: it can be undone \(grace)")
     }
 
     /// Why the plan is empty; nil if missing keys have been reported.
@@ -168,10 +168,10 @@ struct PlannedChange: Sendable {
     /// Reports a change and the command that undoes it. Throws if the change is incomplete.
     func report(_ carried: Carried<PlanOutcome>, wayBack: (ReversibleAction) -> String) throws {
         let outcome = carried.outcome
-        for remark in outcome.remarks(listing: Self.listedKeys) { Narration.complain(remark) }
-        if outcome.entries > 0 || outcome.action == nil { Narration.say(action.summary(of: outcome)) }
-        if let finality = outcome.finality { Narration.complain(finality) }
-        if let action = outcome.action { Narration.say(wayBack(action)) }
+        for remark in outcome.remarks(listing: Self.listedKeys) { Console.warn(remark) }
+        if outcome.entries > 0 || outcome.action == nil { Console.say(action.summary(of: outcome)) }
+        if let finality = outcome.finality { Console.warn(finality) }
+        if let action = outcome.action { Console.say(wayBack(action)) }
         switch (outcome.failure, carried.stopped) {
         case (_, let stopped?) where Interruption.isRequested:
             throw CommandFailure("interrupted: " + stopped, status: Interruption.status)

@@ -85,7 +85,7 @@ struct ServerChange {
                     if let key = row.entry?.key { found.insert(ExactText(key)) }
                     return true
                 }
-                if report.damaged > 0 { report.warnings.forEach { Narration.complain($0) } }
+                if report.damaged > 0 { report.warnings.forEach { Console.warn($0) } }
             } catch {
                 throw error as? SourceError ?? SourceError("\(error)")
             }
@@ -118,7 +118,7 @@ struct ServerChange {
                 if let facts {
                     add(key, facts.memory, facts.used, to: &targets)
                 } else {
-                    Narration.complain("no key \(TerminalSafe.quoted(key))")
+                    Console.warn("no key \(TerminalSafe.quoted(key))")
                 }
                 return true
             }

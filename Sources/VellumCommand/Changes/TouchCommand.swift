@@ -33,7 +33,7 @@ struct TouchCommand: ParsableCommand {
             }
             isAnyDamaged = isAnyDamaged || isThere == nil
             guard isThere == false else { continue }
-            Narration.complainOfAbsence(key)
+            Console.reportAbsence(key)
             isAnyMissing = true
         }
         if isAnyDamaged { throw CommandFailure(nil, status: .storeFailure) }

@@ -66,7 +66,7 @@ struct UndoCommand: ParsableCommand {
         defer { store.close() }
         let archive = try store.archive(named: reference.archive)
         try archive.requireEntries()
-        if id == nil, let last = try archive.reversibleActions().first, try archive.complainOfLoss() {
+        if id == nil, let last = try archive.reversibleActions().first, try archive.reportLoss() {
             let command = ShellWord.vellum(
                 "undo", [archive.name, "\(last.id)"], store: reference.store.store)
             throw CommandFailure(
@@ -105,9 +105,9 @@ struct UndoCommand: ParsableCommand {
 
     private func end(_ outcome: UndoOutcome, stopped: String? = nil) throws {
         if json { try printJSON(outcome) }
-        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
+        for remark in outcome.remarks(listing: 10) { Console.warn(remark) }
         let ago = Figures.ago(outcome.action.time, now: .now())
-        Narration.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
+        Console.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
         if let stopped { throw CommandFailure(stopped, status: .storeFailure) }
         if !outcome.isComplete {
             throw CommandFailure("interrupted: the same command undoes the rest", status: Interruption.status)
@@ -134,7 +134,7 @@ struct UndoCommand: ParsableCommand {
         let actions = try archive.reversibleActions()
         var names = ProcessNames()
         try print(actions) { names.name(of: $0, in: archive) }
-        let hasLost = try archive.complainOfLoss()
+        let hasLost = try archive.reportLoss()
         guard !actions.isEmpty else {
             throw CommandFailure(nothing(nil), status: hasLost ? .storeFailure : .nothing)
         }

@@ -61,7 +61,7 @@ struct CheckCommand: ParsableCommand {
             }
         }
         if let remark = try looked.removalRemark() {
-            Narration.say(remark + "; the next process that opens the store for writing frees it")
+            Console.say(remark + "; the next process that opens the store for writing frees it")
         }
         let output = OutputWriter()
         if json {
@@ -80,7 +80,7 @@ struct CheckCommand: ParsableCommand {
             finding.revival.map { "\(TerminalSafe.column(finding.name)): \($0)" }
         }
         guard !revivals.isEmpty else { return }
-        revivals.forEach(Narration.complain)
+        revivals.forEach(Console.warn)
         try Confirmation.require(unless: yes)
         try Confirmation.ask("Repair?", unless: yes, refusal: "nothing was repaired")
     }
@@ -124,7 +124,7 @@ struct CheckCommand: ParsableCommand {
             if finding.damaged > 0 { line += ", \(Figures.count(finding.damaged)) damaged" }
             if finding.salvaged > 0 { line += ", \(Figures.count(finding.salvaged)) salvaged" }
             line += "\n"
-            let named = finding.problems.prefix(Narration.mostDamaged)
+            let named = finding.problems.prefix(Console.mostDamaged)
             let others = max(finding.damaged, finding.problems.count) - named.count
             let more = others > 0 ? ["and \(Figures.count(others)) more"] : []
             for text in named + more + finding.remarks {

@@ -27,7 +27,7 @@ final class DemoSession {
             made?.remove()
             throw error
         }
-        if made != nil, keeps { Narration.say("the store is \(path)") }
+        if made != nil, keeps { Console.say("the store is \(path)") }
     }
 
     func figures() throws -> DemoFigures {
@@ -47,7 +47,7 @@ final class DemoSession {
             }
             if elapsed >= nextReport {
                 nextReport = elapsed.rounded(.down) + 1
-                Narration.say(try figures().progress)
+                Console.say(try figures().progress)
             }
             poll(nil, 0, Int32(min(left, nextReport - elapsed, 0.5) * 1000) + 1)
         }
@@ -73,7 +73,7 @@ final class DemoSession {
         }
         try fillOthers(store, data)
         let total = Figures.amount(data.keys.count, bytes: UInt64(data.bytes))
-        Narration.say("recorded \(total) into an archive for half of them")
+        Console.say("recorded \(total) into an archive for half of them")
         try log.append(Array("demo     \(total) recorded; the limit holds half of them".utf8))
     }
 

@@ -84,7 +84,7 @@ struct AppendCommand: ParsableCommand {
             named: log, orCreate: ArchiveConfiguration(kind: .log, diskLimit: disk.bytes, memoryLimit: nil))
         try archive.requireMessages()
         if try archive.configuration().diskLimit != disk.bytes {
-            Narration.complain("log \"\(log)\" already exists and keeps its limit; see vellum resize")
+            Console.warn("log \"\(log)\" already exists and keeps its limit; see vellum resize")
         }
         return archive
     }
@@ -97,9 +97,9 @@ struct AppendCommand: ParsableCommand {
             do {
                 return try appendOne(line)
             } catch let error as StorageError where error.isAboutOneEntry {
-                Narration.complain("\(input.name):\(number): \(error)")
+                Console.warn("\(input.name):\(number): \(error)")
             } catch let error as RingFileError where error.exitStatus == .nothing {
-                Narration.complain("\(input.name):\(number): \(error)")
+                Console.warn("\(input.name):\(number): \(error)")
             }
             refused += 1
         }

@@ -16,7 +16,7 @@ struct ExistsCommand: ParsableCommand {
 
     func run() throws {
         let archive = try reference.openEntries()
-        let hasLost = try archive.complainOfLoss()
+        let hasLost = try archive.reportLoss()
         var (isDamaged, isAnyMissing) = (hasLost, false)
         for key in keys.words {
             let found = try archive.readingEntry(key) { () throws(StorageError) in try archive.metadata(key) }
@@ -25,10 +25,10 @@ struct ExistsCommand: ParsableCommand {
                 continue
             }
             if found == nil {
-                Narration.complainOfAbsence(key)
+                Console.reportAbsence(key)
                 isAnyMissing = true
             } else if hasLost {
-                Narration.complain("found \(TerminalSafe.quoted(key)), but its value may be outdated")
+                Console.warn("found \(TerminalSafe.quoted(key)), but its value may be outdated")
             }
         }
         if isDamaged || isAnyMissing {

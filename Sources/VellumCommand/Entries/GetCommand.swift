@@ -45,13 +45,13 @@ struct GetCommand: ParsableCommand {
                     "no key \(TerminalSafe.quoted(key)) in \(reference.archive) of \(server)",
                     status: .nothing)
             }
-            if let reason = try database.objectionToReading() { Narration.complain(reason) }
+            if let reason = try database.objectionToReading() { Console.warn(reason) }
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }
             // Fail after printing only a part of a value.
-            if value.isUnreadable, let origin = value.origin { Narration.complain(origin) }
-            if let doubt = value.doubt { Narration.complain(doubt) }
+            if value.isUnreadable, let origin = value.origin { Console.warn(origin) }
+            if let doubt = value.doubt { Console.warn(doubt) }
             if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }
             return
         }
@@ -69,7 +69,7 @@ struct GetCommand: ParsableCommand {
             return result != nil
         }
         guard isPrinted == true else {
-            let hasLost = try found == nil && archive.complainOfLoss()
+            let hasLost = try found == nil && archive.reportLoss()
             let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
                 found?.tier == .memory
@@ -90,7 +90,7 @@ struct GetCommand: ParsableCommand {
             try printCharacters(try recognized(bytes, encoding), to: output)
         } else if json {
             let value = try recognized(bytes, encoding)
-            complain(of: value)
+            warn(about: value)
             try value.withSource { source in
                 let json = JSONTree.source(source)
                 try (meta ? MetadataColumns.entry(members, value: json) : json).writeLine(to: output)
@@ -130,10 +130,10 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    private func complain(of value: RecognizedBytes) {
+    private func warn(about value: RecognizedBytes) {
         let repetition = value.repeatsName ? "an object has duplicate names; --raw keeps all" : nil
         for problem in [value.problem, repetition].compactMap(\.self) {
-            Narration.complain("\(TerminalSafe.quoted(key)): \(problem)")
+            Console.warn("\(TerminalSafe.quoted(key)): \(problem)")
         }
     }
 
@@ -141,7 +141,7 @@ struct GetCommand: ParsableCommand {
         _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, to output: OutputWriter
     ) throws {
         let value = try recognized(bytes, encoding)
-        complain(of: value)
+        warn(about: value)
         if value.form == .bytes {
             try HexText.dump(bytes, to: output)
         } else if value.form == .text {

@@ -93,11 +93,11 @@ struct GroupsCommand: ParsableCommand {
             }
         }
         let archive = try reference.openEntries()
-        try print(StoredListing(archive)) { try complain($0, archive) }
+        try print(StoredListing(archive)) { try report($0, archive) }
     }
 
-    /// `complain` reports entries that may be missing.
-    private func print(_ listing: any EntryListing, complain: (EntryGroups) throws -> Void) throws {
+    /// `report` reports entries that may be missing.
+    private func print(_ listing: any EntryListing, report: (EntryGroups) throws -> Void) throws {
         let keys = by == .prefix ? KeyIndex(listing) { (_) throws(Never) in } : nil
         let chosen = separator?.utf8.first ?? keys?.separator(below: prefix) ?? Grouping.separators[0]
         let grouping: Grouping =
@@ -124,8 +124,8 @@ struct GroupsCommand: ParsableCommand {
             ])
         }
         try printer.end()
-        for remark in groups.remarks { Narration.complain(remark) }
-        try complain(groups)
+        for remark in groups.remarks { Console.warn(remark) }
+        try report(groups)
     }
 
     /// For programs: the prefix itself; empty for keys without a separator after it, and for entries without an owner.
@@ -148,7 +148,7 @@ struct GroupsCommand: ParsableCommand {
     }
 
     /// A single group without a value may mean a mistyped name.
-    private func complainOfMissingProperty(_ groups: EntryGroups, _ archive: Archive) throws {
+    private func reportMissingProperty(_ groups: EntryGroups, _ archive: Archive) throws {
         guard case .property(let property) = by, groups.groups.count == 1,
             case .value(_, .absent, _) = groups.groups[0].membership
         else { return }
@@ -156,18 +156,18 @@ struct GroupsCommand: ParsableCommand {
         options.looksForMistakes = true
         let having = QueryPlan(QueryPipeline([.find(.presence(property, .notNull)), .limit(1)]))
         let report = try having.run(over: archive, options: options) { _ in true }
-        for warning in report.warnings { Narration.complain(warning) }
+        for warning in report.warnings { Console.warn(warning) }
     }
 
-    private func complain(_ groups: EntryGroups, _ archive: Archive) throws {
+    private func report(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
-            Narration.complain(
+            Console.warn(
                 "only the \(Figures.count(groups.groups.count)) groups that are largest by entries and by bytes are shown; "
                     + "\(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
         }
-        try complainOfMissingProperty(groups, archive)
-        Narration.complainOfMissing(groups.unreadable)
-        let hasLost = try archive.complainOfLoss()
+        try reportMissingProperty(groups, archive)
+        Console.reportMissing(groups.unreadable)
+        let hasLost = try archive.reportLoss()
         if groups.unreadable > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         guard groups.entries == 0, !prefix.isEmpty else { return }
         throw CommandFailure(

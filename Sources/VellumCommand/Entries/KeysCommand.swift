@@ -88,8 +88,8 @@ struct KeysCommand: ParsableCommand {
             left -= 1
         }
         try printer.end()
-        Narration.complainOfMissing(missing)
-        let hasLost = try archive.complainOfLoss()
+        Console.reportMissing(missing)
+        let hasLost = try archive.reportLoss()
         if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         // Like rm and expire, report an owner without entries.
         guard isFiltered, !isAnyMeant else { return }

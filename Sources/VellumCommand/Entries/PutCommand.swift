@@ -48,7 +48,7 @@ struct PutCommand: ParsableCommand {
         if !names.contains(reference.archive),
             let other = Suggestion.nearest(to: reference.archive, among: names)
         {
-            Narration.say(
+            Console.say(
                 "created archive \(TerminalSafe.quoted(reference.archive)); there is also \(TerminalSafe.quoted(other))"
             )
         }

@@ -72,7 +72,7 @@ struct ExportCommand: ParsableCommand {
             case .tsv: return try exporter.writeTable(.tabs)
             }
         } hasLost: {
-            try archive.complainOfLoss()
+            try archive.reportLoss()
         }
     }
 
@@ -104,7 +104,7 @@ struct ExportCommand: ParsableCommand {
         try output.flush()
         try whole?.finish()
         if whole != nil {
-            Narration.say("exported \(Figures.count(outcome.exported, entry, entries)) to \(file)")
+            Console.say("exported \(Figures.count(outcome.exported, entry, entries)) to \(file)")
         }
         let hasLost = try hasLost()
         if outcome.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }

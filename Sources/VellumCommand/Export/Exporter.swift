@@ -95,7 +95,7 @@ struct Exporter {
         guard !mixed.isEmpty else { return }
         let names = mixed.prefix(5).map(TerminalSafe.quoted).joined(separator: ", ")
         let more = mixed.count > 5 ? " and \(Figures.count(mixed.count - 5)) more" : ""
-        Narration.complain(
+        Console.warn(
             "TSV can't distinguish texts from numbers and words: an import may read all as text in the columns "
                 + names + more + ", which have both; ndjson, json and csv distinguish them")
     }
@@ -112,9 +112,9 @@ struct Exporter {
         // Rows on the same terminal already show progress.
         var progress = output.isTerminal ? nil : ProgressBar()
         defer { progress?.finish() }
-        func complain(_ text: String) {
+        func warn(_ text: String) {
             progress?.finish()
-            Narration.complain(text)
+            Console.warn(text)
         }
         for number in (0..<snapshot.count).reversed() {
             if number % 256 == 0 {
@@ -134,13 +134,13 @@ struct Exporter {
                         do throws(TooLongPropertyList) {
                             value = try RecognizedBytes(bytes, encoding: encoding)
                         } catch {
-                            if !isSilent { complain("\(TerminalSafe.quoted(key)): \(error); left out") }
+                            if !isSilent { warn("\(TerminalSafe.quoted(key)): \(error); left out") }
                             damaged += 1
                             return
                         }
                         if !isSilent, value.changesInJSON { changed += 1 }
                         if !isSilent, value.repeatsName { repeating += 1 }
-                        if let complaint = try body(key, value) { complain(complaint) }
+                        if let warning = try body(key, value) { warn(warning) }
                     }
                 }
             } catch {
@@ -148,10 +148,10 @@ struct Exporter {
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
                 // Entries without an intact key are only counted.
-                if damaged < Narration.mostDamaged, let key = try? snapshot.intactKey(at: number) {
+                if damaged < Console.mostDamaged, let key = try? snapshot.intactKey(at: number) {
                     if !isSilent {
                         progress?.finish()
-                        Narration.complainOfDamage(key)
+                        Console.reportDamage(key)
                     }
                     damaged += 1
                 } else {
@@ -162,34 +162,34 @@ struct Exporter {
             try result.get()
         }
         progress?.finish()
-        Self.complain(ofChanged: changed, keptBy: "dump and backup preserve")
-        Self.complain(ofRepeating: repeating, keptBy: "dump and backup keep")
+        Self.warn(ofChanged: changed, keptBy: "dump and backup preserve")
+        Self.warn(ofRepeating: repeating, keptBy: "dump and backup keep")
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
-            Narration.complain("\(them) only in a process's memory, and left out")
+            Console.warn("\(them) only in a process's memory, and left out")
         }
-        if !isSilent { Narration.complainOfMissing(missing) }
+        if !isSilent { Console.reportMissing(missing) }
         let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : elsewhere)
         if !isSilent, missed > 0 {
             let them = Figures.count(missed, "matching entry was", "matching entries were")
-            Narration.complain("\(them) changed or removed during the export, and left out")
+            Console.warn("\(them) changed or removed during the export, and left out")
         }
         return (damaged + missing, missed)
     }
 
     /// Warns of values that an import reads as something else.
-    static func complain(ofChanged count: Int, keptBy keepers: String) {
+    static func warn(ofChanged count: Int, keptBy keepers: String) {
         guard count > 0 else { return }
-        Narration.complain(
+        Console.warn(
             "\(Figures.count(count, "value has", "values have")) dates or non-finite numbers, or are plain "
                 + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
                 + "\(keepers) them")
     }
 
-    static func complain(ofRepeating count: Int, keptBy keepers: String) {
+    static func warn(ofRepeating count: Int, keptBy keepers: String) {
         guard count > 0 else { return }
         let them = Figures.count(count, "value has", "values have")
-        Narration.complain("\(them) duplicate names; import skips such records, \(keepers) them")
+        Console.warn("\(them) duplicate names; import skips such records, \(keepers) them")
     }
 
     /// Bytes of the longest value converted for a table.

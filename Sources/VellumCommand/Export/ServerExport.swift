@@ -31,19 +31,19 @@ struct ServerExport {
                     outcome.exported += 1
                 } catch let error as SourceError {
                     // Other keys may be readable; if the connection is lost, the scan ends with an error.
-                    Narration.complain("\(TerminalSafe.quoted(key)) is left out: \(error)")
+                    Console.warn("\(TerminalSafe.quoted(key)) is left out: \(error)")
                     outcome.damaged += 1
                 }
                 return true
             }
-            for warning in report.warnings { Narration.complain(warning) }
+            for warning in report.warnings { Console.warn(warning) }
             outcome.damaged += report.damaged
         } catch QueryError.cancelled {
             throw CommandFailure.interrupted
         }
         try records.finish()
-        Exporter.complain(ofChanged: losses.changed, keptBy: "export --lossless keeps")
-        Exporter.complain(ofRepeating: losses.repeating, keptBy: "export --lossless keeps")
+        Exporter.warn(ofChanged: losses.changed, keptBy: "export --lossless keeps")
+        Exporter.warn(ofRepeating: losses.repeating, keptBy: "export --lossless keeps")
         return outcome
     }
 
@@ -66,7 +66,7 @@ struct ServerExport {
         if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
             throw SourceError(problem)
         }
-        if let doubt = value.doubt { Narration.complain("\(TerminalSafe.quoted(key)): \(doubt)") }
+        if let doubt = value.doubt { Console.warn("\(TerminalSafe.quoted(key)): \(doubt)") }
         let item = RecognizedValue(value.bytes, encoding: value.encoding).item
         if value.encoding == .cbor, item.withUnsafeBytes({ JSONForms(of: $0).isChanged }) {
             losses.changed += 1

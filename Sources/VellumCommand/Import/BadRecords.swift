@@ -16,14 +16,14 @@ struct BadRecords {
         let seen = counts[kind, default: 0] + 1
         if seen == 1 { reasons.append(kind) }
         counts[kind] = seen
-        if seen <= Self.named { Narration.complain("\(file):\(line): \(reason)") }
+        if seen <= Self.named { Console.warn("\(file):\(line): \(reason)") }
     }
 
     func finish() {
         for kind in reasons {
             guard let count = counts[kind], count > Self.named else { continue }
             let more = Figures.count(count - Self.named, "record", "records")
-            Narration.complain("\(file): \(more) more: \(kind)")
+            Console.warn("\(file): \(more) more: \(kind)")
         }
     }
 

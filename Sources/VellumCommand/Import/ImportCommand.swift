@@ -102,9 +102,9 @@ struct ImportCommand: ParsableCommand {
         var reader = try format.reader(
             of: input, isTextOnly: text, delimited.options, wanted: [key].compactMap { $0.map(column) })
         if var table = reader as? DelimitedReader {
-            if let remark = table.remark { Narration.say(remark) }
+            if let remark = table.remark { Console.say(remark) }
             try checkColumns(table.columns, input.name)
-            for note in try table.decideKinds(types, key: key.map(column) ?? "") { Narration.say(note) }
+            for note in try table.decideKinds(types, key: key.map(column) ?? "") { Console.say(note) }
             reader = table
         }
         try Interruption.check()
@@ -125,7 +125,7 @@ struct ImportCommand: ParsableCommand {
         let failure = run(&reader, of: input, &outcome) { try target.store($0) }
         // A failed archive may have no status.
         let after = (try? archive.status()) ?? before
-        Narration.say(
+        Console.say(
             outcome.summary(
                 archive: archive.name, seconds: MonotonicClock.seconds() - start, from: before, to: after))
         try end(outcome, failure)
@@ -144,10 +144,10 @@ struct ImportCommand: ParsableCommand {
         let failure = run(&reader, of: input, &outcome) { try target.store($0) }
         let skipped =
             outcome.skipped > 0 ? "; \(Figures.count(outcome.skipped, "record", "records")) skipped" : ""
-        Narration.say(
+        Console.say(
             "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive) of \(server)\(skipped)"
         )
-        if let remark = target.remark { Narration.complain(remark) }
+        if let remark = target.remark { Console.warn(remark) }
         try end(outcome, failure)
     }
 
@@ -158,12 +158,12 @@ struct ImportCommand: ParsableCommand {
     ) -> (any Error)? {
         defer {
             if let field = (reader as? DelimitedReader)?.keptQuote {
-                Narration.say(
+                Console.say(
                     "\(field.said) begins with a quote, which was kept; --quote '\"' removes quotes around fields"
                 )
             }
             if let count = (reader as? DelimitedReader)?.repeatedHeaders, count > 0 {
-                Narration.say("\(Figures.count(count, "line", "lines")) skipped: equal to the header")
+                Console.say("\(Figures.count(count, "line", "lines")) skipped: equal to the header")
             }
         }
         do {
@@ -194,7 +194,7 @@ struct ImportCommand: ParsableCommand {
     private func column(_ property: String) -> String { text ? property : ByteText.spelling(of: property) }
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
-        guard !columns.isEmpty else { return Narration.say("\(file) is empty: it has no header row") }
+        guard !columns.isEmpty else { return Console.say("\(file) is empty: it has no header row") }
         for name in [key, value].compactMap({ $0.map(column) })
         where !columns.contains(where: { ExactText($0) == ExactText(name) }) {
             throw CommandFailure(

@@ -52,7 +52,7 @@ struct EventFollower {
                 // The archive was removed; its name may be used again.
                 position.archive.close()
                 positions[name] = nil
-                Narration.complain("\(name.text) was removed")
+                Console.warn("\(name.text) was removed")
             }
         }
         return findings
@@ -75,7 +75,7 @@ struct EventFollower {
             unreadable.remove(ExactText(name))
         } catch {
             if case .noSuchArchive = error { return }
-            if unreadable.insert(ExactText(name)).inserted { Narration.complain("\(name): \(error)") }
+            if unreadable.insert(ExactText(name)).inserted { Console.warn("\(name): \(error)") }
         }
     }
 }

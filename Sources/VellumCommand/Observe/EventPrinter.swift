@@ -48,7 +48,7 @@ struct EventPrinter {
     private func printLoss(_ finding: EventFollower.Finding) throws {
         let name = finding.archive.name
         let lost = finding.batch.lost
-        Narration.complain(
+        Console.warn(
             "\(Figures.count(lost, "event", "events")) of \(name) were overwritten before they were read")
         let time = finding.batch.events.first?.time ?? .now()
         switch layout {

@@ -60,7 +60,7 @@ struct StatsCommand: ParsableCommand {
             for sample in samples { try output.write(StatsText.plain(sample.figures)) }
         }
         try output.flush()
-        Narration.complainOfMissing(
+        Console.reportMissing(
             samples.reduce(0) { $0 + ($1.figures.owners ?? []).reduce(0) { $0 + $1.unreadable } })
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }
@@ -92,23 +92,23 @@ struct StatsCommand: ParsableCommand {
     private func take(_ store: Store) throws -> (samples: [TimedSample], hasFailed: Bool) {
         if let archive {
             let archive = try store.archive(named: archive)
-            return ([try TimedSample(archive, owners: owners)], try complainOfLoss(of: archive))
+            return ([try TimedSample(archive, owners: owners)], try reportLoss(of: archive))
         }
         var samples: [TimedSample] = []
         var failed = false
         try store.visitArchives(staysOpen: watch) { archive in
             samples.append(try TimedSample(archive, owners: owners))
-            if try complainOfLoss(of: archive) { failed = true }
+            if try reportLoss(of: archive) { failed = true }
         } unreadable: { name, error in
-            Narration.complain("\(name): \(error)")
+            Console.warn("\(name): \(error)")
             failed = true
         }
         return (samples, failed)
     }
 
-    private func complainOfLoss(of archive: Archive) throws(StorageError) -> Bool {
+    private func reportLoss(of archive: Archive) throws(StorageError) -> Bool {
         if watch { return false }
-        return try archive.complainOfLoss(withSegments: true)
+        return try archive.reportLoss(withSegments: true)
     }
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {

@@ -54,7 +54,7 @@ struct TailCommand: ParsableCommand {
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
         // Messages of a lost part of the log aren't reported as damaged.
-        let lacksSome = try archive.complainOfLoss()
+        let lacksSome = try archive.reportLoss()
         var isDamaged = lacksSome
         while true {
             let batch: MessageBatch
@@ -68,7 +68,7 @@ struct TailCommand: ParsableCommand {
             }
             isDamaged = isDamaged || batch.someAreDamaged
             if batch.someAreLost, follow || !hasWarned {
-                Narration.complain(
+                Console.warn(
                     batch.someAreDamaged
                         ? "some messages are damaged and left out; vellum check shows where"
                         : lacksSome

@@ -5,21 +5,21 @@ enum FailureReport {
     static func report(_ error: any Error) -> ExitStatus {
         switch error {
         case let failure as CommandFailure:
-            if let message = failure.message { Narration.complain(message) }
+            if let message = failure.message { Console.warn(message) }
             return failure.status
         case let error as StorageError:
             var message = error.description
             if case .storeNotFound(let path) = error { message = Suggestion.absence(ofStore: path) }
-            Narration.complain(
+            Console.warn(
                 message + (error.ringFileHint ?? "") + (Configuration.current.hint(for: error) ?? "")
                     + (Suggestion.archive(for: error) ?? ""))
             return error.exitStatus
         case let error as RingFileError:
-            Narration.complain(error.description)
+            Console.warn(error.description)
             return error.exitStatus
         case let error as CBORError: return report(SourceError(unreadable: error))
         case let error as SourceError:
-            Narration.complain(error.description)
+            Console.warn(error.description)
             return .storeFailure
         default: return reportParsing(error)
         }
@@ -31,7 +31,7 @@ enum FailureReport {
         let arguments = ProgramArguments.withoutStore
         guard VellumCommand.exitCode(for: error) != .success else {
             if let status = reportUnknownTopic(arguments) { return status }
-            if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
+            if let hint = DashHint.forHelp(arguments) { Console.warn(hint) }
             do throws(SourceError) {
                 try OutputWriter.print(CompletionDialect.completing(text) + "\n")
                 return .done
@@ -40,9 +40,9 @@ enum FailureReport {
             }
         }
         let prefix = "Error: "
-        Narration.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
-        if let hint = DashHint.forError(text, arguments) { Narration.say(hint) }
-        if let meant = Suggestion.command(for: arguments) { Narration.say("did you mean: vellum \(meant)") }
+        Console.warn(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+        if let hint = DashHint.forError(text, arguments) { Console.say(hint) }
+        if let meant = Suggestion.command(for: arguments) { Console.say("did you mean: vellum \(meant)") }
         return .usage
     }
 
@@ -51,8 +51,8 @@ enum FailureReport {
         guard arguments.first == "help", let name = arguments.dropFirst().first, !name.hasPrefix("-"),
             VellumCommand.configuration.subcommands.allSatisfy({ $0.configuration.commandName != name })
         else { return nil }
-        Narration.complain("no command \(TerminalSafe.quoted(name)); vellum --help lists the commands")
-        if let meant = Suggestion.command(for: [name]) { Narration.say("did you mean: vellum help \(meant)") }
+        Console.warn("no command \(TerminalSafe.quoted(name)); vellum --help lists the commands")
+        if let meant = Suggestion.command(for: [name]) { Console.say("did you mean: vellum help \(meant)") }
         return .usage
     }
 }

@@ -48,7 +48,7 @@ final class LineEditor {
                 if case .paste(let text) = event { typed += text }
                 if !event.words.isEmpty {
                     leaveLine()
-                    Narration.write(event.words)
+                    Console.write(event.words)
                     leaveLine()
                 }
                 guard case .key(let key) = event else { continue }
@@ -96,11 +96,11 @@ final class LineEditor {
             field.text = ""
         case (.character("d"), .control) where field.text.isEmpty && earlier.isEmpty: return .end
         case (.character("c"), .control):
-            Narration.write("^C")
+            Console.write("^C")
             leaveLine()
             (earlier, recalled, field.text) = ("", nil, "")
         case (.character("z"), .control): suspend()
-        case (.character("l"), .control): Narration.write("\u{1b}[H\u{1b}[2J")
+        case (.character("l"), .control): Console.write("\u{1b}[H\u{1b}[2J")
         case (.character("r"), .control): search = (Self.field(""), 0)
         case (.up, _), (.character("p"), .control): recall(1)
         case (.down, _), (.character("n"), .control): recall(-1)
@@ -153,7 +153,7 @@ final class LineEditor {
 
     private func complete(_ shell: Shell) {
         let completion = ShellCompletion(field, behind: earlier, shell)
-        guard let first = completion.choices.first else { return Narration.write("\u{07}") }
+        guard let first = completion.choices.first else { return Console.write("\u{07}") }
         if completion.choices.count == 1 { return field.replace(completion.range, with: first + " ") }
         let common = completion.common
         if common.count > completion.range.count { return field.replace(completion.range, with: common) }
@@ -173,9 +173,9 @@ final class LineEditor {
                 let text = TextWidth.truncate($0, to: width - 1, ellipsis: look.glyphs.ellipsis)
                 return text + String(repeating: " ", count: max(0, width - TextWidth.width(of: text)))
             }
-            Narration.write(row.joined() + "\r\n")
+            Console.write(row.joined() + "\r\n")
         }
-        if shown.count > most { Narration.write("and \(Figures.count(shown.count - most)) more\r\n") }
+        if shown.count > most { Console.write("and \(Figures.count(shown.count - most)) more\r\n") }
     }
 
     // MARK: The terminal
@@ -188,7 +188,7 @@ final class LineEditor {
     }
 
     private func suspend() {
-        Narration.write("\r\n")
+        Console.write("\r\n")
         tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
         kill(0, SIGTSTP)
         setRaw()
@@ -237,7 +237,7 @@ final class LineEditor {
         frame.draw(shown, in: line.split(left: width).rest, look: look)
         let text = frame.ansiText(depth: .mono).dropLast()
         let column = frame.cursor?.column ?? width
-        Narration.write("\r" + text + "\u{1b}[K\r" + (column > 0 ? "\u{1b}[\(column)C" : ""))
+        Console.write("\r" + text + "\u{1b}[K\r" + (column > 0 ? "\u{1b}[\(column)C" : ""))
     }
 
     private func prompt(_ shell: Shell) -> String {
@@ -264,6 +264,6 @@ final class LineEditor {
 
     private func leaveLine() {
         search = nil
-        Narration.write("\r\n")
+        Console.write("\r\n")
     }
 }

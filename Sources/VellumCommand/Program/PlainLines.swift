@@ -14,15 +14,15 @@ final class PlainLines {
         var text: String?
         while true {
             let prompt = String(shell.prompt.dropLast(text == nil ? 0 : 2)) + (text == nil ? "" : "| ")
-            Narration.write(TerminalText.sanitized(prompt))
+            Console.write(TerminalText.sanitized(prompt))
             switch try receive() {
             case .end:
-                Narration.write("\n")
+                Console.write("\n")
                 return nil
             case .dropped:
-                Narration.write("\n")
+                Console.write("\n")
                 text = nil
-            case .unreadable: Narration.complain("the line isn't UTF-8 text")
+            case .unreadable: Console.warn("the line isn't UTF-8 text")
             case .line(let line):
                 let whole = text.map { Shell.join($0, line) } ?? line
                 guard shell.isUnfinished(whole) else {

@@ -28,7 +28,7 @@ struct ShellCommand: ParsableCommand {
         var shell = try Shell(store: store.pathForLooking())
         if let archive { try shell.use(archive) }
         guard Confirmation.isPossible else { return try runScript(&shell) }
-        Narration.say(
+        Console.say(
             "\(TerminalText.sanitized(shell.path)), \(shell.summary()); help lists commands, ctrl+d quits")
         let history = ShellHistory.standard
         if SystemText.isTerminalPlain {
@@ -47,7 +47,7 @@ struct ShellCommand: ParsableCommand {
                 if shell.isOver { return }
             } catch let failed as Shell.Failed {
                 // The command has reported its failure. After ^C the cursor isn't at the start of a line.
-                if failed.code > 128 { Narration.write("\n") }
+                if failed.code > 128 { Console.write("\n") }
             } catch {
                 _ = FailureReport.report(error)
             }
@@ -64,7 +64,7 @@ struct ShellCommand: ParsableCommand {
             } catch {
                 let failure = error as? Shell.Failed
                 let code = failure?.code ?? FailureReport.report(error).rawValue
-                Narration.complain("line \(number) of the input failed")
+                Console.warn("line \(number) of the input failed")
                 ExitStatus.end(withCode: code)
             }
             if shell.isOver { return }

@@ -17,12 +17,12 @@ final class ShellHistory {
     private let file: StateRecords<PastLine>
     /// Oldest first.
     private(set) var lines: [String]
-    private var hasComplained = false
+    private var hasWarned = false
 
     private init(_ file: StateRecords<PastLine>) {
         self.file = file
         do { lines = try file.read().map(\.line) } catch {
-            Narration.complain("the history of earlier sessions can't be read: \(error)")
+            Console.warn("the history of earlier sessions can't be read: \(error)")
             lines = []
         }
     }
@@ -38,8 +38,8 @@ final class ShellHistory {
                 records = lines.map(PastLine.init)
             }
         } catch {
-            if !hasComplained { Narration.complain("lines are remembered for this session only: \(error)") }
-            hasComplained = true
+            if !hasWarned { Console.warn("lines are remembered for this session only: \(error)") }
+            hasWarned = true
         }
     }
 

@@ -57,7 +57,7 @@ struct VellumCommand: ParsableCommand {
             QueryTimeZone.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
             // These commands report unusable settings themselves, or their parent process has.
             if !(command is BrowseCommand || command is ConfigCommand || command is WorkloadCommand) {
-                ConfigurationReport.complain()
+                ConfigurationReport.printProblems()
             }
             try command.run()
             return .done

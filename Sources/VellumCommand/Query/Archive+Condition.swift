@@ -40,8 +40,8 @@ extension QueryPlan {
             try Interruption.check()
             throw CommandFailure(error.description, status: .usage)
         }
-        for date in report.dates { Narration.say(date) }
-        for warning in report.warnings { Narration.complain(warning) }
+        for date in report.dates { Console.say(date) }
+        for warning in report.warnings { Console.warn(warning) }
         return report
     }
 }

@@ -85,12 +85,12 @@ struct QueryCommand: ParsableCommand {
         }
         let archive = try reference.openEntries()
         // A query that reads no values counts entries of lost segments.
-        try run(plan, over: archive) { try archive.complainOfLoss(withSegments: $0.valuesRead == 0) }
+        try run(plan, over: archive) { try archive.reportLoss(withSegments: $0.valuesRead == 0) }
     }
 
-    /// `complainOfLoss` reports entries that may be missing.
+    /// `reportLoss` reports entries that may be missing.
     private func run(
-        _ plan: QueryPlan, over source: some QuerySource, complainOfLoss: (QueryReport) throws -> Bool
+        _ plan: QueryPlan, over source: some QuerySource, reportLoss: (QueryReport) throws -> Bool
     ) throws {
         Interruption.collect()
         let whole = try self.output.begin()
@@ -103,8 +103,8 @@ struct QueryCommand: ParsableCommand {
                 try explain
                 ? explain(plan, source, progress, to: output) : print(plan, source, progress, to: output)
             try whole?.finish()
-            for warning in report.warnings { Narration.complain(warning) }
-            let hasLost = try complainOfLoss(report)
+            for warning in report.warnings { Console.warn(warning) }
+            let hasLost = try reportLoss(report)
             if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
             if report.rows == 0, !explain { throw CommandFailure(nil, status: .nothing) }
         } catch QueryError.cancelled {
@@ -155,9 +155,9 @@ struct QueryCommand: ParsableCommand {
         }
         progress.finish()
         try writer.finish()
-        Narration.sayLeftOut((writer as? QueryTable)?.leftOut ?? [])
+        Console.sayLeftOut((writer as? QueryTable)?.leftOut ?? [])
         if repeating > 0 {
-            Narration.complain(
+            Console.warn(
                 "\(Figures.count(repeating, "row has", "rows have")) an object with duplicate names")
         }
         return report

@@ -1,7 +1,7 @@
 import TerminalKit
 
 enum Confirmation {
-    static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }
+    static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Console.isTerminal }
 
     /// Throws if a confirmation is needed and not possible.
     static func require(unless isConfirmed: Bool) throws {
@@ -12,7 +12,7 @@ enum Confirmation {
 
     /// Accepts only `y` and `yes`.
     static func ask(_ question: String) -> Bool {
-        Narration.write(TerminalText.sanitized(question) + " [y/N] ")
+        Console.write(TerminalText.sanitized(question) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }
         return answer == "y" || answer == "yes"
     }

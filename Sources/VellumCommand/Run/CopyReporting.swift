@@ -4,8 +4,8 @@ extension BackupReport {
         Figures.amount(archives.reduce(0) { $0 + $1.entries }, bytes: archives.reduce(0) { $0 + $1.bytes })
     }
 
-    func complainOfDamage() {
-        for line in damaged { Narration.complain(line) }
+    func reportDamage() {
+        for line in damaged { Console.warn(line) }
     }
 }
 

@@ -6,7 +6,7 @@ struct ProgressBar {
     private static let cells = 24
     private static let interval = 0.1
 
-    private let isShown = Narration.isTerminal && !SystemText.isTerminalPlain
+    private let isShown = Console.isTerminal && !SystemText.isTerminalPlain
     private let start: Double
     private var drawn: Double
     private var shown = 0
@@ -64,14 +64,14 @@ struct ProgressBar {
     private mutating func show(_ line: String) {
         guard !line.isEmpty || shown > 0 else { return }
         let columns = TextWidth.width(of: line)
-        Narration.write("\r" + line + String(repeating: " ", count: max(0, shown - columns)))
+        Console.write("\r" + line + String(repeating: " ", count: max(0, shown - columns)))
         shown = columns
     }
 
     mutating func finish() {
         guard shown > 0 else { return }
         show("")
-        Narration.write("\r")
+        Console.write("\r")
     }
 }
 

@@ -126,7 +126,7 @@ struct ServerDatabase {
         let columns = [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))]
         guard let rows = try connection.traits().withoutAccesses(plan, showing: columns) else { return plan }
         if rows.readsValues != plan.readsValues, let reason = try objectionToReading() {
-            Narration.complain("values are left out: \(reason); --touch shows them")
+            Console.warn("values are left out: \(reason); --touch shows them")
         }
         return rows
     }

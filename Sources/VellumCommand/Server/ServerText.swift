@@ -19,7 +19,7 @@ enum ServerText {
         let members = members(figures)
         if json { return try JSONTree.cells([("time", .time(time))] + members).writeLine(to: output) }
         try output.write(members)
-        if let remark = figures.remark { Narration.complain(remark) }
+        if let remark = figures.remark { Console.warn(remark) }
     }
 
     static func write(

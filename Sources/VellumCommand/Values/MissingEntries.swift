@@ -1,14 +1,14 @@
 extension Archive {
     /// Reports entries lost when the index was rebuilt, or with segments that can't be read. Returns whether there are any.
-    func complainOfLoss(withSegments: Bool = false) throws(StorageError) -> Bool {
+    func reportLoss(withSegments: Bool = false) throws(StorageError) -> Bool {
         guard let problem = try problem(withSegments: withSegments) else { return false }
-        Narration.complain("\(name): \(problem)")
+        Console.warn("\(name): \(problem)")
         return true
     }
 
     /// Fails after a report of lost entries: a present entry may be older than a lost one, or may have been deleted.
     func failIfDamaged(withSegments: Bool = false) throws {
-        if try complainOfLoss(withSegments: withSegments) { throw CommandFailure(nil, status: .storeFailure) }
+        if try reportLoss(withSegments: withSegments) { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     /// Performs `body` for an entry. Reports damaged bytes, and returns `nil` then.
@@ -17,7 +17,7 @@ extension Archive {
     ) throws(StorageError) -> Result? {
         do throws(StorageError) { return try body() } catch {
             guard case .corrupted = error else { throw error }
-            Narration.complainOfDamage(key)
+            Console.reportDamage(key)
             return nil
         }
     }
@@ -31,7 +31,7 @@ extension Archive {
 
     /// The status for an absent entry or archive, after a report of lost entries.
     func statusOfAbsence(withSegments: Bool = false) throws(StorageError) -> ExitStatus {
-        try complainOfLoss(withSegments: withSegments) ? .storeFailure : .nothing
+        try reportLoss(withSegments: withSegments) ? .storeFailure : .nothing
     }
 }
 
@@ -41,19 +41,19 @@ extension Figures {
     }
 }
 
-extension Narration {
-    static func complainOfAbsence(_ key: String) { complain("no entry \(TerminalSafe.quoted(key))") }
+extension Console {
+    static func reportAbsence(_ key: String) { warn("no entry \(TerminalSafe.quoted(key))") }
 
     /// The maximum number of damaged entries, or places of an archive, that a command names; it counts the others.
     static let mostDamaged = BackupReport.mostDamaged
 
-    static func complainOfDamage(_ key: String) {
-        complain("\(TerminalSafe.quoted(key)) cannot be read: the log is damaged; run vellum check")
+    static func reportDamage(_ key: String) {
+        warn("\(TerminalSafe.quoted(key)) cannot be read: the log is damaged; run vellum check")
     }
 
-    static func complainOfMissing(_ count: Int) {
+    static func reportMissing(_ count: Int) {
         guard count > 0 else { return }
-        complain(
+        warn(
             "\(Figures.count(count, "entry", "entries")) cannot be read: the log is damaged; run vellum check"
         )
     }

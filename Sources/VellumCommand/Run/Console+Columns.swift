@@ -1,4 +1,4 @@
-extension Narration {
+extension Console {
     private static let mostNamed = 30
 
     static func sayLeftOut(_ titles: [String]) {
@@ -32,6 +32,6 @@ extension RowPrinter {
     /// Calls ``finish()`` and reports omitted columns.
     mutating func end() throws(SourceError) {
         try finish()
-        Narration.sayLeftOut(leftOut)
+        Console.sayLeftOut(leftOut)
     }
 }

@@ -1,18 +1,18 @@
 import TerminalKit
 
 /// Messages to the user on standard error, without control characters.
-enum Narration {
+enum Console {
     static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }
 
     static func say(_ text: String) { write(harmless(text) + "\n") }
 
-    /// Bytes of a complaint that are shown; it may quote megabytes of input.
-    private static let longestComplaint = 4_000
+    /// Maximum bytes of a warning, which may quote megabytes of input.
+    private static let longestWarning = 4_000
 
-    static func complain(_ text: String) {
-        let excess = text.utf8.count - longestComplaint
+    static func warn(_ text: String) {
+        let excess = text.utf8.count - longestWarning
         guard excess > 0 else { return say("vellum: " + text) }
-        let beginning = String(decoding: text.utf8.prefix(longestComplaint), as: UTF8.self)
+        let beginning = String(decoding: text.utf8.prefix(longestWarning), as: UTF8.self)
         say("vellum: \(beginning)… (\(Figures.count(excess, "byte", "bytes")) more)")
     }
 
