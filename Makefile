@@ -26,7 +26,7 @@ NEED := sh Assets/build/need.sh
 BINARY := .build/release/vellum
 FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --parallel
 FORMATTED := Sources Tests Package.swift
-# Optimised, since millions of calls of the engine take ten times as long otherwise. Assertions stay, and parts that only debug
+# Optimized, since millions of calls of the engine take ten times as long otherwise. Assertions stay, and parts that only debug
 # builds have: crash points, clocks. Debug information would take a quarter of the time.
 # An undeclared import may pass an incremental build and fail a clean one, so it is an error.
 OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug \
@@ -74,7 +74,7 @@ test-deps: deps
 bench-deps: deps
 	@$(NEED) lmdb sqlite
 
-build: deps ## build vellum, optimised, as .build/release/vellum (TLS=1: with TLS for servers, which takes minutes)
+build: deps ## build vellum, optimized, as .build/release/vellum (TLS=1: with TLS for servers, which takes minutes)
 	$(SWIFT) build -c release --product vellum $(if $(TLS),--traits ValkeyTLS)
 
 run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
@@ -135,7 +135,7 @@ SANITIZERS ?= address thread undefined
 UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|ForkedTests|manyArchives|addressesThatAreNotGranted|OperationCountTests
 # Needs more addresses than these tests allow.
 UNFIT_address := manyArchives|OperationCountTests
-# Swift traps on undefined behaviour, so only C is instrumented, with a trap instruction, which needs no library.
+# Swift traps on undefined behavior, so only C is instrumented, with a trap instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 sanitize: deps ## run the libraries' tests with the SANITIZERS="address thread undefined"
 	$(foreach kind,$(SANITIZERS),$(call sanitize,$(kind),$(or $(SANITIZE_$(kind)),--sanitize=$(kind)))$(newline))

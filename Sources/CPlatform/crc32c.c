@@ -9,7 +9,7 @@
 #endif
 
 // Slicing by 8: table[k][b] is the register after byte b and k zero bytes. Filled before main, so readers need no
-// synchronisation.
+// synchronization.
 static uint32_t table[8][256];
 
 __attribute__((constructor)) static void fill_table(void) {
@@ -24,9 +24,9 @@ __attribute__((constructor)) static void fill_table(void) {
 }
 
 // Excluded from the thread sanitizer: other processes may change the memory, and callers detect torn bytes by their checksum.
-#define UNSYNCHRONISED __attribute__((no_sanitize("thread")))
+#define UNSYNCHRONIZED __attribute__((no_sanitize("thread")))
 
-UNSYNCHRONISED uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, size_t length) {
+UNSYNCHRONIZED uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, size_t length) {
     const uint8_t *p = bytes;
     while (length >= 8) {
         uint64_t word;
@@ -43,7 +43,7 @@ UNSYNCHRONISED uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, si
 
 #if defined(__x86_64__)
 
-UNSYNCHRONISED __attribute__((target("sse4.2"))) static uint32_t hardware(
+UNSYNCHRONIZED __attribute__((target("sse4.2"))) static uint32_t hardware(
     uint32_t state, const uint8_t *p, size_t length) {
     uint64_t wide = state;
     while (length >= 8) {
@@ -79,7 +79,7 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t moved(uint64_t state, s
     return (uint32_t)_mm_crc32_u64(0, _mm_cvtsi128_si64(product));
 }
 
-UNSYNCHRONISED __attribute__((target("sse4.2,pclmul"))) static uint32_t three(
+UNSYNCHRONIZED __attribute__((target("sse4.2,pclmul"))) static uint32_t three(
     uint32_t state, const uint8_t *p, size_t length) {
     while (length >= SHORTEST_THREE) {
         size_t stretch = length / 24 * 8;
@@ -120,7 +120,7 @@ uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length) {
 
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
 
-UNSYNCHRONISED uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length) {
+UNSYNCHRONIZED uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length) {
     const uint8_t *p = bytes;
     while (length >= 8) {
         uint64_t word;

@@ -22,7 +22,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     /// Guarded by `begun`.
     private var hasBegun = false
 
-    /// Opens the file, which must exist. An empty file is initialised with these settings at the first use.
+    /// Opens the file, which must exist. An empty file is initialized with these settings at the first use.
     ///
     /// - Parameters:
     ///   - fileURL: a file that may be read and written.

@@ -17,7 +17,7 @@ extension JSONDecoder: MessageDecoder {}
 extension PropertyListEncoder: MessageEncoder {}
 extension PropertyListDecoder: MessageDecoder {}
 
-/// Serialises the use of a coder, which may be of any type. Foundation's own are thread-safe and have no lock, so that
+/// Serializes the use of a coder, which may be of any type. Foundation's own are thread-safe and have no lock, so that
 /// a message's coding may wait for another thread. Recursive, because the coding may use the cache itself.
 struct CoderLock: Sendable {
     private let lock: NSRecursiveLock?

@@ -11,7 +11,7 @@ final class CachedItem {
     /// Why the item isn't on disk although that was requested.
     let problem: String?
 
-    /// The item's bucket, and its neighbours in the bucket. The table keeps items alive, and unlinks an item before it releases it.
+    /// The item's bucket, and its neighbors in the bucket. The table keeps items alive, and unlinks an item before it releases it.
     var bucket: Int64?
     unowned(unsafe) var next: CachedItem?
     unowned(unsafe) var previous: CachedItem?

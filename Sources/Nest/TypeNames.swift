@@ -53,7 +53,7 @@ private struct NameScan {
     /// Upper bound for the parts that the runtime visits, small enough to be added up.
     private(set) var work = 1
     private(set) var generics = 0
-    /// For each part that a substitution may refer to, the work up to its end. Parts that aren't recognised lower the estimate.
+    /// For each part that a substitution may refer to, the work up to its end. Parts that aren't recognized lower the estimate.
     private var marks: [Int] = []
     private var rest: ArraySlice<UInt8>
 

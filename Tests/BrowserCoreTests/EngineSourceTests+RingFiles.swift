@@ -28,7 +28,7 @@ extension EngineSourceTests {
             return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
         }
         #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.text)")
-        try browser.press("f", shows: "a ring file can't be a favourite")
+        try browser.press("f", shows: "a ring file can't be a favorite")
         try FileManager.default.removeItem(atPath: path)
         try browser.press("R")
         #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.text)")
@@ -92,7 +92,7 @@ extension EngineSourceTests {
         let row = try #require(browser.lines.first { $0.contains("ring  ") }, "\(browser.text)")
         let cells = row.split(separator: " ").map(String.init)
         #expect(cells.starts(with: ["1", "ring", "1", "1"]) && row.hasSuffix("/ring"), "\(row)")
-        try browser.press("f", shows: "a ring file can't be a favourite")
+        try browser.press("f", shows: "a ring file can't be a favorite")
         browser.press(try Key.script("<enter>"))
         #expect(browser.model.store == StorePath.whole(ring), "\(browser.text)")
         browser.press(try Key.script("hGX"))

@@ -42,7 +42,7 @@ struct GraphTests {
         #expect(text.contains("overall hit ratio 92.4%"), "the process lacks its counters")
     }
 
-    @Test("a ratio of less than a minute is labelled as such")
+    @Test("a ratio of less than a minute is labeled as such")
     func shortWindow() throws {
         let browser = try failing(seconds: 5)
         #expect(browser.text.contains("hit <1m"))

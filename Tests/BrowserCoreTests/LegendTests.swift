@@ -59,7 +59,7 @@ struct LegendTests {
 
     @Test func listOfStoresHasNoCounters() throws {
         let lines = try legend("?", store: nil)
-        #expect(lines.contains("★ A favourite, listed first."))
+        #expect(lines.contains("★ A favorite, listed first."))
         #expect(lines.contains("1 The key that shows this open store."))
         #expect(!lines.contains { $0.hasPrefix("accesses ") || $0.hasPrefix("● ") })
     }

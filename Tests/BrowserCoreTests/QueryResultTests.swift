@@ -164,7 +164,7 @@ extension QueryScreenTests {
         #expect(browser.text.contains(advice))
     }
 
-    @Test("takes its example from the archive's properties, labelled as an example")
+    @Test("takes its example from the archive's properties, labeled as an example")
     func exampleIsOfTheArchive() throws {
         let browser = try browser("Q", columns: 120)
         browser.expect(shows: "for example: find number > ", hides: "population")

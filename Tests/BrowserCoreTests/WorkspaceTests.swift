@@ -381,19 +381,19 @@ struct WorkspaceTests {
         #expect(StorePath.whole("/usr/..") == "/" && StorePath.whole("/usr/../usr") == "/usr")
     }
 
-    /// Regression: without a state folder, a favourite was reported as saved, and an unreadable state as empty.
+    /// Regression: without a state folder, a favorite was reported as saved, and an unreadable state as empty.
     @Test func reportsUnsavedState() throws {
         let folder = EngineSourceTests.Folder()
         try store(folder.path + "/a")
         do throws(SourceError) {
-            try EngineSource(folder: folder.path).setFavourite(true, store: folder.path + "/a")
-            Issue.record("the favourite was saved")
+            try EngineSource(folder: folder.path).setFavorite(true, store: folder.path + "/a")
+            Issue.record("the favorite was saved")
         } catch {
             #expect(error.description.contains("there is no folder for it"))
         }
         let state = StateFolder(path: folder.path + "/state")
         let source = EngineSource(folder: folder.path, state: state)
-        try source.setFavourite(true, store: folder.path + "/a")
+        try source.setFavorite(true, store: folder.path + "/a")
         #expect(try source.stores().unremembered == nil)
         let file = try #require(
             try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/state")
@@ -405,7 +405,7 @@ struct WorkspaceTests {
         #expect(list.stores.map(\.name) == ["a"] && list.unremembered != nil)
     }
 
-    @Test func sortsFavouritesFirst() throws {
+    @Test func sortsFavoritesFirst() throws {
         let folder = EngineSourceTests.Folder()
         for name in ["caches/b", "caches/a", "else/where", "else/loved"] {
             try FileManager.default.createDirectory(
@@ -418,16 +418,16 @@ struct WorkspaceTests {
         let moment = Timestamp(seconds: 1_770_000_000)
         try source.noteOpened(store: folder.path + "/else/where", at: moment)
         try source.noteOpened(store: folder.path + "/else/gone", at: moment)
-        try source.setFavourite(true, store: folder.path + "/else/../else/loved")
-        try source.setFavourite(true, store: folder.path + "/caches/b")
+        try source.setFavorite(true, store: folder.path + "/else/../else/loved")
+        try source.setFavorite(true, store: folder.path + "/caches/b")
         let stores = try source.stores().stores
         #expect(stores.map(\.name) == ["b", "loved", "a", "where"])
         #expect(stores.map(\.isElsewhere) == [false, true, false, true])
-        #expect(stores.map(\.isFavourite) == [true, true, false, false])
+        #expect(stores.map(\.isFavorite) == [true, true, false, false])
         #expect(stores[3].opened == moment && stores[3].entries == 1)
         try FileManager.default.removeItem(atPath: folder.path + "/else/loved")
         #expect(try source.stores().stores[1].problem?.contains("no store exists") == true)
-        try source.setFavourite(false, store: folder.path + "/else/loved")
+        try source.setFavorite(false, store: folder.path + "/else/loved")
         #expect(try source.stores().stores.map(\.name) == ["b", "a", "where"])
         // In another session.
         var browser = HeadlessBrowser(
@@ -436,7 +436,7 @@ struct WorkspaceTests {
                 now: moment), source: source, clock: { moment })
         #expect(browser.text.contains("2 stores in \(folder.path)/caches, 1 elsewhere"))
         try browser.press("jf")
-        #expect(try source.stores().stores.map(\.isFavourite) == [true, true, false])
+        #expect(try source.stores().stores.map(\.isFavorite) == [true, true, false])
         try browser.press("/whe<enter><enter>")
         #expect(browser.model.store == folder.path + "/else/where")
     }

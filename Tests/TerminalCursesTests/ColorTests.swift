@@ -21,7 +21,7 @@ import Testing
         #expect(palette.number(of: 0xffffff) == 255)
     }
 
-    /// Bold black (grey reduced to eight colors) is unreadable on black; bold white and yellow are unreadable on white.
+    /// Bold black (gray reduced to eight colors) is unreadable on black; bold white and yellow are unreadable on white.
     @Test func eightColorsAreReadable() {
         let onBoth: Set<Color> = [.standard, .indexed(1), .indexed(2), .indexed(5)]
         for index in UInt8(0)..<16 {
@@ -33,7 +33,7 @@ import Testing
         #expect(bar == Style(foreground: .indexed(7), background: .indexed(4), attributes: .bold))
         let placeholder = Style(foreground: .indexed(8), background: .indexed(7)).readableInEightColors
         #expect(placeholder == Style(foreground: .indexed(0), background: .indexed(7)))
-        // Regression: a button's bold black on cyan was grey on cyan.
+        // Regression: a button's bold black on cyan was gray on cyan.
         let button = Style(foreground: .indexed(0), background: .indexed(6), attributes: .bold)
         #expect(button.readableInEightColors == Style(foreground: .indexed(0), background: .indexed(6)))
         #expect(Style.plain.readableInEightColors == .plain)

@@ -1,6 +1,6 @@
 /// A value whose coding calls a closure of the test. Sendable value type.
 package struct Asking: Codable, Sendable {
-    /// A separate type, because the optimising compiler of Swift 6.3 passes no metadata for a bare function as a
+    /// A separate type, because the optimizing compiler of Swift 6.3 passes no metadata for a bare function as a
     /// task-local value, and the program crashes.
     private struct Request: Sendable {
         let body: @Sendable () -> Void

@@ -18,7 +18,7 @@ struct LogInTests {
         #expect(!reason.contains("hun") && !reason.isEmpty)
     }
 
-    @Test("a short password isn't recognisable from removed parts") func shortPasswords() {
+    @Test("a short password isn't recognizable from removed parts") func shortPasswords() {
         let message = "WRONGPASS invalid username-password pair or user is disabled."
         let reasons = ["pass", "user", "S", "a", "never"].map { reason(message, $0) }
         #expect(Set(reasons).count == 1 && reasons[0].hasPrefix("WRONGPASS"))

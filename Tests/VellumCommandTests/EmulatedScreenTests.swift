@@ -98,7 +98,7 @@ struct EmulatedScreenTests {
         try emulator.press("h")
         try emulator.shows("file size")
         try emulator.press("h")
-        try emulator.shows("› stores", "1 store in", "f Favourite")
+        try emulator.shows("› stores", "1 store in", "f Favorite")
         #expect(try !emulator.lines().contains { $0.contains("┌") || $0.contains("file size") })
         #expect(try emulator.lines().last?.hasPrefix("? Help  enter Open  / Filter") == true)
         try emulator.press("q")

@@ -24,14 +24,14 @@ struct TerminalColorTests {
         return text
     }
 
-    /// Regression: grey was sent as bold black, which is unreadable on black.
+    /// Regression: gray was sent as bold black, which is unreadable on black.
     @Test(arguments: ["xterm", "screen", "linux"])
     func eightColorsAvoidBoldBlack(_ type: String) async throws {
         let text = try await walk(["TERM": type])
         let styles = Set(ShownStyle.styles(of: text))
         #expect(styles.contains { $0.foreground != nil }, "no color was sent")
         #expect(styles.contains { $0.isBold }, "nothing was bold")
-        // Only eight colors, so grey would be bold black.
+        // Only eight colors, so gray would be bold black.
         #expect(!text.contains("38;5;") && !text.contains("38;2;"))
         for style in styles {
             #expect(style.foreground.map { (0..<8).contains($0) } ?? true, "\(style)")

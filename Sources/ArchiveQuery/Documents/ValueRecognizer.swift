@@ -7,7 +7,7 @@ package enum ValueForm: Sendable, Hashable {
 
     package var isDocument: Bool { self != .text && self != .bytes }
 
-    /// The encoding by which a value of this form is recognised again.
+    /// The encoding by which a value of this form is recognized again.
     package var encoding: ValueEncoding {
         switch self {
         case .cbor: .cbor
@@ -26,9 +26,9 @@ enum ValueFault: Error, Equatable {
     case long
 }
 
-/// Recognises the form of a value, by its declared encoding or else its content, for queries, command line and browser.
+/// Recognizes the form of a value, by its declared encoding or else its content, for queries, command line and browser.
 enum ValueRecognizer {
-    /// Writes the value as one CBOR item: nothing for CBOR, bytes for an unrecognised value. `most`: the limit of a
+    /// Writes the value as one CBOR item: nothing for CBOR, bytes for an unrecognized value. `most`: the limit of a
     /// converted property list in bytes. Without a writer only property lists are written.
     static func recognize(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
@@ -49,7 +49,7 @@ enum ValueRecognizer {
         }
     }
 
-    /// Recognises documents by their beginning, but not a single number or word.
+    /// Recognizes documents by their beginning, but not a single number or word.
     private static func lookAt(
         _ value: UnsafeRawBufferPointer, _ most: Int, into writer: inout CBORWriter?
     ) throws(ValueFault) -> ValueForm {
@@ -178,7 +178,7 @@ package struct RecognizedValue: Sendable {
     }
 }
 
-/// A value of any length, recognised and read in place. Valid as long as its bytes.
+/// A value of any length, recognized and read in place. Valid as long as its bytes.
 package struct RecognizedBytes {
     package let form: ValueForm
     package let bytes: UnsafeRawBufferPointer

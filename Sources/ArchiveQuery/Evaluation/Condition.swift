@@ -146,7 +146,7 @@ private final class TextEquality: Comparison {
 }
 
 extension Condition {
-    /// The comparison, specialised where that is faster.
+    /// The comparison, specialized where that is faster.
     static func comparison(
         _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral, _ counter: KindCounts
     ) -> Condition {

@@ -2,7 +2,7 @@ import StorageEngine
 
 /// A pipeline with its execution plan.
 ///
-/// Stages run in order. These optimisations never change a result: conditions are tested cheapest first, metadata in the index
+/// Stages run in order. These optimizations never change a result: conditions are tested cheapest first, metadata in the index
 /// before anything is read, other metadata before values; a sort keeps only the rows that later limits use; reading ends once no
 /// stage needs more rows; keys that must be equal are looked up; and entries are read in storage order if order doesn't matter.
 public struct QueryPlan: Sendable {

@@ -1,4 +1,4 @@
-/// A hash table of short values by their bytes, to recognise rows fast; the latest value of each slot. 128 KiB. For one thread.
+/// A hash table of short values by their bytes, to recognize rows fast; the latest value of each slot. 128 KiB. For one thread.
 struct RecentValues {
     static let places = 2048
     /// Bytes of a slot: the value's length, and the value.

@@ -8,7 +8,7 @@ package enum NumberValue: Sendable, Hashable {
     /// An integer of more than 64 bits, stored as one.
     case bignum(DecimalNumber)
 
-    /// Normalises to an integer or `Double` if the number is exactly representable, so that equal numbers have equal forms.
+    /// Normalizes to an integer or `Double` if the number is exactly representable, so that equal numbers have equal forms.
     /// A number that is stored as an integer stays one.
     package init(_ number: DecimalNumber, isInteger: Bool = false) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {

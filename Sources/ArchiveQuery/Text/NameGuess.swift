@@ -27,7 +27,7 @@ package enum NameGuess {
         }
     }
 
-    /// The number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+    /// The number of insertions, deletions, replacements and swaps of neighbors (optimal string alignment).
     package static func distance<Element: Equatable>(_ left: [Element], _ right: [Element]) -> Int {
         var before: [Int] = []
         var last = Array(0...right.count)

@@ -32,8 +32,8 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case commandLine = "command-line", palette, help, hints, mouse, demo
     case resizeArchive = "resize-archive", compactArchive = "compact-archive"
     case renameArchive = "rename-archive", dropArchive = "drop-archive"
-    case openStore = "open-store"
-    case favourite, closeStore = "close-store", nextStore = "next-store", previousStore = "previous-store"
+    case openStore = "open-store", favorite = "favourite"
+    case closeStore = "close-store", nextStore = "next-store", previousStore = "previous-store"
     case store1 = "store-1", store2 = "store-2", store3 = "store-3", store4 = "store-4", store5 = "store-5"
     case store6 = "store-6", store7 = "store-7", store8 = "store-8", store9 = "store-9"
     case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
@@ -196,7 +196,7 @@ package enum ActionTable {
             action(.demo, "Demo", "Open a demo store under load.", ["d"], [.stores], .footer),
             action(.openStore, "Open store", "Open another store or server.", ["O"], all),
             action(
-                .favourite, "Favourite", "Add to or remove from the favourites.", ["f"], [.stores], .footer),
+                .favorite, "Favorite", "Add to or remove from the favorites.", ["f"], [.stores], .footer),
             action(.closeStore, "Close", "Close an open store.", ["X"], [.stores]),
             action(.nextStore, "Next store", "Show the next open store.", ["]"], all),
             action(.previousStore, "Previous store", "Show the previous open store.", ["["], all),

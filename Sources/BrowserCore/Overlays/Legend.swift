@@ -59,7 +59,7 @@ enum Legend {
             ]
         case .stores:
             return [
-                Line(String(glyphs.favourite), "A favourite, listed first."),
+                Line(String(glyphs.favorite), "A favorite, listed first."),
                 Line("1", "The key that shows this open store."),
             ]
         case .query, .groups:

@@ -59,11 +59,11 @@ package final class EngineSource: StoreSource {
         try state?.stores.change { $0.noteOpened(Self.remembered(store), at: moment) }
     }
 
-    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
+    package func setFavorite(_ isFavorite: Bool, store: String) throws(SourceError) {
         guard let state else {
             throw SourceError("there is no folder for it: neither XDG_STATE_HOME nor HOME names one")
         }
-        try state.stores.change { $0.setFavourite(isFavourite, Self.remembered(store)) }
+        try state.stores.change { $0.setFavorite(isFavorite, Self.remembered(store)) }
     }
 
     private static func remembered(_ store: String) -> String {
@@ -88,21 +88,21 @@ package final class EngineSource: StoreSource {
             let path = ExactText(StorePath.whole(summaries[place].path))
             listed.insert(path)
             guard let known = remembered.last(where: { ExactText($0.path) == path }) else { continue }
-            (summaries[place].isFavourite, summaries[place].opened) = (known.isFavourite, known.opened)
+            (summaries[place].isFavorite, summaries[place].opened) = (known.isFavorite, known.opened)
         }
         let others = remembered.filter { !listed.contains(ExactText($0.path)) }
-        let favourites = others.filter(\.isFavourite)
-        let recent = others.filter { !$0.isFavourite && $0.opened != nil }
+        let favorites = others.filter(\.isFavorite)
+        let recent = others.filter { !$0.isFavorite && $0.opened != nil }
             .sorted { ($0.opened?.microseconds ?? 0) > ($1.opened?.microseconds ?? 0) }
-        for known in favourites + recent.prefix(RememberedStore.mostRecent) {
+        for known in favorites + recent.prefix(RememberedStore.mostRecent) {
             guard var summary = elsewhere(known) else { continue }
-            (summary.isFavourite, summary.opened) = (known.isFavourite, known.opened)
+            (summary.isFavorite, summary.opened) = (known.isFavorite, known.opened)
             summary.isElsewhere = true
             summaries.append(summary)
         }
         let stores =
-            summaries.filter(\.isFavourite).sorted { $0.name < $1.name }
-            + summaries.filter { !$0.isFavourite }
+            summaries.filter(\.isFavorite).sorted { $0.name < $1.name }
+            + summaries.filter { !$0.isFavorite }
         return StoreList(stores, unremembered: problem)
     }
 
@@ -115,12 +115,12 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    /// A store in another folder, or a server (without reading it); nil if it is missing and not a favourite.
+    /// A store in another folder, or a server (without reading it); nil if it is missing and not a favorite.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
         let name = StorePath.name(known.path)
         if ServerAddress.isURL(known.path) { return StoreSummary(name: name, path: known.path) }
         if let summary = summary(ofStore: known.path, name: name) { return summary }
-        guard known.isFavourite else { return nil }
+        guard known.isFavorite else { return nil }
         return StoreSummary(name: name, path: known.path, problem: "no store exists at \(known.path)")
     }
 

@@ -98,10 +98,10 @@ extension [ChosenColumns] {
     }
 }
 
-/// A store that was opened or is a favourite.
+/// A store that was opened or is a favorite.
 package struct RememberedStore: Sendable, Hashable, Codable {
     package var path: String
-    package var isFavourite: Bool
+    package var isFavorite: Bool
     /// Seconds since 1970; 0: never.
     private var seconds: Double
 
@@ -109,8 +109,8 @@ package struct RememberedStore: Sendable, Hashable, Codable {
     /// Maximum listed stores in other folders.
     package static let mostRecent = 10
 
-    package init(path: String, isFavourite: Bool = false, opened: Timestamp? = nil) {
-        (self.path, self.isFavourite) = (path, isFavourite)
+    package init(path: String, isFavorite: Bool = false, opened: Timestamp? = nil) {
+        (self.path, self.isFavorite) = (path, isFavorite)
         seconds = opened.map { Double($0.microseconds) / 1e6 } ?? 0
     }
 
@@ -118,18 +118,18 @@ package struct RememberedStore: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case path
-        case isFavourite = "favourite"
+        case isFavorite = "favourite"
         case seconds = "opened"
     }
 }
 
 extension [RememberedStore] {
-    /// Drops the stores opened longest ago, but no favourites.
+    /// Drops the stores opened longest ago, but no favorites.
     private mutating func put(_ store: RememberedStore) {
         removeAll { ExactText($0.path) == ExactText(store.path) }
         append(store)
-        let others = filter { !$0.isFavourite }
-        self = others + filter(\.isFavourite)
+        let others = filter { !$0.isFavorite }
+        self = others + filter(\.isFavorite)
     }
 
     private func known(_ path: String) -> RememberedStore {
@@ -137,11 +137,11 @@ extension [RememberedStore] {
     }
 
     package mutating func noteOpened(_ path: String, at moment: Timestamp) {
-        put(RememberedStore(path: path, isFavourite: known(path).isFavourite, opened: moment))
+        put(RememberedStore(path: path, isFavorite: known(path).isFavorite, opened: moment))
     }
 
-    package mutating func setFavourite(_ isFavourite: Bool, _ path: String) {
-        put(RememberedStore(path: path, isFavourite: isFavourite, opened: known(path).opened))
+    package mutating func setFavorite(_ isFavorite: Bool, _ path: String) {
+        put(RememberedStore(path: path, isFavorite: isFavorite, opened: known(path).opened))
     }
 }
 

@@ -62,9 +62,9 @@ package final class RingFileSource: StoreSource {
         if store != path { try remembers?.noteOpened(store: store, at: moment) }
     }
 
-    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        guard let remembers, store != path else { throw SourceError("a ring file can't be a favourite") }
-        try remembers.setFavourite(isFavourite, store: store)
+    package func setFavorite(_ isFavorite: Bool, store: String) throws(SourceError) {
+        guard let remembers, store != path else { throw SourceError("a ring file can't be a favorite") }
+        try remembers.setFavorite(isFavorite, store: store)
     }
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {

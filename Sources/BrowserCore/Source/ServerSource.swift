@@ -87,7 +87,7 @@ package final class ServerSource: QueriedSource {
         }
         var others = remembers?.storesElsewhere() ?? []
         if let place = others.firstIndex(where: { $0.path == summary.path }) {
-            summary.isFavourite = others.remove(at: place).isFavourite
+            summary.isFavorite = others.remove(at: place).isFavorite
         }
         return StoreList([summary] + others)
     }

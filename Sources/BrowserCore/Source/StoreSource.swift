@@ -11,13 +11,13 @@ package protocol StoreSource: Sendable {
     /// The source that keeps history and choices; nil: itself, or none.
     var remembers: EngineSource? { get }
 
-    /// Favourites, then the stores of the default folder, each sorted by name, then the last opened ones elsewhere. Empty if the
+    /// Favorites, then the stores of the default folder, each sorted by name, then the last opened ones elsewhere. Empty if the
     /// folder is missing.
     func stores() throws(SourceError) -> StoreList
 
     func noteOpened(store: String, at moment: Timestamp) throws(SourceError)
 
-    func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError)
+    func setFavorite(_ isFavorite: Bool, store: String) throws(SourceError)
 
     /// All archives with their figures; unreadable ones have a problem.
     func figures(store: String) throws(SourceError) -> StoreFigures
@@ -187,8 +187,8 @@ extension StoreSource {
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
         try remembers?.noteOpened(store: store, at: moment)
     }
-    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        try remembers?.setFavourite(isFavourite, store: store)
+    package func setFavorite(_ isFavorite: Bool, store: String) throws(SourceError) {
+        try remembers?.setFavorite(isFavorite, store: store)
     }
     package func pastQueries() throws(SourceError) -> [PastQuery] { try remembers?.pastQueries() ?? [] }
     package func keep(_ query: PastQuery) throws(SourceError) { try remembers?.keep(query) }

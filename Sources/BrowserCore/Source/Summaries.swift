@@ -6,7 +6,7 @@ import TerminalKit
 
 package struct StoreList: Sendable, Hashable {
     package var stores: [StoreSummary]
-    /// Why favourites and recent stores couldn't be read; one line.
+    /// Why favorites and recent stores couldn't be read; one line.
     package var unremembered: String?
 
     package init(_ stores: [StoreSummary], unremembered: String? = nil) {
@@ -25,7 +25,7 @@ package struct StoreSummary: Sendable, Hashable {
     package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
     /// Why it can't be read; one line.
     package var problem: String?
-    package var isFavourite = false
+    package var isFavorite = false
     package var opened: Timestamp?
     /// Whether it is in another folder and was opened before.
     package var isElsewhere = false

@@ -5,7 +5,7 @@
 /// (``skipItem(checkingText:)``) or read head by head (``readHead()``). To read a sequence (RFC 8742), repeat any of these
 /// until ``isAtEnd``. After an error the position is unspecified.
 public struct CBORReader {
-    /// The default limit for nested arrays, maps and tags. It needs less than 256 KB of stack in optimised builds and up to 2
+    /// The default limit for nested arrays, maps and tags. It needs less than 256 KB of stack in optimized builds and up to 2
     /// MB in others: use a lower limit on threads with a smaller stack.
     public static let defaultMaximumDepth = 512
 

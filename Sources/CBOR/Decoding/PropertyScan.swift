@@ -1,5 +1,5 @@
 /// Finds the values of some properties in one map after the other, scanning each at most once. The first of equal keys counts,
-/// and tags around the map are skipped. Indefinite-length keys are not recognised. Not thread-safe.
+/// and tags around the map are skipped. Indefinite-length keys are not recognized. Not thread-safe.
 package struct PropertyScan {
     /// A name, with its first bytes as words, so that one comparison excludes most keys, and two identify most names.
     private struct Name {

@@ -2,7 +2,7 @@
 ///
 /// No information is lost:
 /// - objects become maps of definite length that keep the order of the keys, duplicates included;
-/// - strings stay the same Unicode text, neither normalised nor trimmed;
+/// - strings stay the same Unicode text, neither normalized nor trimmed;
 /// - integers from -2^64 to 2^64 - 1 become integer items, and others exact bignums; `-0` becomes the float -0.0;
 /// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same number,
 ///   otherwise decimal fractions (tag 4). They print with a point or an exponent, but may be respelled: `1e5` becomes

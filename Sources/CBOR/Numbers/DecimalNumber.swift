@@ -1,4 +1,4 @@
-/// A decimal number of any precision, digits * 10^exponent, normalised: digits neither begin nor end with a zero.
+/// A decimal number of any precision, digits * 10^exponent, normalized: digits neither begin nor end with a zero.
 package struct DecimalNumber: Sendable, Hashable {
     /// The most digits that the shortest text of a double can have (IEEE 754, binary64).
     static let maximumDoubleDigits = 17

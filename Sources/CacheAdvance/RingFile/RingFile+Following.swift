@@ -113,7 +113,7 @@ extension RingFile {
         return news
     }
 
-    /// Summarises the file. Costs reading it, up to 16 KiB of each message.
+    /// Summarizes the file. Costs reading it, up to 16 KiB of each message.
     public func outline() throws(RingFileError) -> RingFileOutline {
         var outline = RingFileOutline()
         var losses = 0

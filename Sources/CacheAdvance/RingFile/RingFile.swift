@@ -4,7 +4,7 @@ import Synchronization
 
 /// A bounded ring of messages in a separate file, outside any store. When it is full, it either drops the oldest messages for new
 /// ones, or rejects new ones. Safe from any thread, and from any number of processes that use this type; messages are appended
-/// one at a time. Format, and behaviour after crashes: RingFileFormat.
+/// one at a time. Format, and behavior after crashes: RingFileFormat.
 ///
 /// The file isn't mapped, because another program may truncate it at any time; then calls throw `damaged`. A message is in the
 /// system's memory when ``append(_:)`` returns. The message then survives a crash of the process. It survives a power failure

@@ -1,6 +1,6 @@
 /// Why a migration can't be registered.
 public enum MigrationError: Error, Sendable {
-    /// The objects of both types are stored under this one name, so old ones can't be recognised: objects that a user
+    /// The objects of both types are stored under this one name, so old ones can't be recognized: objects that a user
     /// has saved since would be converted again.
     case oneTypeName(String)
 }

@@ -97,7 +97,7 @@ package enum ValueElement: Sendable, Hashable {
     }
 }
 
-/// The state of an element, in a list with its neighbours, which shows whether a change was executed.
+/// The state of an element, in a list with its neighbors, which shows whether a change was executed.
 struct ElementState: Sendable {
     private let element: ValueElement
     /// The values at and beside the element's place. Empty if the element is absent.

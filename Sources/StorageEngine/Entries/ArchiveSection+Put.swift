@@ -95,7 +95,7 @@ extension ArchiveSection {
             replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
             && index.touches.canBeDelayed(recency)
         if !isTouchPending {
-            if let replaced { index.order.prefetchNeighbours(of: replaced) }
+            if let replaced { index.order.prefetchNeighbors(of: replaced) }
             index.touches.finish(recency)
         }
         let location: Location

@@ -11,7 +11,7 @@ final class IndexMemory: @unchecked Sendable {
     private let file: IndexFile?
     let path: String
     private let writable: Bool
-    /// The latest range is last; ranges are only added. The mutex also serialises mapping.
+    /// The latest range is last; ranges are only added. The mutex also serializes mapping.
     private let ranges: Guarded<[MappedRange]>
     private let place: UnsafeMutablePointer<IndexPlace>
     /// Rung when followers wait for events. Set before other threads have this object.

@@ -20,7 +20,7 @@ extension ChangingIndex {
         }
     }
 
-    /// Records the file's identity, so that a copy is recognised as another file (F3).
+    /// Records the file's identity, so that a copy is recognized as another file (F3).
     func identify(_ file: FileDescriptor) throws(StorageError) {
         let status = try file.status()
         memory.set64(IndexLayout.deviceOffset, status.number.device)

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// The fields of the header: OnDiskFormat, "The index". Unless a field's comment differs, a write lock guard writes it, and
-/// readers without the lock load one atomic word that may be older than its neighbours. A damaged or forged index can do no harm
+/// readers without the lock load one atomic word that may be older than its neighbors. A damaged or forged index can do no harm
 /// (F4): sums are capped, and numbers are checked against the mapping where they are used.
 extension MappedIndex {
     // MARK: Identity. Written while only the creator has the index; read-only afterwards.

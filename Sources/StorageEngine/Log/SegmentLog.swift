@@ -7,7 +7,7 @@ final class SegmentLog: Sendable {
     let identity: [UInt8]
     let writable: Bool
     let table: SegmentTable
-    /// The mapped segments, by number. The mutex also serialises mapping and releasing.
+    /// The mapped segments, by number. The mutex also serializes mapping and releasing.
     let mapped = GuardedReference(MappedSegments(by: <))
     let released = Guarded<[MappedSegment]>([])
     let hasReleased = Atomic<Bool>(false)

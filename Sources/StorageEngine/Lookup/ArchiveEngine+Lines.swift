@@ -204,10 +204,10 @@ extension ArchiveEngine {
         }
     }
 
-    private enum Judgement { case meant, other, damaged }
+    private enum Judgment { case meant, other, damaged }
 
     private func withFrame<Result>(
-        at location: Location, _ body: (Frame) -> Result, judge: (Frame, _ isSound: () -> Bool) -> Judgement
+        at location: Location, _ body: (Frame) -> Result, judge: (Frame, _ isSound: () -> Bool) -> Judgment
     ) throws(StorageError) -> Result? {
         guard let (pin, frame) = try log.pinnedFrame(at: location) else { return nil }
         defer { log.unpin(pin) }

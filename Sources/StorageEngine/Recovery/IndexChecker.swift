@@ -86,7 +86,7 @@ struct IndexChecker {
                 break
             }
             standing[Int(number)] = .listed
-            if slot.newer != previous { add("entry \(number) has the wrong neighbour") }
+            if slot.newer != previous { add("entry \(number) has the wrong neighbor") }
             if slot.recency > stamp { add("entry \(number) is out of order") }
             stamp = slot.recency
             previous = number

@@ -281,7 +281,7 @@ private struct BackupPlace {
         name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive") || RemovedFolder.isOne(name)
     }
 
-    /// Removes all files but the mark, so that after a crash the next backup recognises the rest as an unfinished one.
+    /// Removes all files but the mark, so that after a crash the next backup recognizes the rest as an unfinished one.
     private func empty() throws(StorageError) {
         for file in try partial.names() where file != BackupMark.fileName { try partial.removeTree(file) }
     }

@@ -18,7 +18,7 @@ package final class BackgroundThread: @unchecked Sendable {
         var task: Task
     }
 
-    // All guarded by `mutex`; `wake` is signalled when tasks are added or removed, `finished` when a run of a task ends.
+    // All guarded by `mutex`; `wake` is signaled when tasks are added or removed, `finished` when a run of a task ends.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let wake: UnsafeMutablePointer<pthread_cond_t>
     private let finished: UnsafeMutablePointer<pthread_cond_t>

@@ -1,7 +1,7 @@
 /// The order in which entries are evicted, the least recently used first (S5): a doubly linked list of all entries, by their
 /// stamps (the slots' words 16 to 28, the header's words 464 and 468). Available only with a write lock guard.
 ///
-/// Invariants: each entry, tombstoned or not, is in it once; neighbours name each other; stamps fall from front to back once pending
+/// Invariants: each entry, tombstoned or not, is in it once; neighbors name each other; stamps fall from front to back once pending
 /// touches (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
 struct EntryOrder {
     private let index: ChangingIndex
@@ -32,9 +32,9 @@ struct EntryOrder {
         return number
     }
 
-    @inline(__always) func prefetchNeighbours(of slot: ChangingSlot) {
-        if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
-        if let neighbour = index.entry(slot.older) { neighbour.prefetch() }
+    @inline(__always) func prefetchNeighbors(of slot: ChangingSlot) {
+        if let neighbor = index.entry(slot.newer) { neighbor.prefetch() }
+        if let neighbor = index.entry(slot.older) { neighbor.prefetch() }
     }
 
     @inline(__always) func prefetchVictim() {
@@ -65,15 +65,15 @@ struct EntryOrder {
         let newer = slot.newer
         let older = slot.older
         if index.leastVisible == number { index.setLeastVisible(newer) }
-        if let neighbour = index.entry(newer) {
-            if neighbour.older != number { index.declareDamaged() }
-            neighbour.setOlder(older)
+        if let neighbor = index.entry(newer) {
+            if neighbor.older != number { index.declareDamaged() }
+            neighbor.setOlder(older)
         } else {
             index.setRecencyFirst(older)
         }
-        if let neighbour = index.entry(older) {
-            if neighbour.newer != number { index.declareDamaged() }
-            neighbour.setNewer(newer)
+        if let neighbor = index.entry(older) {
+            if neighbor.newer != number { index.declareDamaged() }
+            neighbor.setNewer(newer)
         } else {
             index.setRecencyLast(newer)
         }
@@ -81,13 +81,13 @@ struct EntryOrder {
 
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         if index.leastVisible == old { index.setLeastVisible(new) }
-        if let neighbour = index.entry(slot.newer) {
-            neighbour.setOlder(new)
+        if let neighbor = index.entry(slot.newer) {
+            neighbor.setOlder(new)
         } else {
             index.setRecencyFirst(new)
         }
-        if let neighbour = index.entry(slot.older) {
-            neighbour.setNewer(new)
+        if let neighbor = index.entry(slot.older) {
+            neighbor.setNewer(new)
         } else {
             index.setRecencyLast(new)
         }

@@ -120,7 +120,7 @@ extension TouchRing where Right == Changing {
         setDrained(stamp &+ 1)
     }
 
-    /// Records a put of entry `number` under `stamp`, applied later, so that the put doesn't read the cache lines of its neighbours.
+    /// Records a put of entry `number` under `stamp`, applied later, so that the put doesn't read the cache lines of its neighbors.
     @inline(__always) func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)
         cell.fill(mark: UInt64(tag) | Touch.stored, time: time)
@@ -160,7 +160,7 @@ extension TouchRing where Right == Changing {
                 guard word >= cell.lap, let slot = index.entry(UInt32(truncatingIfNeeded: word)) else {
                     continue
                 }
-                index.order.prefetchNeighbours(of: slot)
+                index.order.prefetchNeighbors(of: slot)
             }
             while stamp < batchEnd {
                 apply(stamp)

@@ -1,4 +1,4 @@
-/// The kinds of archives, by content and by the behaviour at the limit.
+/// The kinds of archives, by content and by the behavior at the limit.
 public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bounded: evicts the least recently used entries.
     case cache = 1
@@ -25,7 +25,7 @@ public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
 /// Kind, limits, type and durability of an archive, kept in its descriptor. Only the limits and the durability can be
 /// changed later (``Archive/setLimits(disk:memory:)``, ``Archive/setDurability(_:)``).
 public struct ArchiveConfiguration: Sendable, Hashable {
-    /// The archive's kind of content and behaviour at the limit.
+    /// The archive's kind of content and behavior at the limit.
     public var kind: ArchiveKind
     /// Most bytes of all values on disk, 1 to ``maximumDiskLimit``. `nil`: no limit, for a `collection` only.
     public var diskLimit: UInt64?

@@ -1,7 +1,7 @@
 package enum Color: Sendable, Hashable {
     /// The terminal's default.
     case standard
-    /// A palette color: 0–7 basic, 8–15 bright, 16–231 a 6 × 6 × 6 cube, 232–255 a ramp of greys (xterm's 256 colors).
+    /// A palette color: 0–7 basic, 8–15 bright, 16–231 a 6 × 6 × 6 cube, 232–255 a ramp of grays (xterm's 256 colors).
     case indexed(UInt8)
     case rgb(UInt8, UInt8, UInt8)
 }
@@ -41,8 +41,8 @@ extension Color {
             let cube = index - 16
             return (cubeLevel(cube / 36), cubeLevel(cube / 6 % 6), cubeLevel(cube % 6))
         default:
-            let grey = 8 + 10 * (index - 232)
-            return (grey, grey, grey)
+            let gray = 8 + 10 * (index - 232)
+            return (gray, gray, gray)
         }
     }
 

@@ -6,7 +6,7 @@ package struct Glyphs: Sendable, Equatable {
     package var teeRight: Character, teeLeft: Character
     package var ascending: Character, descending: Character
     package var folded: Character, unfolded: Character, leaf: Character
-    package var favourite: Character, marked: Character, bullet: Character, pointer: Character
+    package var favorite: Character, marked: Character, bullet: Character, pointer: Character
     package var ellipsis: String
     package var scrollTrack: Character, scrollThumb: Character
     package var gaugeEmpty: Character
@@ -19,7 +19,7 @@ package struct Glyphs: Sendable, Equatable {
     package static let unicode = Glyphs(
         horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└", bottomRight: "┘",
         teeRight: "├", teeLeft: "┤", ascending: "▲", descending: "▼", folded: "▸", unfolded: "▾", leaf: "·",
-        favourite: "★", marked: "●", bullet: "•", pointer: "▶", ellipsis: "…", scrollTrack: "│",
+        favorite: "★", marked: "●", bullet: "•", pointer: "▶", ellipsis: "…", scrollTrack: "│",
         scrollThumb: "█",
         gaugeEmpty: "░", gaugeSteps: Array("▏▎▍▌▋▊▉█"), sparkSteps: Array("▁▂▃▄▅▆▇█"),
         spinner: Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"))
@@ -27,7 +27,7 @@ package struct Glyphs: Sendable, Equatable {
     package static let ascii = Glyphs(
         horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
         teeRight: "+", teeLeft: "+", ascending: "^", descending: "v", folded: "+", unfolded: "-", leaf: ".",
-        favourite: "*", marked: "*", bullet: "*", pointer: ">", ellipsis: "~", scrollTrack: "|",
+        favorite: "*", marked: "*", bullet: "*", pointer: ">", ellipsis: "~", scrollTrack: "|",
         scrollThumb: "#",
         gaugeEmpty: ".", gaugeSteps: ["#"], sparkSteps: Array("_.-=+*%#"), spinner: Array("|/-\\"))
 }

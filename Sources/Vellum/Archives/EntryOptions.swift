@@ -38,7 +38,7 @@ public struct EntryOptions: Sendable, Hashable {
 
 struct Terms: Sendable {
     var attributes = EntryAttributes()
-    /// The options that an update keeps. (`[]` would call a generic initialiser, in every `record`.)
+    /// The options that an update keeps. (`[]` would call a generic initializer, in every `record`.)
     var kept = KeptTerms(rawValue: 0)
     var isUpdate = false
 

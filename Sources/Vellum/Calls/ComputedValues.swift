@@ -20,7 +20,7 @@ extension ArchiveManager {
     ///   - compute: returns the object, which must have the requested primary key.
     /// - Throws: the errors of `compute`, ``ArchiveError/otherKey(wanted:computed:)``,
     ///   ``ArchiveError/computesItself(key:)`` and ``ArchiveError/computesEachOther(key:other:)`` instead of waiting
-    ///   forever (but requests that `compute` makes through a detached task or another thread are not recognised),
+    ///   forever (but requests that `compute` makes through a detached task or another thread are not recognized),
     ///   ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the key or the archive can't be used.
     public func value(
         forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,

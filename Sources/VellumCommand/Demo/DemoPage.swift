@@ -13,7 +13,7 @@ enum DemoPage {
             data.text(property, of: place).map { "  <tr><th>\(property)</th><td>\($0)</td></tr>\n" }
         }
         // Pages differ in length.
-        let neighbours = (1...3 + place % 40).compactMap { step in
+        let neighbors = (1...3 + place % 40).compactMap { step in
             data.text("name", of: (place + step) % data.keys.count).map { "  <li>\($0)</li>\n" }
         }
         return """
@@ -23,7 +23,7 @@ enum DemoPage {
             <table>
             \(facts.joined())</table>
             <ul>
-            \(neighbours.joined())</ul>
+            \(neighbors.joined())</ul>
 
             """
     }

@@ -1,4 +1,4 @@
-/// Uncompressed greyscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that sizes differ.
+/// Uncompressed grayscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that sizes differ.
 enum DemoThumbnail {
     /// Pixels; smaller ones are more frequent.
     private static let edges = [16, 16, 16, 16, 48, 48, 48, 160, 160, 512, 1024]
@@ -19,7 +19,7 @@ enum DemoThumbnail {
             for column in 0..<edge { pixels.append(UInt8(truncatingIfNeeded: row &* column &+ place)) }
         }
         var header = big(edge) + big(edge)
-        // 8 bits, greyscale; compression, filter and interlace methods 0.
+        // 8 bits, grayscale; compression, filter and interlace methods 0.
         header += [8, 0, 0, 0, 0]
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + chunk("IHDR", header)
             + chunk("IDAT", stored(pixels)) + chunk("IEND", [])

@@ -153,7 +153,7 @@ struct Scene: Sendable, CustomStringConvertible {
         ),
         Scene(name: "several stores", keys: "hk<enter>h", prepare: Scene.rememberStores),
         Scene(name: "the second store", keys: "hk<enter>j<enter>", prepare: Scene.rememberStores),
-        Scene(name: "favourites and recent ones", keys: "j", store: nil, prepare: Scene.rememberStores),
+        Scene(name: "favorites and recent ones", keys: "j", store: nil, prepare: Scene.rememberStores),
         Scene(
             name: "plan beyond what is kept", keys: "j<enter>gmmD", prepare: Scene.keepLittle, refreshes: 3),
         Scene(name: "columns scrolled", keys: "j<enter>p<gt><gt>", prepare: Fixture.chooseColumns),
@@ -163,10 +163,10 @@ struct Scene: Sendable, CustomStringConvertible {
     /// Without a store the screen reports the failure.
     private static func answerQueries(_ source: MockSource) { try? Fixture.addQueries(source) }
 
-    /// Adds a favourite in another folder, and times of opening.
+    /// Adds a favorite in another folder, and times of opening.
     private static func rememberStores(_ source: MockSource) {
         source.with { state in
-            state.stores[1].isFavourite = true
+            state.stores[1].isFavorite = true
             state.stores[0].opened = Fixture.start.adding(seconds: -90)
             var elsewhere = StoreSummary(
                 name: "backup", path: "/mnt/disk/backup", archives: 2, entries: 1_204, diskBytes: 241_000)

@@ -76,7 +76,7 @@ import Testing
         #expect(throws: DecodingError.self) { try shallow.decode(List.self, from: encoding) }
     }
 
-    /// 512 KB are the smallest stack of threads other than the first (macOS, optimised). Debug builds take several times as
+    /// 512 KB are the smallest stack of threads other than the first (macOS, optimized). Debug builds take several times as
     /// much.
     @Test("nesting up to the limit fits into the stack of a thread") func stack() async throws {
         #if DEBUG

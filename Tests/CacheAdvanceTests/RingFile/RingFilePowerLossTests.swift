@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Synchronised ring files after a power loss.
+/// Synchronized ring files after a power loss.
 @Suite(.serialized) struct RingFilePowerLossTests {
     /// Model of the medium of one file: the bytes of the last sync, any later blocks, and the old or the new length.
     /// Safe from any thread.
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    @Test("synchronised messages stay until they are overwritten", arguments: 0..<12)
-    func synchronisedMessages(seed: UInt64) throws {
+    @Test("synchronized messages stay until they are overwritten", arguments: 0..<12)
+    func synchronizedMessages(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed + 500)
         let folder = try Folder(inMemory: true)
         let (path, cut) = (folder.path + "/ring", folder.path + "/cut")

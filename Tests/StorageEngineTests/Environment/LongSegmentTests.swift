@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A segment file longer than 64 MiB must not be mapped over its neighbours.
+/// A segment file longer than 64 MiB must not be mapped over its neighbors.
 @Suite struct LongSegmentTests {
     private let folder: TemporaryFolder
     private let segments: [String]

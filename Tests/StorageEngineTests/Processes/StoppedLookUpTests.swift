@@ -85,12 +85,12 @@ import Testing
         throw CocoaError(.featureUnsupported)
     }
 
-    @Test("a neighbour that is unreadable for a moment isn't damage")
-    func unreadableNeighbour() async throws {
+    @Test("a neighbor that is unreadable for a moment isn't damage")
+    func unreadableNeighbor() async throws {
         let archive = try archive(folder)
         try archive.put([1], forKey: "first")
-        let (key, neighbour) = try keysWithEqualCells(try folder.hash(of: "A"))
-        try archive.put([1, 2, 3], forKey: neighbour)
+        let (key, neighbor) = try keysWithEqualCells(try folder.hash(of: "A"))
+        try archive.put([1, 2, 3], forKey: neighbor)
         for number in 0..<100 where try folder.segments().count < 3 {
             try archive.put(repeated(1, 30_000), forKey: "filler \(number)")
         }
@@ -98,10 +98,10 @@ import Testing
         #expect(try archive.carryOut(.delete, on: archive.planned([key])).action != nil)
         let first = folder.archivePath("A", try #require(try folder.segments().first))
         try FileManager.default.moveItem(atPath: first, toPath: folder.path + "/away")
-        // The neighbour is unreadable twice.
+        // The neighbor is unreadable twice.
         let said = try await looked(up: key, passing: 3, folder) {
             try FileManager.default.moveItem(atPath: folder.path + "/away", toPath: first)
-            #expect(try archive.delete(neighbour))
+            #expect(try archive.delete(neighbor))
             let worker = try folder.worker("stop", "A", "1", CrashPoint.entryAllocated.rawValue)
             try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
             return worker

@@ -36,7 +36,7 @@ enum StoresScreen: ScreenParts {
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        !model.stores.rows.isEmpty || ![.open, .pause, .filter, .favourite, .closeStore].contains(id)
+        !model.stores.rows.isEmpty || ![.open, .pause, .filter, .favorite, .closeStore].contains(id)
     }
 
     // MARK: Actions
@@ -152,7 +152,7 @@ enum StoresScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         switch id {
         case .filter: model.prompt = .filtering(model.stores.filter, placeholder: "part of a name or path")
-        case .favourite: return toggleFavourite(&model)
+        case .favorite: return toggleFavorite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }
             let isOpen = model.number(ofStore: store.path) != nil
@@ -165,17 +165,17 @@ enum StoresScreen: ScreenParts {
         return []
     }
 
-    private static func toggleFavourite(_ model: inout Model) -> [Effect] {
+    private static func toggleFavorite(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
-        let isFavourite = !store.isFavourite
+        let isFavorite = !store.isFavorite
         return .ask("keep store \(store.path)") { (context) throws(SourceError) in
-            try context.sources.source(of: store.path).setFavourite(isFavourite, store: store.path)
+            try context.sources.source(of: store.path).setFavorite(isFavorite, store: store.path)
         } then: { model, result in
             guard model.take(result, "Not saved: ") != nil else { return [] }
             model.say(
-                isFavourite
-                    ? "\(store.name) is a favourite: it is listed first."
-                    : "\(store.name) is no longer a favourite.",
+                isFavorite
+                    ? "\(store.name) is a favorite: it is listed first."
+                    : "\(store.name) is no longer a favorite.",
                 seconds: 3)
             return load(&model)
         }

@@ -7,7 +7,7 @@ enum StoresView {
     static func table(_ model: Model) -> Table {
         let stores = model.stores.rows
         let hasNumbers = !model.openStores.isEmpty
-        let hasFavourites = stores.contains(where: \.isFavourite)
+        let hasFavorites = stores.contains(where: \.isFavorite)
         let isOfServer = StoresScreen.isOfServer(model)
         let wasOpened = stores.contains { $0.opened != nil }
         let sign = Table.Column("", width: .fixed(1))
@@ -22,7 +22,7 @@ enum StoresView {
             Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 3, fraction: 2),
         ]
         columns.insert(
-            contentsOf: Array(repeating: sign, count: (hasNumbers ? 1 : 0) + (hasFavourites ? 1 : 0)), at: 0)
+            contentsOf: Array(repeating: sign, count: (hasNumbers ? 1 : 0) + (hasFavorites ? 1 : 0)), at: 0)
         if wasOpened {
             columns.append(Table.Column("last used", width: .fixed(9), alignment: .trailing, priority: 5))
         }
@@ -38,8 +38,8 @@ enum StoresView {
                 let number = model.number(ofStore: store.path).map { String($0) }
                 cells.append(Table.Cell(number ?? "", role: .accent))
             }
-            if hasFavourites {
-                let star = store.isFavourite ? String(model.look.glyphs.favourite) : ""
+            if hasFavorites {
+                let star = store.isFavorite ? String(model.look.glyphs.favorite) : ""
                 cells.append(Table.Cell(star, role: .marked))
             }
             cells.append(Table.Cell(store.name, cut: .middle))
@@ -84,7 +84,7 @@ enum StoresView {
         }
         var spans = [Span(words, look[.dim])]
         if let problem = model.stores.unremembered {
-            spans.insert(Span("Can't read favourites: \(problem)  ", look[.warning]), at: 0)
+            spans.insert(Span("Can't read favorites: \(problem)  ", look[.warning]), at: 0)
         }
         frame.write(spans, at: layout.info.inset(left: 1).origin, within: layout.info.line(0))
         table(model).draw(into: &frame, in: layout.list, look: look)
@@ -128,7 +128,7 @@ enum StoresView {
 struct StoresState: Sendable {
     var stores: [StoreSummary]?
     var problem: String?
-    /// Why favourites couldn't be read.
+    /// Why favorites couldn't be read.
     var unremembered: String?
     private(set) var histories: [ExactText: ArchiveHistory] = [:]
     var filter = ""

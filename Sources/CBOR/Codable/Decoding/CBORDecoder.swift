@@ -28,7 +28,7 @@ public struct CBORDecoder: Sendable {
     /// The `userInfo` of the decoders passed to `init(from:)`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// The maximum nesting of values. The default needs less than 256 KB of stack in optimised builds and up to 2 MB in others:
+    /// The maximum nesting of values. The default needs less than 256 KB of stack in optimized builds and up to 2 MB in others:
     /// lower it for threads with a smaller stack.
     public var maximumDepth = defaultMaximumDepth
 

@@ -30,7 +30,7 @@ public struct CBOREncoder: Sendable {
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// The maximum nesting of values; a value that contains itself always exceeds it. The default needs less than 256 KB of
-    /// stack in optimised builds and up to 2 MB in others: lower it for threads with a smaller stack.
+    /// stack in optimized builds and up to 2 MB in others: lower it for threads with a smaller stack.
     public var maximumDepth = defaultMaximumDepth
 
     /// Creates an encoder with default options.

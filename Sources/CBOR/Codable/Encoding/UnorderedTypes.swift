@@ -12,7 +12,7 @@ extension Dictionary: Unordered {
     fileprivate static var unit: Int { 2 }
 }
 
-/// Recognises the types whose encoded items must be sorted.
+/// Recognizes the types whose encoded items must be sorted.
 struct UnorderedTypes {
     /// The last type that turned out to be ordered: arrays of the same type often follow each other.
     private var ordered: (any Any.Type)?

@@ -76,7 +76,7 @@ extension CBORWriter {
         write(FloatWidths.double(fromSingle: number.bitPattern))
     }
 
-    /// Writes an integer. The compiler specialises the branch for each type.
+    /// Writes an integer. The compiler specializes the branch for each type.
     @inline(__always)
     mutating func write<Number: FixedWidthInteger>(number: Number) {
         if Number.bitWidth > 64 {

@@ -34,7 +34,7 @@ final class KeyBatch {
     }
 }
 
-/// Values to store: random bytes, different for neighbouring keys and for each generation of a key's value, from a pool that
+/// Values to store: random bytes, different for neighboring keys and for each generation of a key's value, from a pool that
 /// fits into the processor's cache.
 final class ValuePool {
     let valueBytes: Int

@@ -1,5 +1,5 @@
 /// A browser on a terminal whose frames are read, with continuous key presses to measure the time until a frame shows their
-/// effect. Uses the theme without colours, where only the selection is reversed. For one thread.
+/// effect. Uses the theme without colors, where only the selection is reversed. For one thread.
 final class ProbedBrowser {
     /// Keys to press during a step, which must have an effect on the present screen.
     enum Probe {

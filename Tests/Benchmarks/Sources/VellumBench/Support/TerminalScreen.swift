@@ -199,7 +199,7 @@ struct TerminalScreen {
             switch number {
             case 0, 27: isReversed = false
             case 7: isReversed = true
-            // A direct colour; the following numbers are no attributes.
+            // A direct color; the following numbers are no attributes.
             case 38, 48: rest = rest.dropFirst(rest.first == 2 ? 4 : 2)
             default: break
             }

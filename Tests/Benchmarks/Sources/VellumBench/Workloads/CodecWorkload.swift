@@ -66,7 +66,7 @@ private struct CodecRun<Codec: CityCodec> {
     }
 
     mutating func measure(_ cities: [City], counts: Bool) throws {
-        // Results are used, so that no call is optimised away.
+        // Results are used, so that no call is optimized away.
         var bytes = 0
         let encodingTime = try Clock.processorNanoseconds {
             for city in cities { bytes += try codec.encode(city).count }

@@ -72,7 +72,7 @@ struct CrewWorkload {
 
     // MARK: Processes
 
-    /// A worker's arguments are the folder for synchronisation with its parent, the store, the run, and its number.
+    /// A worker's arguments are the folder for synchronization with its parent, the store, the run, and its number.
     private func timeProcesses(_ count: Int, at path: String, _ run: Int) throws -> Double {
         let folder = try plan.scratch.fresh("crew-processes")
         let workers = try (0..<count).map { number in

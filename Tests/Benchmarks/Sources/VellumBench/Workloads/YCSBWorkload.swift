@@ -139,7 +139,7 @@ private struct ZipfLaw {
         return min(count - 1, Int(place))
     }
 
-    /// A fixed position for each rank, far from those of its neighbours.
+    /// A fixed position for each rank, far from those of its neighbors.
     func scattered(_ rank: Int) -> Int {
         var mixed = SeededGenerator(seed: UInt64(rank))
         return Int(mixed.next() % UInt64(count))
