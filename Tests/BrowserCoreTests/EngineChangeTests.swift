@@ -240,7 +240,7 @@ struct EngineChangeTests {
         var browser = try browser("<enter>/big<enter>M<esc>D")
         let plan = browser.boxWords
         #expect(plan.contains("10 entries, 2.6 MB, in City"), "\(plan)")
-        let bound = "Larger than the undo space: u undoes it for ten minutes, or until 210 kB are written"
+        let bound = "Larger than the undo space: u can undo it for ten minutes, or until 210 kB are written"
         #expect(plan.contains(bound), "\(plan)")
         let before = try archive.status()
         #expect(before.entries == 13, "the plan wrote")
@@ -260,7 +260,7 @@ struct EngineChangeTests {
         for number in 0..<20 { try archive.put([1, 2, 3], forKey: "small \(number)") }
         var browser = try browser("<enter>MD")
         #expect(browser.boxWords.contains("20 entries, 60 B, in City"))
-        #expect(browser.boxWords.contains("u undoes it for ten minutes, or until the disk is full."))
+        #expect(browser.boxWords.contains("u can undo it for ten minutes, or until the disk is full."))
         try browser.press("y")
         let action = try #require(try archive.reversibleActions().first)
         #expect(action.entries == 20 && action.bytes == 60 && action.bytesLeft == nil)

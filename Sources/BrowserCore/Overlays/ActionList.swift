@@ -163,6 +163,7 @@ struct ActionList: SearchedOverlay {
     private func item(_ action: BrowserAction, _ model: Model, columns: Int) -> List.Item {
         let look = model.look
         guard isHelp else { return List.Item(action.title, trailing: action.keyList) }
+        let title = action.id == .store1 ? "Store" : action.title
         // The keys that fit; the description of the selected line has all.
         var keys = action.id == .store1 ? keys(action) : ""
         for key in action.keys where action.id != .store1 {
@@ -173,11 +174,11 @@ struct ActionList: SearchedOverlay {
         // One column is for the scroll bar.
         let room = columns - 14 - 18 - 1
         if room >= 16 {
-            spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
+            spans.append(Span(TextWidth.pad(title, to: 17) + " "))
             let help = model.objection(to: action.id) ?? action.help
             spans.append(Span(look.cut(help, to: room), look[.dim]))
         } else {
-            spans.append(Span(action.title))
+            spans.append(Span(title))
         }
         return List.Item(spans)
     }

@@ -1,3 +1,4 @@
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -112,7 +113,9 @@ struct CopyItem: Sendable {
     }
 
     static func path(_ archive: ArchiveAddress, isRingFile: Bool = false) -> CopyItem {
-        CopyItem("p", "the path of the \(isRingFile ? "file" : "store")", archive.store)
+        ServerAddress.isURL(archive.store)
+            ? CopyItem("p", "the server's address", archive.store)
+            : CopyItem("p", "the path of the \(isRingFile ? "file" : "store")", archive.store)
     }
 
     static func archiveSource(_ archive: ArchiveAddress) -> String {

@@ -164,13 +164,13 @@ struct Plan: ButtonOverlay {
 
     private func grace(_ change: PlannedAction, _ model: Model) -> String {
         if model.isOfServer {
-            return "\(Browser.keyName(model, .undo)) undoes it for ten minutes, on this machine only."
+            return "\(Browser.keyName(model, .undo)) can undo it for ten minutes, on this machine only."
         }
         let sample = model.sample(archive).flatMap { $0.undoBudget.values == .max ? nil : $0 }
         let room = sample.flatMap {
             change.undoRoom(in: $0.status, entries: targets.count, bytes: bytes)
         }
-        let undoes = "\(Browser.keyName(model, .undo)) undoes it \(PlannedAction.grace(room: room))."
+        let undoes = "\(Browser.keyName(model, .undo)) can undo it \(PlannedAction.grace(room: room))."
         guard let room else { return undoes }
         let start = change.isOfDeadlines ? undoes : "Larger than the undo space: \(undoes)"
         guard let sample, let rates = model.archives.histories[ExactText(archive.name)]?.now,

@@ -18,7 +18,7 @@ enum ArchivesScreen: ScreenParts {
             isRingFile
             ? CopyItem.messageSource(archive, isRingFile: true) : CopyItem.archiveSource(archive)
         return [
-            CopyItem("n", "the archive's name", archive.name),
+            CopyItem("n", "the \(model.isOfServer ? "database" : "archive")'s name", archive.name),
             CopyItem("j", "the row as JSON", JSONTree.cells(sample.members).text),
             CopyItem("c", "the shell command", command),
             CopyItem("s", "the Swift code", source), CopyItem.path(archive, isRingFile: isRingFile),

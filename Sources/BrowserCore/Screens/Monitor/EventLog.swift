@@ -282,7 +282,7 @@ struct EvictedReturns: Sendable {
     private var records: Int { present.records + before.records }
     private var missed: UInt64 { present.missed &+ before.missed }
 
-    /// Whether the archive is full, and at least ten of its recorded keys, and at least 10 % of them, were evicted before.
+    /// Whether the archive is full, and at least ten of its recorded keys, and at least 10 % of them, had been evicted.
     func isTooSmall(_ archive: ArchiveSample) -> Bool {
         returns >= 10 && returns * 10 >= records && (archive.diskShare ?? 0) >= EvictedReturns.fullShare
     }
@@ -297,7 +297,7 @@ struct EvictedReturns: Sendable {
     func reason(of archive: ArchiveSample) -> String? {
         guard let needed = neededLimit(of: archive) else { return nil }
         let share = (missed > 0 ? "~" : "") + Figures.percent(Double(returns) / Double(max(1, records)))
-        return "\(share) of recorded keys were evicted before; needs at least \(Figures.bytes(needed))"
+        return "\(share) of recorded keys had been evicted; needs at least \(Figures.bytes(needed))"
     }
 
     /// A note about missed events that could change the result of ``isTooSmall(_:)``.
