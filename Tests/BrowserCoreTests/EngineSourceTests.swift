@@ -111,7 +111,7 @@ struct EngineSourceTests {
         #expect(counts.first == "8" && counts.last == "8" && Set(counts[1...2]) == ["5", "3"], "\(counts)")
     }
 
-    @Test func browsingLeavesNoTrace() throws {
+    @Test func browsingChangesNothing() throws {
         let (store, archive) = try fill(path)
         defer { store.close() }
         _ = try archive.access("city 7")
@@ -163,7 +163,9 @@ struct EngineSourceTests {
         #expect(!browser.text.contains("hidden"), "\(browser.text)")
     }
 
-    @Test("a file name for rows writes the listed entries, others the value", arguments: ["csv", "raw"])
+    @Test(
+        "w writes the listed entries to a file named .csv, and the selected value to others",
+        arguments: ["csv", "raw"])
     func writesListedEntries(ending: String) throws {
         let (store, _) = try fill(path)
         defer { store.close() }
@@ -311,8 +313,8 @@ struct EngineSourceTests {
         #expect(abs(left.secondsSince1970 - Timestamp.now().secondsSince1970 - 7200) < 60)
     }
 
-    /// The header's cost counts changes by the user; browsing leaves no trace.
-    @Test func eventsAndHistoryLeaveNoTrace() throws {
+    /// The header's cost counts changes by the user; browsing changes nothing.
+    @Test func eventsAndHistoryChangeNothing() throws {
         let (store, archive) = try fill(path)
         defer { store.close() }
         _ = try archive.delete("city 1")

@@ -78,7 +78,7 @@ struct EventLogTests {
         #expect(kept == 35_000)
     }
 
-    @Test("reads the events of a busy archive again at once, and of an idle one with the figures")
+    @Test("reads the events of a busy archive again at once, and those of an idle one at the next refresh")
     func readsBusyArchivesAgain() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 40))
         let answers = test.answers(to: test.effects[0], source)

@@ -134,7 +134,7 @@ struct ExpireTests {
     /// A search for idle entries can be stopped; a late response opens nothing.
     @Test func stopsIdleSearch() throws {
         var test = try UpdateTest(Fixture.model(), source, keys: "j<enter>x<up>")
-        test.press(Key(.enter), expecting: ["collect the chosen of City"])
+        test.press(Key(.enter), expecting: ["collect the targets of City"])
         let answer = test.answers(to: test.effects[0], source)
         test.press(Key(.escape), expecting: ["stop"])
         for message in answer { test.send(message) }

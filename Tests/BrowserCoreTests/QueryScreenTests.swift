@@ -285,7 +285,7 @@ struct QueryScreenTests {
         #expect(browser.text.contains("Logs can't be queried"))
     }
 
-    @Test func queriesLeaveNoTrace() throws {
+    @Test func queriesChangeNothing() throws {
         let before = try archive.entries().map { $0.recency }
         var status = try archive.status()
         let browser = try browser("Qfind number > 3 | sort number<enter>jj<enter><esc>e<enter>RhQ<esc>")

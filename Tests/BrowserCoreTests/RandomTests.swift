@@ -11,7 +11,7 @@ struct RandomTests {
     private static let seeds = UInt64(ProcessInfo.processInfo.environment["VELLUM_SEEDS"] ?? "") ?? 8
 
     @Test(arguments: 0..<seeds)
-    func continues(seed: UInt64) throws {
+    func framesStayWellFormed(seed: UInt64) throws {
         var numbers = SeededGenerator(seed: seed &+ 1_000)
         let source = Fixture.source()
         Fixture.addEvents(source)

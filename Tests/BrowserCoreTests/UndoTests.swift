@@ -213,7 +213,7 @@ struct UndoTests {
         Fixture.addUndoable(source)
         test.settle(source)
         test.press(.character("j"))
-        test.press(.character("u"), expecting: ["load reversible of City for latest"])
+        test.press(.character("u"), expecting: ["load undo records of City for latest"])
         let answers = test.answers(to: test.effects[0], source)
         test.press(.character("?"))
         for answer in answers { test.send(answer) }

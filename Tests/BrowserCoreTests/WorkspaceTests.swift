@@ -260,7 +260,7 @@ struct WorkspaceTests {
         var test = try UpdateTest(Fixture.model(columns: 100), source, keys: "hj<enter>1jz")
         #expect(test.model.screen == .groups)
         let asked = test.press(.character("D"), source, settling: false)
-        #expect(asked.map(\.description) == ["collect the chosen of City"])
+        #expect(asked.map(\.description) == ["collect the targets of City"])
         _ = test.press(.character("R"), source)
         try test.press("]j<enter>", source)
         #expect(test.model.store == Self.other && test.model.screen == .entries)

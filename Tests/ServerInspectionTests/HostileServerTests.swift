@@ -127,7 +127,7 @@ import ValkeyWire
         "-ERR no\r\n", "!",
         "*2\r\n*0\r\n*0\r\n",
     ])
-    func scansThatAreNone(answer: String) throws {
+    func refusesInvalidScanReplies(answer: String) throws {
         let connection = try connect { $0 == "SCAN" ? answer : nil }
         #expect(throws: SourceError.self) {
             try ServerListing(ListingScan(connection, database: 0), isPaced: false)

@@ -356,7 +356,7 @@ struct InterleavedChangesTests {
         #expect(try !behind.isOnThisMachine())
     }
 
-    @Test("no count of others decreases after a change, which would look like a restart of the server")
+    @Test("counts of other clients' commands never decrease after a change, as after a restart of the server")
     func countsAfterChanges() async throws {
         let served = try await Served()
         for number in 0..<20 { try served.ask("SET", "key \(number)", "0") }

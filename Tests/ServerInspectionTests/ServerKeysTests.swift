@@ -49,14 +49,14 @@ struct ServerKeysTests {
         ("redis://h", "valkey://h"), ("valkey://u:p%40@h:1/3", "valkey://h:1"),
         ("valkey://[::1]:7", "valkey://[::1]:7"),
     ])
-    func addresses(text: String, shown: String) throws {
+    func parsesAddresses(text: String, shown: String) throws {
         #expect(try ServerAddress(text).description == shown)
     }
 
     @Test(arguments: [
         "valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "http://h", "valkey://h?roots=a",
     ])
-    func addressesThatAreNone(text: String) {
+    func refusesInvalidAddresses(text: String) {
         #expect(throws: ServerURLError.self) { try ServerAddress(text) }
     }
 
@@ -64,7 +64,7 @@ struct ServerKeysTests {
         ("127.0.0.1", true), ("localhost", true), ("[::1]", true), ("127.evil.example", false),
         ("10.0.0.1", false),
     ])
-    func whatIsOnThisMachine(host: String, isLocal: Bool) throws {
+    func recognizesAddressesOfThisMachine(host: String, isLocal: Bool) throws {
         #expect(try ServerAddress("valkey://\(host)").isLocal == isLocal)
     }
 

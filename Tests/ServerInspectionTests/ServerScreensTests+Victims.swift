@@ -56,7 +56,7 @@ extension ServerScreensTests {
         try browser.press("V", hides: "@ttl")
     }
 
-    @Test("V adds its condition to the user's, which stays after its order")
+    @Test("V adds a condition to the user's, which stays when another order is chosen")
     func likelyVictimsOfCondition() async throws {
         let served = try await Served(["--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"])
         for (key, seconds) in [("one", "300"), ("two", "600"), ("six", "900")] {

@@ -127,7 +127,7 @@ struct ServerScreensTests {
         arguments: [
             ("<enter>b", "no events"), ("L", "only"),
         ])
-    func disabledActionsSayWhy(keys: String, reason: String) async throws {
+    func disabledActionsReportReason(keys: String, reason: String) async throws {
         let served = try await Served()
         try served.fill()
         var browser = try served.browser()
@@ -202,7 +202,7 @@ struct ServerScreensTests {
         try browser.press("D", shows: "1 entry, \(Figures.bytes(UInt64(memory)))")
     }
 
-    @Test("an undone expiry restores the keys that it made expire, as its plan says")
+    @Test("the undo of an expiry restores keys that have expired since, as its plan states")
     func undoneExpiry() async throws {
         let served = try await Served()
         try served.fill()

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [("q", Int32(0)), ("x", 3)])
-    func exit(_ key: String, _ status: Int32) throws {
+    func exitRestoresTerminal(_ key: String, _ status: Int32) throws {
         let (probe, before) = try started()
         try probe.send(key)
         #expect(try probe.waitForEnd() == .exit(status))
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE])
-    func signal(_ number: Int32) throws {
+    func signalRestoresTerminal(_ number: Int32) throws {
         let (probe, before) = try started()
         probe.signal(number)
         #expect(try probe.waitForEnd() == .signal(number))

@@ -22,7 +22,7 @@ import Testing
         ("👩‍🚀", "<backspace>", "", 0),
         ("", "<backspace><delete><left><right><ctrl+w><ctrl+y>", "", 0), ("ab", "<home><end>c", "abc", 3),
     ])
-    func keysEdit(_ text: String, _ script: String, _ expected: String, _ cursor: Int) throws {
+    func keysEditText(_ text: String, _ script: String, _ expected: String, _ cursor: Int) throws {
         let result = try edited(text, script)
         #expect(result.text == expected)
         #expect(result.cursor == cursor)

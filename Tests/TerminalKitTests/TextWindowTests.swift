@@ -25,7 +25,7 @@ import Testing
         ("e\u{301}e\u{301}e", 2, ["e\u{301}e\u{301}", "e"]),
         ("a\u{1b}[2J", 20, ["a\\e[2J"]), ("", 5, []), ("\n", 5, [""]), ("👩‍👩‍👧👩‍👩‍👧", 7, ["👩‍👩‍👧", "👩‍👩‍👧"]),
     ])
-    func wraps(_ text: String, _ columns: Int, _ expected: [String]) {
+    func wrapsText(_ text: String, _ columns: Int, _ expected: [String]) {
         #expect(rows(text, columns: columns) == expected)
     }
 

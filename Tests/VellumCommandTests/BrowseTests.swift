@@ -71,7 +71,7 @@ struct BrowseTests {
             none.status != 0 && none.errors.contains("is not a store: the folder has no file vellum-store"))
     }
 
-    @Test func browsingLeavesNoAccessRecord() throws {
+    @Test func browsingCountsNoAccess() throws {
         let before = try store.done("keys", "City", "--json").text
         #expect(try screen("--size", "100x30").text.contains("City"))
         let entries = try screen("--size", "100x30", "--keys", "<enter>").text

@@ -51,7 +51,7 @@ struct CitiesTests {
         #expect(lastKeys == keys.suffix(2).reversed())
     }
 
-    @Test func readingLeavesNoAccessRecord() throws {
+    @Test func readingCountsNoAccess() throws {
         let before = try store.done("keys", "City", "--json").text
         let counters = try store.done("ls", "--json").text
         for key in ["1642911", "32767", "nothing"] { _ = try store.run("get", "City", key, "--meta") }

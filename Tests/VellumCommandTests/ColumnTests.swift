@@ -70,7 +70,7 @@ struct ColumnTests {
     @Test func keysMayLookLikeOtherTypes() throws {
         let result = try store.importing("a.csv", "id,v\nnull,1\nfalse,2\n1.50,3\n7,4\n").expect(0)
         #expect(try store.keys("A") == ["7", "1.50", "false", "null"])
-        #expect(result.errors.contains("column \"id\", the keys, is text"))
+        #expect(result.errors.contains("column \"id\", the key column, is text"))
     }
 
     @Test func typesOptionDecides() throws {

@@ -25,7 +25,7 @@ struct DialectTests {
     static let two = [#"{"id":1,"name":"Jakarta"}"#, #"{"id":2,"name":"Bogor"}"#]
 
     @Test(
-        "finds the delimiter that makes the key a column, and says so",
+        "finds the delimiter that makes the key a column, and reports it",
         arguments: [(";", "semicolons"), ("\t", "tabs"), ("|", "bars"), ("^", "carets")])
     func findsDelimiter(delimiter: String, name: String) throws {
         let content = "id,name\n1,Jakarta\n2,Bogor\n".replacing(",", with: delimiter)

@@ -44,7 +44,7 @@ struct ExportTests {
     }
 
     @Test(
-        "bytes and texts that look like them come back, as values and as names",
+        "bytes, and texts that look like bytes, are restored as values and as names",
         arguments: ["ndjson", "json", "csv", "tsv"])
     func bytesComeBack(format: String) throws {
         for (key, value) in [

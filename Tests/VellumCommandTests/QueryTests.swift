@@ -143,7 +143,7 @@ struct QueryTests {
         #expect(byKey["order"] as? String == "keys" && byKey["visited"] as? Int == 1)
     }
 
-    @Test func queriesLeaveNoAccessRecord() throws {
+    @Test func queriesCountNoAccess() throws {
         let before = try store.done("keys", "City", "--json").text
         let counters = try store.done("ls", "--json").text
         _ = try lines("find population > 0 | sort name")

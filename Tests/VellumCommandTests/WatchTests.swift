@@ -75,7 +75,7 @@ struct WatchTests {
         #expect(try Vellum.run(["watch", "--store", store.folder / "missing"]).status == 3)
     }
 
-    @Test func watchLeavesNoAccessRecord() async throws {
+    @Test func watchCountsNoAccess() async throws {
         let before = try store.done("ls", "--json").text
         let watch = try store.start("watch", "--from-start")
         _ = try await watch.lines(atLeast: 1)

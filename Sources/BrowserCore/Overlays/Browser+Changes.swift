@@ -49,7 +49,7 @@ extension Browser {
         }
         let ticket = model.begin("collecting the entries", aim: .dialog)
         let (archive, screen) = (chosen.archive, model.screen)
-        return .ask("collect the chosen of \(archive.name)", ticket: chosen.isSlow ? ticket : nil) {
+        return .ask("collect the targets of \(archive.name)", ticket: chosen.isSlow ? ticket : nil) {
             (context) throws(SourceError) in
             try complete(chosen, context)
         } done: { model, result in
@@ -199,7 +199,7 @@ extension Browser {
     private static func planAgain(
         _ change: PlannedAction, _ keys: [String], in archive: ArchiveAddress
     ) -> Effect {
-        .ask("look at \(keys.count) left alone of \(archive.name)") { (context) throws(SourceError) in
+        .ask("load \(keys.count) skipped entries of \(archive.name)") { (context) throws(SourceError) in
             try context.source.targets(keys, in: archive)
         } done: { model, result in
             guard model.overlay == nil, model.prompt == nil, model.archiveInView == archive,

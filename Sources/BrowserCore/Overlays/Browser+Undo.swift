@@ -12,7 +12,7 @@ extension Browser {
             return []
         }
         if model.sample(archive)?.kind == .log { return model.reply(lostMessages) }
-        return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
+        return .ask("load undo records of \(archive.name) for \(choosing ? "list" : "latest")") {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
         } done: { model, result in
@@ -99,7 +99,7 @@ extension Browser {
         guard let watch = model.undoWatch, !watch.isPending else { return [] }
         model.undoWatch?.isPending = true
         let (archive, id) = (watch.archive, watch.own.id)
-        return .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
+        return .ask("load undo records of \(archive.name)") { (context) throws(SourceError) in
             try context.source.reversible(in: archive)
         } done: { model, result in
             guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return }

@@ -93,11 +93,11 @@ struct TypedInput {
     ) {
         var timeout = arrivals.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
         var characters = 0
-        // The input right after the first key shows whether it is an answer.
+        // The input right after the first key shows whether that key is an answer.
         var isFirst = answers
         var (isPaused, wakes) = (false, 0)
         let most = takesText ? TypedInput.mostOfText : TypedInput.most
-        // The input after a line end shows whether it is part of a text.
+        // The input after a line end shows whether the line end is part of a text.
         while arrivals.count < most || arrivals.last.map({ TypedInput.isLineEnd($0.event) }) == true,
             let event = read(from: &terminal, timeout: timeout)
         {
@@ -114,7 +114,7 @@ struct TypedInput {
                 continue
             }
             let pause = runs ? TypedInput.pauseBeforeRunning : TypedInput.pause
-            // The input after a risky key shows whether it is part of a text.
+            // The input after a risky key shows whether that key is part of a text.
             isPaused = takesText ? characters >= (runs ? 1 : TypedInput.leastPasted) : isRisky(event)
             timeout = isPaused ? pause : 0
         }

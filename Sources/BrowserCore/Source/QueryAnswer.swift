@@ -16,9 +16,9 @@ package struct QueryAnswer: Sendable {
         package var title: String
         /// Its values are numbers.
         package var isNumeric: Bool
-        /// Columns of its widest number, or of the widest of its first texts.
+        /// Width of its widest number, or of the widest of its first texts.
         package var width: Int
-        /// Columns of the widest whole part and of the widest fraction with its point.
+        /// Width of the widest integer part, and of the widest fraction with its point.
         private var whole = 0
         var fraction = 0
         var property: QueryProperty?

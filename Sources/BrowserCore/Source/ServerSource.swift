@@ -303,7 +303,7 @@ package final class ServerSource: QueriedSource {
         if Timestamp.now().seconds(since: moment) < 0.5 { return true }
         // Under an LFU policy the access time is unknown. If reads count as accesses, the value is then read again only on request.
         guard let used = facts.used else { return countsReads }
-        // If reading counts as an access, this client's is the latest known.
+        // If reads count as accesses, the latest one may be this client's read, up to 1.5 s after `moment`.
         return used.seconds(since: moment) < (countsReads ? 1.5 : -1)
     }
 

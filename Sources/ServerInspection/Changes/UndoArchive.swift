@@ -48,7 +48,7 @@ struct UndoArchive {
         var frequency: Int64?
         /// The expiry time set by the action; nil: never.
         var newDeadline: Int64?
-        /// Maximum number of milliseconds by which the server's expiry time is later; nil: none, because the server has reported it.
+        /// Maximum milliseconds by which the server's expiry time may be later; nil if the server has reported the exact time.
         var slack: Int64?
         var time: Int64 = 0
         /// `time` by this machine's clock.
@@ -114,7 +114,7 @@ struct UndoArchive {
         for path in left.values { unlink(path) }
     }
 
-    /// The archive's name, shorter than some host names. All names of this machine share one; the run distinguishes servers.
+    /// The archive's name, shorter than some host names. All host names of this machine share an archive; run IDs distinguish servers.
     private static func name(_ address: ServerAddress, _ database: Int) -> String {
         let end = "-\(address.port)-db\(database)"
         if address.isLocal { return "localhost" + end }

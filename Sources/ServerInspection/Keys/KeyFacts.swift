@@ -34,7 +34,7 @@ package struct KeyFacts: Sendable, Hashable {
         return metadata
     }
 
-    /// Stands for a sequence number, which servers don't have: differs if the facts of the value differ.
+    /// Replaces a sequence number, which servers don't have. Differs between values with different facts.
     private var version: UInt64 {
         var hasher = Hasher()
         hasher.combine(type)

@@ -17,8 +17,8 @@ package struct QueryExplanation: Sendable {
             ? "scanned \(Figures.count(report.visited, "entry", "entries"))"
             : "read \(Figures.amount(report.valuesRead, bytes: UInt64(report.bytesRead)))"
         let unreadable = report.unreadable > 0 ? "  \(Figures.count(report.unreadable)) unreadable" : ""
-        let givenUp = report.givenUp > 0 ? "  \(Figures.count(report.givenUp)) given up" : ""
-        return "\(read) in \(Figures.elapsed(report.duration))\(unreadable)\(givenUp)"
+        let untested = report.givenUp > 0 ? "  \(Figures.count(report.givenUp)) not tested" : ""
+        return "\(read) in \(Figures.elapsed(report.duration))\(unreadable)\(untested)"
     }
 
     package var lines: [String] {
@@ -49,7 +49,7 @@ package struct QueryExplanation: Sendable {
     }
 
     /// Entries that were removed or expired during the query.
-    private var gone: Int {
+    private var removed: Int {
         max(0, report.visited - report.unreadable - (report.stages.first?.rowsIn ?? report.rows))
     }
 
@@ -117,9 +117,9 @@ package struct QueryExplanation: Sendable {
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
         lines += report.dates.map { "date        \($0)" }
-        if gone > 0 { lines.append("removed     \(Figures.count(gone, "entry", "entries")) (or expired)") }
+        if removed > 0 { lines.append("removed     \(Figures.count(removed)) (or expired)") }
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
-        if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
+        if report.givenUp > 0 { lines.append("not tested  \(Figures.count(report.givenUp))") }
         if report.transcoded > 0 { lines.append("converted   \(Figures.count(report.transcoded))") }
         let files =
             report.temporary > 0 ? ", \(Figures.bytes(UInt64(report.temporary))) in temporary files" : ""

@@ -54,7 +54,7 @@ extension LogHistory {
         var missing: [String] = []
         if changes.isEmpty {
             missing.append(
-                "No frame of the key in \(reach). Frames of removed entries may have been reclaimed.")
+                "No change of the key in \(reach). Changes of removed entries may have been reclaimed.")
         } else if isPartial {
             missing.append("Searched \(reach).")
         }

@@ -33,7 +33,7 @@ package struct BytePattern: Sendable, Hashable {
     }
 
     private static func spellings(_ text: String) -> [Spelling] {
-        // A line end is shown as one.
+        // `\n` is searched literally: a line end is shown as a line end, not as this escape.
         let meant = TerminalText.unescaped(text).flatMap { $0.unicodeScalars.contains("\n") ? nil : $0 }
         return [spelling(text)] + (meant.map { [spelling($0)] } ?? [])
     }

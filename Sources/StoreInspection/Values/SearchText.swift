@@ -20,7 +20,7 @@ package struct SearchText: Sendable, Hashable {
         meant = TerminalText.unescaped(text).map(search)
     }
 
-    /// Whether a key in UTF-8 holds the text, or if it spells bytes (``ByteText``), whether these do.
+    /// Whether a key in UTF-8 contains the text. For a key that spells bytes (``ByteText``), whether the bytes contain it.
     package func matches(_ key: UnsafeRawBufferPointer) -> Bool {
         if search.isFound(inUTF8: key) || meant?.isFound(inUTF8: key) == true { return true }
         guard case .bytes(let bytes)? = ByteText.value(of: key) else { return false }

@@ -29,7 +29,7 @@ struct TextScan {
     }
 
     init(_ text: SearchText) {
-        // A line end is shown as one.
+        // `\n` is searched literally: a line end is shown as a line end, not as this escape.
         let meant = TerminalText.unescaped(text.text)
             .flatMap { $0.unicodeScalars.contains("\n") ? nil : $0 }
         wanted = ([text.text] + [meant].compactMap { $0 })

@@ -7,7 +7,7 @@ package struct ClickRecognizer: Sendable {
 
     package init() {}
 
-    /// Returns the event, followed by a click for a release at the position of the press.
+    /// Returns the event. Adds a click if it is a release at the press's position.
     /// - Parameter milliseconds: the event's time by a monotonic clock.
     package mutating func events(for event: MouseEvent, at milliseconds: UInt64) -> [MouseEvent] {
         switch event.kind {

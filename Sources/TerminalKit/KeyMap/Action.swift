@@ -38,7 +38,7 @@ where
         self.keywords = keywords.split(separator: " ")
     }
 
-    /// Nil unless a keyword begins with the query. An equal keyword scores above any fuzzy match, a longer keyword like one.
+    /// Nil unless a keyword begins with the query. A keyword equal to the query scores above any fuzzy match.
     func keywordScore(_ query: String) -> Int? {
         if keywords.contains(query[...]) { return 500 }
         return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil

@@ -76,12 +76,12 @@ package struct TextWindow: Sendable {
 
     /// Whether layout restarts here within a long line.
     private func isRestart(_ place: Int) -> Bool {
-        // The first byte of a character within the block's first four.
+        // Layout restarts at the block's first character, at most three bytes after the block's start.
         guard place % TextWindow.block < 4, place >= TextWindow.block else { return false }
         return restart(in: place / TextWindow.block) == place
     }
 
-    /// The byte of the block where layout restarts, if it does.
+    /// The first byte of the block at which a character begins; nil if layout doesn't restart in this block.
     private func restart(in block: Int) -> Int? {
         let begin = block * TextWindow.block
         guard begin - TextWindow.block >= start, begin < end,

@@ -12,7 +12,7 @@ package struct Table: Widget {
         package var priority: Int
         /// The arrow beside the title; nil: not sorted by this column.
         package var order: Order?
-        /// Columns behind the whole part of a number. Shorter fractions are padded, so that points are aligned.
+        /// Width after the integer part of a number. Shorter fractions are padded, so that points are aligned.
         package var fraction: Int
 
         package init(
@@ -258,7 +258,7 @@ extension Table.Column {
 }
 
 extension Table {
-    /// Columns of a number behind its whole part: its point, decimals and unit.
+    /// Width of a number after its integer part: point, decimals and unit.
     package static func fraction(of text: String) -> Int {
         text.drop { $0.isNumber || "-<,".contains($0) }.count
     }

@@ -17,6 +17,6 @@ struct RemoteWriting: ParsableArguments {
 }
 
 struct ValueReading: ParsableArguments {
-    @Flag(help: "Read values of a server even if that counts as an access of each key (before version 7.2).")
+    @Flag(help: "Read values of a server even if that counts as an access to each key (before version 7.2).")
     var touch = false
 }

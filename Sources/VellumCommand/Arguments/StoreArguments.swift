@@ -4,7 +4,7 @@ struct ArchiveReference: ParsableArguments {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    /// Opens the archive read-only, without access records.
+    /// Opens the archive read-only.
     /// - Throws: also if it is a log.
     func openEntries() throws -> Archive {
         let archive = try store.openReadOnly().archive(named: archive)
@@ -33,7 +33,7 @@ struct StoreArguments: ParsableArguments {
         return paths.count == 1 ? paths[0] : nil
     }
 
-    /// Opens the named store read-only, without access records.
+    /// Opens the named store read-only.
     func openReadOnly() throws -> Store {
         try Store.open(
             at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)

@@ -27,7 +27,7 @@ struct ExpireCommand: ParsableCommand {
     var never = false
 
     @Option(
-        help: ArgumentHelp("Expire entries now that were idle for longer.", valueName: "duration"),
+        help: ArgumentHelp("Expire entries that have been idle for longer.", valueName: "duration"),
         transform: Interval.parse)
     var idleLongerThan: Duration?
 

@@ -194,7 +194,7 @@ struct ColumnSurvey {
             guard let other = column.fraction ?? column.local ?? column.word ?? column.null ?? column.text,
                 column.text == nil || column.number != nil || column.word != nil || column.null != nil
             else { return nil }
-            return "\(name), the keys, is text: \(other.said) isn't an integer"
+            return "\(name), the key column, is text: \(other.said) isn't an integer"
         }
         if let text = column.text {
             if column.number != nil || column.local != nil {

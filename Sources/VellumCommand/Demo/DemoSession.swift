@@ -73,7 +73,7 @@ final class DemoSession {
         }
         try fillOthers(store, data)
         let total = Figures.amount(data.keys.count, bytes: UInt64(data.bytes))
-        Console.say("recorded \(total) into an archive for half of them")
+        Console.say("recorded \(total); the limit of City holds half of them")
         try log.append(Array("demo     \(total) recorded; the limit holds half of them".utf8))
     }
 

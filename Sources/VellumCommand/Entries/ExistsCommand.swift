@@ -2,9 +2,9 @@ struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exists", abstract: "Checks whether entries exist, by its exit code.",
         discussion: """
-            0: all exist; 1: one is missing, which standard error names; 3: the store can't be read or is damaged. If a lost \
+            0: all exist; 1: an entry is missing, which standard error names; 3: the store can't be read or is damaged. If a lost \
             record may concern the keys, standard error names those that were found, too. Prints nothing on standard output. \
-            Leaves no access record.
+            Doesn't count as an access.
 
             Example: vellum exists City 1642911 && echo there
             """)

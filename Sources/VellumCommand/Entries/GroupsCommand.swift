@@ -89,7 +89,7 @@ struct GroupsCommand: ParsableCommand {
                 guard groups.unreadable > 0 else { return }
                 throw CommandFailure(
                     "\(Figures.count(groups.unreadable, "value", "values")) could not be read (before version 7.2 that would "
-                        + "count as an access of each key)", status: .storeFailure)
+                        + "count as an access to each key)", status: .storeFailure)
             }
         }
         let archive = try reference.openEntries()

@@ -1,4 +1,4 @@
-/// Follows the events of one archive or of all archives of a store, including new ones; without access records. For one thread.
+/// Follows the events of one archive or of all archives of a store, including new ones. For one thread.
 struct EventFollower {
     struct Finding {
         let archive: Archive

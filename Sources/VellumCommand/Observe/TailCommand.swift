@@ -3,7 +3,7 @@ struct TailCommand: ParsableCommand {
         commandName: "tail", abstract: "Prints the last messages of a log; --follow prints new ones too.",
         discussion: """
             In a pipe: number, time in seconds since 1970 and text, separated by tabs. --json prints an object per line: \
-            sequence, time, and text, or data in base64 if the message isn't UTF-8. Leaves no access record. Numbers \
+            sequence, time, and text, or data in base64 if the message isn't UTF-8. Numbers \
             increase, possibly with gaps. Without --follow, ends with the last message at the start of the command; with \
             --follow, runs until ctrl+c or until the output is closed. Messages dropped before they could be read are \
             reported on standard error, and damaged ones with exit code 3.

@@ -12,7 +12,7 @@ struct VellumCommand: ParsableCommand {
         discussion: """
             Without a command, opens the browser.
 
-            Commands that read leave no access record. Results are written to standard output: a table on a terminal, \
+            Reading an entry doesn't count as an access. Results are written to standard output: a table on a terminal, \
             columns separated by tabs elsewhere, JSON with --json. Messages are written to standard error.
 
             Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store could \
@@ -55,7 +55,7 @@ struct VellumCommand: ParsableCommand {
         do {
             var command = try parseAsRoot(ProgramArguments.read())
             QueryTimeZone.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
-            // These commands report unusable settings themselves, or their parent process has.
+            // These commands, or their parent process, report unusable settings themselves.
             if !(command is BrowseCommand || command is ConfigCommand || command is WorkloadCommand) {
                 ConfigurationReport.printProblems()
             }

@@ -1,7 +1,7 @@
 import ArchiveQuery
 
 extension Archive {
-    /// The entries that meet a condition, least recently used first. Reads the metadata of all entries, without access records.
+    /// The entries that meet a condition, least recently used first. Reads the metadata of all entries.
     /// - Throws: also if a value can't be read, or if the condition probably has a mistake (`nmae != "x"`) and selects entries.
     func entries(meeting condition: String) throws -> [EntryFacts] {
         var entries: [EntryFacts] = []

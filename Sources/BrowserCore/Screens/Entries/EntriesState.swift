@@ -130,7 +130,7 @@ struct SeenRows: Sendable, Hashable {
     struct Values: Sendable, Hashable {
         var columns = 0
         var isNumeric = true
-        /// Columns of the widest fraction with its point, and of the widest whole part.
+        /// Width of the widest fraction with its point, and of the widest integer part.
         var fraction = 0
         private var whole = 0
 

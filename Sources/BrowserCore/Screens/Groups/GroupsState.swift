@@ -44,7 +44,7 @@ struct GroupsState: Sendable {
         var groups: EntryGroups?
         var filter = ""
         var order: [Int] = []
-        /// Columns of the widest name; only grows, so that columns don't jump.
+        /// Width of the widest name. Only grows, so that columns don't jump.
         var nameColumns = 12
         var made: Timestamp?
         /// Number of this browser's writes when the groups were requested.

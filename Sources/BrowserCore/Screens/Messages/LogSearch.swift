@@ -36,7 +36,7 @@ struct LogSearch: Sendable {
         (numbers, lines, hasWrapped) = ([], [:], false)
     }
 
-    /// What a search found; the messages before `firstExisting` no longer existed.
+    /// The result of a search. Messages before `firstExisting` no longer existed.
     typealias Found = (
         messages: [(number: Int, line: LogLine)], untested: Int, damaged: [Int], firstExisting: Int
     )

@@ -310,7 +310,7 @@ struct EvictedReturns: Sendable {
 
 /// Sums over the end of a sequence of numbers: a binary indexed tree. Each operation takes O(log count).
 private struct SuffixSums {
-    /// At each place from 1 on, the sum of the last `place & -place` numbers up to it.
+    /// Element `place`, from 1 on, is the sum of the `place & -place` numbers that end with number `place`.
     private var tree: [UInt64] = [0]
     private var total: UInt64 = 0
 

@@ -11,21 +11,21 @@ struct QueryRows: Sendable {
 
     private(set) var order: Order?
     private(set) var filter = ""
-    /// The answer's rows in their shown order; nil: all in the query's order.
+    /// Indices of the answer's rows in their shown order; nil: all in the query's order.
     private var places: [Int]?
     var firstColumn = 0
     var hidden: Set<String> = []
-    /// Changes of the visible rows' entries, by the answer's row.
+    /// Changes of the visible rows' entries, by the index of the answer's row.
     var changes: [Int: Change] = [:]
     var isChecking = false
 
-    /// The answer's row at a place; -1: none.
+    /// The index of the answer's row at a shown position; -1: none.
     func row(_ place: Int) -> Int {
         guard let places else { return place }
         return places.indices.contains(place) ? places[place] : -1
     }
 
-    /// The place of an answer's row; 0 if it isn't shown.
+    /// The shown position of an answer's row; 0 if it isn't shown.
     func place(of row: Int) -> Int { places.map { $0.firstIndex(of: row) ?? 0 } ?? row }
 
     func count(of answer: QueryAnswer) -> Int { places?.count ?? answer.rows.count }

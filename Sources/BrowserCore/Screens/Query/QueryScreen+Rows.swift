@@ -140,7 +140,7 @@ extension QueryScreen {
         guard !targets.isEmpty else { return [] }
         model.query?.view.isChecking = true
         let (archive, asked) = (query.archive, query.askedAt)
-        return .ask("look at \(targets.count) rows of \(archive.name)") { (context) throws(SourceError) in
+        return .ask("check \(targets.count) rows of \(archive.name)") { (context) throws(SourceError) in
             var changes: [Int: QueryRows.Change] = [:]
             for (row, target) in targets {
                 let entry = try context.source.entry(target.key, in: archive)
