@@ -11,7 +11,7 @@ package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .notATerminal: "there is no terminal"
         case .unknownType(let type):
-            "the terminal type “\(type)” is unknown or can't show screens; set TERM, for example to xterm-256color"
+            "the terminal type \"\(type)\" is unknown or can't show screens; set TERM, for example to xterm-256color"
         case .alreadyOpen: "the terminal is already open"
         case .system(let call, let code): "\(call) failed with error \(code)"
         }

@@ -90,7 +90,7 @@ extension Action {
         var map = try map()
         let errors = map.remap("quit x\nhlp = x\nopen = foo\n\nquit = x\nhelp = x\nopen = a,,b")
         #expect(errors.map(\.line) == [1, 2, 3, 6, 7])
-        #expect(errors[1].description == "line 2: unknown action “hlp”; did you mean “help”?")
+        #expect(errors[1].description == "line 2: unknown action \"hlp\"; did you mean help?")
         #expect(errors[2].reason.contains("foo"))
         #expect(errors[3].reason.contains("quit"))
         #expect(map.action(for: .character("x"), in: .list)?.id == .quit)

@@ -37,7 +37,7 @@ struct BrowseTests {
     @Test(arguments: ["<enter>Wn < 3<enter>", "<enter>Wn < 3", "<nokey>"])
     func explainsLessThanSign(keys: String) throws {
         let result = try screen("--size", "80x12", "--keys", keys)
-        #expect(result.status == 2 && result.errors.contains("write <lt> for “<”"), "\(result)")
+        #expect(result.status == 2 && result.errors.contains("write <lt> for <"), "\(result)")
     }
 
     @Test(arguments: [

@@ -144,7 +144,7 @@ struct ConfigurationTests {
         ("store = \"cache\"", "1: store: an absolute path is expected, from / or ~"),
         ("[kyes]\nopen = \"o\"", "1: kyes: unknown table; did you mean keys?"),
         ("[keys]\nopne = \"o\"", "2: keys.opne: unknown action; did you mean open?"),
-        ("[keys]\nopen = \"hyper+o\"", "2: keys.open: unknown key “hyper+o”"),
+        ("[keys]\nopen = \"hyper+o\"", "2: keys.open: unknown key \"hyper+o\""),
         ("[keys]\nopen = \"o\"\nquit = \"o\"", "3: keys.quit: o is already assigned to open above"),
         ("[keys]\nopen = \"ctrl+C\"", "2: keys.open: ctrl+c always quits"),
         ("[keys]\nopen = \"ctrl+z\"", "2: keys.open: ctrl+z always suspends the browser"),

@@ -55,7 +55,7 @@ extension Key: CustomStringConvertible {
         }
         let position = max(0, spelling.count - rest.count)
         guard let code = Key.code(named: rest) else {
-            let reason = rest.isEmpty ? "a key is missing" : "unknown key “\(rest)”"
+            let reason = rest.isEmpty ? "a key is missing" : "unknown key \"\(rest)\""
             throw KeySpellingError(position: position, reason: reason)
         }
         self.init(code, modifiers: modifiers)
@@ -81,13 +81,13 @@ extension Key: CustomStringConvertible {
                 continue
             }
             guard let close = rest.firstIndex(of: ">") else {
-                throw KeySpellingError(position: position, reason: "“>” is missing; write <lt> for “<”")
+                throw KeySpellingError(position: position, reason: "> is missing; write <lt> for <")
             }
             do {
                 keys.append(try Key(parsing: String(rest[..<close])))
             } catch {
                 throw KeySpellingError(
-                    position: position + 1 + error.position, reason: error.reason + "; write <lt> for “<”")
+                    position: position + 1 + error.position, reason: error.reason + "; write <lt> for <")
             }
             rest = rest[close...].dropFirst()
         }

@@ -43,13 +43,13 @@ extension KeyMap {
 
     private func parseAssignment(_ line: Substring) throws(RemapProblem) -> (position: Int, keys: [Key]) {
         guard let equals = line.firstIndex(of: "=") else {
-            throw RemapProblem(reason: "expected “action = key, key”")
+            throw RemapProblem(reason: "expected action = key, key")
         }
         let name = line[..<equals].trimmingSpaces()
         guard let position = actions.firstIndex(where: { $0.id.rawValue == name }) else {
             let close = actions.map(\.id.rawValue).first { FuzzyMatch(String(name), in: $0) != nil }
-            let suggestion = close.map { "; did you mean “\($0)”?" } ?? ""
-            throw RemapProblem(reason: "unknown action “\(name)”\(suggestion)")
+            let suggestion = close.map { "; did you mean \($0)?" } ?? ""
+            throw RemapProblem(reason: "unknown action \"\(name)\"\(suggestion)")
         }
         let right = line[line.index(after: equals)...].trimmingSpaces()
         if right.isEmpty { return (position, []) }
