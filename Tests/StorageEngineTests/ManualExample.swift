@@ -11,7 +11,7 @@ func example(in folder: String) throws {
     if let bytes = try pages.access("/index.html") {  // now the most recent; counts a hit
         print(String(decoding: bytes, as: UTF8.self))
     }
-    let size = try pages.withPeek("/index.html") { $0.count }  // no copy, no trace
+    let size = try pages.withPeek("/index.html") { $0.count }  // no copy; changes nothing
     print(size ?? 0, "bytes")
 
     let entries = try pages.entries(order: .leastRecentFirst)  // what would be evicted first

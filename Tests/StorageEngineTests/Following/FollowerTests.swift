@@ -256,7 +256,7 @@ import Testing
         #expect(try await worker.finish().status == 0)
         #expect(
             FileManager.default.fileExists(atPath: folder.store + "/vellum-store.doorbell")
-                == (mode == .readWrite), "an observer leaves no trace")
+                == (mode == .readWrite), "an observer changes nothing")
     }
 
     @Test("sees events after a writer was killed") func killedWriter() async throws {
