@@ -135,7 +135,7 @@ import ValkeyWire
     }
 
     @Test(
-        "an export ends at an invalid answer to its transaction",
+        "an export ends at an invalid reply to its transaction",
         arguments: [
             "+OK\r\n", "*0\r\n", "*4\r\n:1\r\n+string\r\n:-1\r\n$1\r\nx\r\n",
             "*4\r\n*2\r\n:1\r\n:1\r\n:1\r\n:-1\r\n$1\r\nx\r\n",
@@ -212,7 +212,7 @@ import ValkeyWire
     }
 
     @Test(
-        "a read ends when answers have no complete elements",
+        "a read ends when replies have no complete elements",
         arguments: [
             ("zset", "ZCARD", "ZRANGE", 1), ("stream", "XLEN", "XRANGE", 8), ("list", "LLEN", "LRANGE", 0),
         ])

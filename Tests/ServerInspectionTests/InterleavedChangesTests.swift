@@ -188,7 +188,7 @@ struct InterleavedChangesTests {
     }
 
     @Test(
-        "after an invalid answer to a transaction, the changed keys are counted and can be restored",
+        "after an invalid reply to a transaction, the changed keys are counted and can be restored",
         arguments: [
             ("MULTI", "+QUEUED\r\n", 0), ("MULTI", ":1\r\n", 0), ("UNLINK", ":2\r\n", 2),
             ("UNLINK", "+OK\r\n", 2),
@@ -196,7 +196,7 @@ struct InterleavedChangesTests {
             ("EXEC", "*-1\r\n", 2), ("EXEC", "_\r\n", 2),
             ("EXEC", "*1\r\n+2\r\n", 2), ("EXEC", "*1\r\n:3\r\n", 2), ("EXEC", "*1\r\n-ERR no\r\n", 2),
         ])
-    func invalidAnswers(command: String, answer: String, entries: Int) async throws {
+    func invalidReplies(command: String, answer: String, entries: Int) async throws {
         let served = try await Served()
         let isLying = Guarded(true)
         let proxy = try served.proxy { words in
@@ -263,8 +263,8 @@ struct InterleavedChangesTests {
         #expect(try served.ask("EXISTS", "k").number == 1)
     }
 
-    @Test("a new expiry time with an invalid answer is counted")
-    func invalidAnswersToExpiry() async throws {
+    @Test("a new expiry time with an invalid reply is counted")
+    func invalidRepliesToExpiry() async throws {
         let served = try await Served()
         let proxy = try served.proxy { $0 == ["EXEC"] ? "*1\r\n+OK\r\n" : nil }
         try served.ask("SET", "k", "former")

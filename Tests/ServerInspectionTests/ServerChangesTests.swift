@@ -408,7 +408,7 @@ struct ServerChangesTests {
         for key in keys { try served.ask("PEXPIRE", key, "5000000") }
         // Counts the replies of the undo.
         let count = Guarded<Int?>(nil)
-        // An invalid answer ends the connection.
+        // An invalid reply ends the connection.
         let proxy = try Interposer(
             to: served.server.port,
             changing: { words, answer in

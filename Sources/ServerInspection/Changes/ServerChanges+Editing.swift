@@ -34,7 +34,7 @@ extension ServerChanges {
         guard let edit = prepared else { return false }
         let execution = execution { () throws(SourceError) in
             let results = try execute(edit.commands)
-            if let results, edit.isDone(results) == nil { throw connection.invalidAnswer(to: "EXEC") }
+            if let results, edit.isDone(results) == nil { throw connection.invalidReply(to: "EXEC") }
             return results
         } readBack: { () throws(SourceError) in
             try edit.isStored()
@@ -110,16 +110,16 @@ extension ServerChanges {
     /// and Valkey 9.
     private func deadline(ofField name: [UInt8], at key: [UInt8]) throws(SourceError) -> Int64? {
         let commands = [RESPCommand("HPEXPIRETIME") + key + "FIELDS" + 1 + name]
-        let answers = try connection.change(commands, in: database, isContinued: true)
-        try connection.accept(answers, to: commands) { $0.contains("unknown command") }
-        return answers[0].elements?.first?.number.flatMap { $0 > 0 ? $0 : nil }
+        let replies = try connection.change(commands, in: database, isContinued: true)
+        try connection.accept(replies, to: commands) { $0.contains("unknown command") }
+        return replies[0].elements?.first?.number.flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// Never opens a new connection, which would end the watch.
     private func state(of element: ValueElement, at key: [UInt8]) throws(SourceError) -> ElementState {
         let commands = ElementState.reading(element, of: key)
         guard let state = ElementState(element, try asked(commands)) else {
-            throw connection.invalidAnswer(to: commands[0].name)
+            throw connection.invalidReply(to: commands[0].name)
         }
         return state
     }

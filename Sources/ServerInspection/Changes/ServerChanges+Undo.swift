@@ -260,21 +260,21 @@ private struct Restoration {
         }
         guard !same.isEmpty else { return true }
         let commands = same.map { ServerChanges.expiring($0.copy.key, at: $0.copy.deadline) }
-        guard let answers = try changes.transact(commands) else { return false }
-        for (one, answer) in zip(same, answers) {
-            if answer.number == 0 { skip(one) } else { note(one) }
+        guard let replies = try changes.transact(commands) else { return false }
+        for (one, reply) in zip(same, replies) {
+            if reply.number == 0 { skip(one) } else { note(one) }
         }
         return true
     }
 
     private mutating func restore(_ one: Numbered, at now: Int64) throws(SourceError) {
         let command = try restoring(one.copy, at: now)
-        let answer = try connection.change([command], in: changes.database)[0]
-        if answer == .status("OK") { return note(one) }
-        guard let message = answer.error else { throw connection.invalidAnswer(to: command.name) }
+        let reply = try connection.change([command], in: changes.database)[0]
+        if reply == .status("OK") { return note(one) }
+        guard let message = reply.error else { throw connection.invalidReply(to: command.name) }
         if message.hasPrefix("BUSYKEY") { return skip(one) }
         if ServerConnection.general.contains(where: message.hasPrefix) {
-            try connection.accepted(answer, to: command)
+            try connection.accepted(reply, to: command)
         }
         refuse(one.copy, "\(command.name): \(message)")
         // After this error the server closes the connection.

@@ -31,28 +31,28 @@ extension ServerChanges {
         let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
         let commands = first + [time] + keys.map(traits.expiry) + [time]
         let start = ContinuousClock.now
-        let answers = try connection.ask(commands, in: database)
-        try connection.accept(answers, to: commands)
-        guard answers.prefix(first.count).allSatisfy({ $0 == .status("OK") }) else {
-            throw connection.invalidAnswer(to: "WATCH")
+        let replies = try connection.ask(commands, in: database)
+        try connection.accept(replies, to: commands)
+        guard replies.prefix(first.count).allSatisfy({ $0 == .status("OK") }) else {
+            throw connection.invalidReply(to: "WATCH")
         }
-        let times = answers.dropFirst(first.count)
+        let times = replies.dropFirst(first.count)
         // If the times differ by more than the request's duration, one is wrong, or the clock was set in between.
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds,
             (-1000...1000 + Int64((ContinuousClock.now - start) / .milliseconds(1))).contains(end - now)
-        else { throw connection.invalidAnswer(to: "TIME") }
+        else { throw connection.invalidReply(to: "TIME") }
         let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
             now: now, each: times.dropFirst().dropLast().map { traits.deadline($0, at: now) },
             tolerance: error)
     }
 
-    /// Returns the answers to commands whose keys may be absent, on the connection that watches them.
+    /// Returns the replies to commands whose keys may be absent, on the connection that watches them.
     func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
-        let answers = try connection.paced(
+        let replies = try connection.paced(
             try connection.change(commands, in: database, isContinued: true))
-        try connection.accept(answers, to: commands) { $0.contains("no such key") }
-        return answers
+        try connection.accept(replies, to: commands) { $0.contains("no such key") }
+        return replies
     }
 
     /// Passes the dump of each key to `body`, in their order; an absent key has an empty one. Answers take memory of the server, so
@@ -62,9 +62,9 @@ extension ServerChanges {
         var place = 0
         while place < copies.count {
             let block = copies[place...].prefix(.max, bytes: most, \.size)
-            let answers = try asked(block.map { RESPCommand("DUMP") + $0.key })
-            for answer in answers { body(answer.blob ?? []) }
-            place += answers.count
+            let replies = try asked(block.map { RESPCommand("DUMP") + $0.key })
+            for reply in replies { body(reply.blob ?? []) }
+            place += replies.count
         }
     }
 
@@ -75,7 +75,7 @@ extension ServerChanges {
         guard let results = try execute(commands + others) else { return nil }
         for (command, result) in zip(commands, results) {
             guard case .integer(let keys) = result, (0..<Int64(command.words.count)).contains(keys) else {
-                throw connection.invalidAnswer(to: command.name)
+                throw connection.invalidReply(to: command.name)
             }
         }
         return results
@@ -88,10 +88,10 @@ extension ServerChanges {
         let begin = [RESPCommand("MULTI")]
         let begun = try connection.change(begin, in: database, isContinued: true)
         try connection.accept(begun, to: begin)
-        guard begun == [.status("OK")] else { throw connection.invalidAnswer(to: "MULTI") }
-        let answers = try connection.paced(
+        guard begun == [.status("OK")] else { throw connection.invalidReply(to: "MULTI") }
+        let replies = try connection.paced(
             try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true))
-        guard let results = try connection.results(of: commands, in: begun + answers) else { return nil }
+        guard let results = try connection.results(of: commands, in: begun + replies) else { return nil }
         if let message = results.lazy.compactMap(\.error).first {
             throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
         }

@@ -10,7 +10,7 @@ package struct ServerChanges {
     /// Maximum keys of a transaction, and bytes by the server's estimate.
     static let block = 64
     static let blockBytes = 1 << 20
-    /// Maximum bytes of an answer of a server that evicts.
+    /// Maximum bytes of a reply of a server that evicts.
     static let smallBytes = 16 << 10
     /// Bytes from which on a copy needs free memory at the server.
     private static let large = 1 << 20
@@ -164,11 +164,11 @@ package struct ServerChanges {
         _ copies: [UndoArchive.Copy], _ work: inout Work
     ) throws(SourceError) -> [UndoArchive.Copy] {
         let commands = copies.map { RESPCommand("RESTORE") + $0.key + "0" + "" }
-        let answers = try connection.paced(
+        let replies = try connection.paced(
             try connection.change(commands, in: database, isContinued: true))
         var restorable: [UndoArchive.Copy] = []
-        for (copy, answer) in zip(copies, answers) {
-            guard let message = answer.error else { throw connection.invalidAnswer(to: "RESTORE") }
+        for (copy, reply) in zip(copies, replies) {
+            guard let message = reply.error else { throw connection.invalidReply(to: "RESTORE") }
             if ServerConnection.concernsKeys(message) {
                 work.leave(copy.key, "an undo would fail: \(message)")
             } else if ServerChanges.errorsProvingRight.contains(where: message.hasPrefix) {
@@ -252,11 +252,11 @@ package struct ServerChanges {
     ) throws(SourceError) -> [UndoArchive.Copy] {
         let keys = copies.map(\.key)
         let commands = keys.map { RESPCommand("EXISTS") + $0 }
-        let answers = try connection.ask(commands, in: database)
-        try connection.accept(answers, to: commands)
+        let replies = try connection.ask(commands, in: database)
+        try connection.accept(replies, to: commands)
         let times = try action.removes ? nil : deadlines(of: keys, behind: [])
         return copies.enumerated().filter { place, copy in
-            let isAbsent = answers[place].number == 0
+            let isAbsent = replies[place].number == 0
             guard let times else { return isAbsent }
             return isAbsent
                 ? (copy.newDeadline ?? .max) <= times.now : times.isNew(times.each[place], copy)
@@ -294,8 +294,8 @@ package struct ServerChanges {
             return results
         }
         let local = Timestamp.now().microseconds / 1000
-        let exact = zip(copies, results.dropFirst(copies.count)).map { copy, answer in
-            guard let deadline = traits.deadline(answer, at: now) else { return copy }
+        let exact = zip(copies, results.dropFirst(copies.count)).map { copy, reply in
+            guard let deadline = traits.deadline(reply, at: now) else { return copy }
             var copy = copy
             (copy.newDeadline, copy.slack) = (deadline, nil)
             (copy.time, copy.local) = (max(0, deadline - milliseconds), local)
@@ -327,14 +327,14 @@ package struct ServerChanges {
         let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys))
         let local = Timestamp.now().microseconds / 1000
         let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
-        let answers = try asked(commands)
+        let replies = try asked(commands)
         var found = PlanOutcome()
         var copies: [UndoArchive.Copy] = []
         for (place, key) in keys.enumerated() {
             func skip(_ reason: PlanSkip.Reason) {
                 found.skips.append(PlanSkip(key: KeyName.text(key), reason: reason))
             }
-            guard let size = answers[place * 2].number else {
+            guard let size = replies[place * 2].number else {
                 skip(.absent)
                 continue
             }
@@ -347,7 +347,7 @@ package struct ServerChanges {
                 skip(.changed)
                 continue
             }
-            let uses = answers[place * 2 + 1].number
+            let uses = replies[place * 2 + 1].number
             var copy = UndoArchive.Copy(
                 key: key, idle: countsUses ? nil : uses, frequency: countsUses ? uses : nil,
                 size: KeyFacts.size(size))

@@ -116,14 +116,14 @@ struct ElementState: Sendable {
         }
     }
 
-    /// Nil for answers of another type.
-    /// - Parameter answers: to ``reading(_:of:)``.
-    init?(_ element: ValueElement, _ answers: [RESPValue]) {
+    /// Nil for replies of another type.
+    /// - Parameter replies: to ``reading(_:of:)``.
+    init?(_ element: ValueElement, _ replies: [RESPValue]) {
         self.element = element
-        switch (element, answers[0]) {
+        switch (element, replies[0]) {
         case (.index, .array(let elements)), (.end, .array(let elements)):
             values = elements.compactMap(\.blob)
-            guard values.count == elements.count, case .integer(let length) = answers[1] else { return nil }
+            guard values.count == elements.count, case .integer(let length) = replies[1] else { return nil }
             count = Int(clamping: length)
             return
         case (.member, .integer(let number)): values = number == 0 ? [] : [[]]
@@ -170,10 +170,10 @@ extension ServerConnection {
         of element: ValueElement, at key: [UInt8], in database: Int
     ) throws(SourceError) -> [UInt8]? {
         let commands = ElementState.reading(element, of: key)
-        let answers = try ask(commands, in: database)
-        try accept(answers, to: commands)
-        guard let state = ElementState(element, answers) else {
-            throw invalidAnswer(to: commands[0].name)
+        let replies = try ask(commands, in: database)
+        try accept(replies, to: commands)
+        guard let state = ElementState(element, replies) else {
+            throw invalidReply(to: commands[0].name)
         }
         let bytes = state.bytes
         if case .index(_, let shown, _) = element, bytes != shown {

@@ -18,21 +18,21 @@ package struct OwnLookups: Sendable, Hashable {
         "TYPE", "OBJECT", "PTTL", "PEXPIRETIME", "EXISTS", "DUMP", "STRLEN", "GETRANGE", "HLEN", "HSCAN",
         "SCARD", "SSCAN", "LLEN", "LRANGE", "ZCARD", "ZRANGE", "XLEN", "XRANGE",
     ]
-    /// Commands that answer 0 for an absent key only. Strings and streams may be empty.
+    /// Commands that return 0 for an absent key only. Strings and streams may be empty.
     private static let lengths: Set<String> = ["EXISTS", "HLEN", "SCARD", "LLEN", "ZCARD"]
 
-    mutating func note(_ command: RESPCommand, _ answer: RESPValue) {
+    mutating func note(_ command: RESPCommand, _ reply: RESPValue) {
         commands += 1
         let name = command.name
         guard OwnLookups.counted.contains(name) else { return }
-        if let message = answer.error {
+        if let message = reply.error {
             if message.contains("no such key") { misses += 1 }
             if message.hasPrefix("WRONGTYPE") || message.contains("LFU") { hits += 1 }
             return
         }
         let isMiss =
-            answer == .null || answer == .status("none") || answer.number == -2 && name.hasPrefix("P")
-            || answer.number == 0 && OwnLookups.lengths.contains(name)
+            reply == .null || reply == .status("none") || reply.number == -2 && name.hasPrefix("P")
+            || reply.number == 0 && OwnLookups.lengths.contains(name)
         if isMiss { misses += 1 } else { hits += 1 }
     }
 

@@ -4,7 +4,7 @@ import SystemC
 import ValkeyWire
 
 /// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, and ten times that
-/// for all answers. After a lost connection, reads are repeated on a new one, changes aren't. Safe from any thread.
+/// for all replies. After a lost connection, reads are repeated on a new one, changes aren't. Safe from any thread.
 package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
@@ -18,7 +18,7 @@ package final class ServerConnection: Sendable {
         var link: Link?
         /// The server's properties; nil until the first connection.
         var traits: ServerTraits?
-        /// Estimated seconds that the server took for all answers: the time of each minus ``shortest``, the network's time.
+        /// Estimated seconds that the server took for all replies: the time of each minus ``shortest``, the network's time.
         var served = 0.0
         var shortest = Double.infinity
         var links = 0
@@ -27,7 +27,7 @@ package final class ServerConnection: Sendable {
         var load: Load?
 
         mutating func note(_ seconds: Double) {
-            // The server takes at least some 10 microseconds for an answer.
+            // The server takes at least some 10 microseconds for a reply.
             shortest = min(shortest, seconds)
             served += seconds - shortest + 10e-6
         }
@@ -51,9 +51,9 @@ package final class ServerConnection: Sendable {
         if let known, now - known.moment < .milliseconds(250) { return known.isBusy }
         let own = OwnLookups.commands(in: run)
         // A new connection would lose the watched keys.
-        let answer = try? exchange(
+        let reply = try? exchange(
             [RESPCommand("INFO", "stats")], in: nil, isRepeatable: false, isContinued: true)
-        let info = answer.map { RESPFields(lines: $0[0]) }
+        let info = reply.map { RESPFields(lines: $0[0]) }
         let total = info?.number("total_commands_processed") ?? 0
         var rate = info?.number("instantaneous_ops_per_sec").map { Double($0) }
         // The server's rate includes own commands of the last seconds; the difference of totals doesn't.
@@ -67,17 +67,17 @@ package final class ServerConnection: Sendable {
     }
 
     /// Performs one of many requests. While other clients use the server, then waits a hundred times as long as the server took, to
-    /// limit its load; at most 20 ms, because longer answers are due to the network or a stopped server. Doesn't wait if the
+    /// limit its load; at most 20 ms, because longer replies are due to the network or a stopped server. Doesn't wait if the
     /// address has the pace `full`.
     package func paced<Answer>(
         _ request: @autoclosure () throws(SourceError) -> Answer
     ) throws(SourceError) -> Answer {
         let before = state.withLock { $0.served }
-        let answer = try request()
-        if address.isUnpaced { return answer }
+        let reply = try request()
+        if address.isUnpaced { return reply }
         let seconds = state.withLock { $0.served } - before
         if isUsedByOthers() { usleep(UInt32(min(0.02, seconds * 100) * 1_000_000)) }
-        return answer
+        return reply
     }
 
     /// Multiple of the smallest number of keys to put into each of many requests: ten, about a millisecond of the server's time, if
@@ -117,7 +117,7 @@ package final class ServerConnection: Sendable {
 
     var linkNumber: Int { state.withLock { $0.links } }
 
-    /// Identifies the server that answers by the number of changes to another one. Connects if necessary.
+    /// Identifies the server in use by the number of changes to another one. Connects if necessary.
     func serverNumber() throws(SourceError) -> Int {
         try state.withLock { (state) throws(SourceError) in
             _ = try link(&state)
@@ -139,18 +139,18 @@ package final class ServerConnection: Sendable {
 
     var anotherServer: SourceError { SourceError("another server answered at \(address); try again") }
 
-    /// Returns the answers to read-only commands, in their order, with the server's errors among them.
+    /// Returns the replies to read-only commands, in their order, with the server's errors among them.
     package func ask(_ commands: [RESPCommand], in database: Int? = nil) throws(SourceError) -> [RESPValue] {
         try exchange(commands, in: database, isRepeatable: true)
     }
 
-    /// Returns the answer to a read-only command.
+    /// Returns the reply to a read-only command.
     /// - Throws: also an error of the server.
     package func ask(_ command: RESPCommand, in database: Int? = nil) throws(SourceError) -> RESPValue {
         try accepted(ask([command], in: database)[0], to: command)
     }
 
-    /// Returns the answers to commands that change something. A command without an answer may have been executed.
+    /// Returns the replies to commands that change something. A command without a reply may have been executed.
     /// - Parameter isContinued: fails instead of opening a new connection, for commands that depend on earlier ones.
     package func change(
         _ commands: [RESPCommand], in database: Int, isContinued: Bool = false
@@ -159,36 +159,36 @@ package final class ServerConnection: Sendable {
     }
 
     @discardableResult
-    package func accepted(_ answer: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
-        guard let message = answer.error else { return answer }
+    package func accepted(_ reply: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
+        guard let message = reply.error else { return reply }
         throw SourceError("\(address) refuses \(command.name): \(message)", refusal: message)
     }
 
-    /// Throws the first error among the answers.
+    /// Throws the first error among the replies.
     func accept(
-        _ answers: some Sequence<RESPValue>, to commands: some Sequence<RESPCommand>,
+        _ replies: some Sequence<RESPValue>, to commands: some Sequence<RESPCommand>,
         except isAllowed: (String) -> Bool = { _ in false }
     ) throws(SourceError) {
-        for (command, answer) in zip(commands, answers) where !(answer.error.map(isAllowed) ?? false) {
-            try accepted(answer, to: command)
+        for (command, reply) in zip(commands, replies) where !(reply.error.map(isAllowed) ?? false) {
+            try accepted(reply, to: command)
         }
     }
 
-    /// Returns the results of commands from the answers to `MULTI`, the commands and `EXEC`. Nil: a watched key was changed, and
+    /// Returns the results of commands from the replies to `MULTI`, the commands and `EXEC`. Nil: a watched key was changed, and
     /// nothing was executed. Closes a connection on which the transaction hasn't ended.
-    func results(of commands: [RESPCommand], in answers: [RESPValue]) throws(SourceError) -> [RESPValue]? {
-        let (isBegun, end) = (answers[0] == .status("OK"), answers[answers.count - 1])
+    func results(of commands: [RESPCommand], in replies: [RESPValue]) throws(SourceError) -> [RESPValue]? {
+        let (isBegun, end) = (replies[0] == .status("OK"), replies[replies.count - 1])
         if let message = end.error {
             // The next commands would be queued.
             if isBegun, !message.hasPrefix("EXECABORT") { close() }
-            try accept(answers, to: [RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")])
+            try accept(replies, to: [RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")])
         }
-        guard isBegun, answers.dropFirst().dropLast().allSatisfy({ $0 == .status("QUEUED") }) else {
-            throw invalidAnswer(to: "MULTI")
+        guard isBegun, replies.dropFirst().dropLast().allSatisfy({ $0 == .status("QUEUED") }) else {
+            throw invalidReply(to: "MULTI")
         }
         if end == .null { return nil }
         guard case .array(let results) = end, results.count == commands.count else {
-            throw invalidAnswer(to: "EXEC")
+            throw invalidReply(to: "EXEC")
         }
         return results
     }
@@ -208,10 +208,10 @@ package final class ServerConnection: Sendable {
     /// Closes the connection; the next request opens another.
     package func close() { state.withLock { $0.link = nil } }
 
-    /// Closes the connection: its next answers may be wrong, too.
-    func invalidAnswer(to name: String) -> SourceError {
+    /// Closes the connection: its next replies may be wrong, too.
+    func invalidReply(to name: String) -> SourceError {
         close()
-        return SourceError("\(address) sent an invalid answer to \(name)")
+        return SourceError("\(address) sent an invalid reply to \(name)")
     }
 
     private func exchange(
@@ -246,15 +246,15 @@ package final class ServerConnection: Sendable {
     /// tunnel or a proxy. False with TLS, and if the user has no rights to `CLIENT`.
     package func isOnThisMachine() throws(SourceError) -> Bool {
         guard address.isLocal else { return false }
-        var answer = try ask([RESPCommand("CLIENT", "INFO")])[0]
+        var reply = try ask([RESPCommand("CLIENT", "INFO")])[0]
         // Servers before version 6.2 have no CLIENT INFO.
-        if answer.error != nil { answer = try ask([RESPCommand("CLIENT", "LIST")])[0] }
+        if reply.error != nil { reply = try ask([RESPCommand("CLIENT", "LIST")])[0] }
         guard let name = state.withLock({ $0.link?.localName }) else { return false }
         // A server that listens on IPv6 may write IPv4 addresses in this form.
         func plain(_ name: some StringProtocol) -> String {
             String(name.filter { $0 != "[" && $0 != "]" }).replacing("::ffff:", with: "")
         }
-        return RESPFields(answer.shownText, with: "=").all.contains {
+        return RESPFields(reply.shownText, with: "=").all.contains {
             $0.name == "addr" && plain($0.value) == plain(name)
         }
     }
@@ -298,21 +298,21 @@ private final class Link: @unchecked Sendable {
             ? try SecureConnections.opened(address, seconds: seconds)
             : try ServerSocket(to: address.host, port: address.port, seconds: seconds)
         try logIn(LogIn(user: address.user, password: address.password, name: "vellum-browser"))
-        let answers = try exchange([RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")])
+        let replies = try exchange([RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")])
         // Without permission, the traits stay unknown. A busy server is an error, because its traits would look unknown, too.
-        if let message = answers[1].error, !message.hasPrefix("NOPERM") { throw RESPError(message) }
+        if let message = replies[1].error, !message.hasPrefix("NOPERM") { throw RESPError(message) }
         traits = ServerTraits(
-            info: RESPFields(lines: answers[1]), keepsIdleTimes: answers[0] == .status("OK"))
+            info: RESPFields(lines: replies[1]), keepsIdleTimes: replies[0] == .status("OK"))
     }
 
     private func logIn(_ logIn: LogIn) throws(RESPError) {
-        var answer = try exchange([logIn.hello])[0]
-        if let message = answer.error, LogIn.isUnknown(message) {
+        var reply = try exchange([logIn.hello])[0]
+        if let message = reply.error, LogIn.isUnknown(message) {
             let commands = (logIn.hasCredentials ? [logIn.auth] : []) + [logIn.setName]
             // A refused name is only missing in the list of clients.
-            answer = try exchange(commands).dropLast().first ?? .status("OK")
+            reply = try exchange(commands).dropLast().first ?? .status("OK")
         }
-        guard let message = answer.error else { return }
+        guard let message = reply.error else { return }
         throw RESPError(
             !logIn.hasCredentials && message.hasPrefix("NOAUTH")
                 ? "it requires a password: set VALKEYCLI_AUTH, or put user:password@ before the host"
@@ -322,39 +322,39 @@ private final class Link: @unchecked Sendable {
     /// Selects the database of the next commands. Returns the server's refusal; nil: selected.
     func select(_ database: Int?) throws(RESPError) -> String? {
         guard let database, database != self.database else { return nil }
-        let answer = try exchange([RESPCommand("SELECT", "\(database)")])[0]
-        if let message = answer.error { return message }
-        guard answer == .status("OK") else { throw RESPError("it sent an invalid answer to SELECT") }
+        let reply = try exchange([RESPCommand("SELECT", "\(database)")])[0]
+        if let message = reply.error { return message }
+        guard reply == .status("OK") else { throw RESPError("it sent an invalid reply to SELECT") }
         self.database = database
         return nil
     }
 
     func exchange(_ commands: [RESPCommand]) throws(RESPError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
-        // A reply that arrived before is an error, not the answer to these commands. The server pushes no messages on this
+        // A reply that arrived before is an error, not the reply to these commands. The server pushes no messages on this
         // connection, so a part of one is an error, too.
         state.received(try transport.available())
         while try state.next() != nil {}
         if state.isWithinValue { throw RESPError("it sent a reply without a request") }
         state.expectReplies(to: (), count: commands.count)
         try transport.send(commands.encoded)
-        let answers = try receive()
-        for (command, answer) in zip(commands, answers) {
-            try checkQueued(command, answer)
-            lookups.note(command, answer)
+        let replies = try receive()
+        for (command, reply) in zip(commands, replies) {
+            try checkQueued(command, reply)
+            lookups.note(command, reply)
         }
         if !traits.run.isEmpty {
             OwnLookups.add(lookups, in: traits.run)
             lookups = OwnLookups()
         }
-        return answers
+        return replies
     }
 
     /// Throws if the server queues a command outside of a transaction: it didn't end the latest one.
-    private func checkQueued(_ command: RESPCommand, _ answer: RESPValue) throws(RESPError) {
+    private func checkQueued(_ command: RESPCommand, _ reply: RESPValue) throws(RESPError) {
         if ["MULTI", "EXEC", "DISCARD"].contains(command.name) {
-            isInTransaction = command.name == "MULTI" && answer.error == nil
-        } else if answer == .status("QUEUED"), !isInTransaction {
+            isInTransaction = command.name == "MULTI" && reply.error == nil
+        } else if reply == .status("QUEUED"), !isInTransaction {
             throw RESPError("it queued \(command.name) outside of a transaction")
         }
     }
@@ -363,12 +363,12 @@ private final class Link: @unchecked Sendable {
         let start = ContinuousClock.now
         while ContinuousClock.now - start < .seconds(10 * seconds) {
             switch try state.next() {
-            case .replies(let answers, _)?: return answers
+            case .replies(let replies, _)?: return replies
             case .push?: continue
             case nil: state.received(try transport.receive())
             }
         }
-        throw RESPError("no complete answer within \(10 * seconds) s")
+        throw RESPError("no complete reply within \(10 * seconds) s")
     }
 }
 
@@ -421,7 +421,7 @@ extension Collection {
 }
 
 extension RESPValue {
-    /// The answer to `TIME` in milliseconds since 1970.
+    /// The reply to `TIME` in milliseconds since 1970.
     var milliseconds: Int64? {
         guard let parts = elements, parts.count == 2, let seconds = parts[0].number,
             let microseconds = parts[1].number, (0..<1 << 40).contains(seconds)

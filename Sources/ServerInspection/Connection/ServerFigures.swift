@@ -146,10 +146,10 @@ extension ServerConnection {
     /// Returns the slow log's entries, latest first.
     package func slowCommands(most: Int = 128) throws(SourceError) -> [SlowCommand] {
         let commands = [RESPCommand("SLOWLOG", "GET", "\(most)"), RESPCommand("TIME")]
-        let answers = try ask(commands)
+        let replies = try ask(commands)
         // Times are shown by this machine's clock.
-        let offset = answers[1].milliseconds.map { Timestamp.now().microseconds / 1000 - $0 } ?? 0
-        return try accepted(answers[0], to: commands[0]).elements?.compactMap { entry in
+        let offset = replies[1].milliseconds.map { Timestamp.now().microseconds / 1000 - $0 } ?? 0
+        return try accepted(replies[0], to: commands[0]).elements?.compactMap { entry in
             guard let parts = entry.elements, parts.count >= 4, let id = parts[0].number,
                 let seconds = parts[1].number, let microseconds = parts[2].number
             else { return nil }

@@ -58,18 +58,18 @@ extension ServerConnection {
         let all = try ask(commands.flatMap { $0 }, in: database)
         let now = Timestamp.now()
         return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyFacts? in
-            let answers = Array(all[place * 5..<place * 5 + 5])
-            if let message = answers[0].error,
+            let replies = Array(all[place * 5..<place * 5 + 5])
+            if let message = replies[0].error,
                 message.hasPrefix("NOPERM") || ServerConnection.concernsKeys(message)
             {
                 return KeyFacts(type: KeyFacts.forbidden, memory: 0)
             }
             // Another client may delete the key between two commands. Other errors must not become figures of 0.
-            try accept(answers, to: commands) { $0.contains("no such key") }
-            let (type, left, uses) = (answers[0].shownText, answers[3].number ?? -1, answers[4].number)
+            try accept(replies, to: commands) { $0.contains("no such key") }
+            let (type, left, uses) = (replies[0].shownText, replies[3].number ?? -1, replies[4].number)
             guard !type.isEmpty, type != "none" else { return nil }
             var facts = KeyFacts(
-                type: type, layout: answers[1].text, memory: KeyFacts.size(answers[2].number),
+                type: type, layout: replies[1].text, memory: KeyFacts.size(replies[2].number),
                 expires: left < 0 ? nil : now.adding(milliseconds: left))
             if countsUses {
                 facts.frequency = uses.map { UInt8(clamping: $0) }

@@ -32,13 +32,13 @@ package struct ServerScan: Sendable {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
-        let answer = try connection.ask(
+        let reply = try connection.ask(
             command + "COUNT" + ServerScan.step * connection.stepFactor, in: database)
         // A cursor is only valid on its server.
         let server = try connection.serverNumber()
         guard server == self.server ?? server else { throw connection.anotherServer }
         self.server = server
-        guard let (next, keys) = answer.scanned else { throw connection.invalidAnswer(to: "SCAN") }
+        guard let (next, keys) = reply.scanned else { throw connection.invalidReply(to: "SCAN") }
         self.cursor = next == Array("0".utf8) ? nil : next
         let new = keys.compactMap(\.blob).filter { seen.count < most && seen.insert($0) }
         let (connection, database) = (connection, database)

@@ -90,7 +90,7 @@ final class ServerCursor: QueryCursor {
     private static let mostRereads = 8
 
     private let connection: ServerConnection
-    /// Number of the server that must send all answers.
+    /// Number of the server that must send all replies.
     private let server: Int
     private let database: Int
     private var scan: ServerScan?
@@ -158,9 +158,9 @@ final class ServerCursor: QueryCursor {
     private func read<Answer>(
         _ request: @autoclosure () throws(SourceError) -> Answer
     ) throws(SourceError) -> Answer {
-        let answer = try connection.paced(try request())
+        let reply = try connection.paced(try request())
         try connection.requireServer(server)
-        return answer
+        return reply
     }
 
     func load() throws -> QueryCursorReading {

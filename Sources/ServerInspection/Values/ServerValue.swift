@@ -108,11 +108,11 @@ extension ServerConnection {
             }
         }
         let short = strings.prefix(.max, bytes: ValueReading.stepBytes) { $0.1 }.map(\.0)
-        let answers = try ask(
+        let replies = try ask(
             short.map { RESPCommand("GETRANGE") + $0 + 0 + (ValueReading.shortBytes - 1) }, in: database)
         var values: [[UInt8]: ServerValue] = [:]
-        for (key, answer) in zip(short, answers) {
-            guard let bytes = answer.blob, (1..<ValueReading.shortBytes).contains(bytes.count) else {
+        for (key, reply) in zip(short, replies) {
+            guard let bytes = reply.blob, (1..<ValueReading.shortBytes).contains(bytes.count) else {
                 continue
             }
             values[key] = ServerValue(string: bytes)
@@ -134,7 +134,7 @@ private struct ValueReading {
 
     /// Maximum elements of a step, and of the first one.
     private static let (elements, first) = (2000, 8)
-    /// Approximate maximum bytes of a step: a full server may evict keys for an answer.
+    /// Approximate maximum bytes of a step: a full server may evict keys for a reply.
     fileprivate static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
     /// Bytes from which on a string takes several commands.
@@ -158,10 +158,10 @@ private struct ValueReading {
         guard let watching else { return false }
         if isUnwatched { return nil }
         guard watching == connection.linkNumber else { return true }
-        let answers = try connection.change(
+        let replies = try connection.change(
             [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
         do throws(SourceError) {
-            return try connection.results(of: [], in: answers) == nil
+            return try connection.results(of: [], in: replies) == nil
         } catch {
             if error.refusal == nil { throw error }
             return nil
@@ -225,7 +225,7 @@ private struct ValueReading {
         return value.shortage == nil ? ServerValue(string: bytes) : value
     }
 
-    /// Reads a set, or a hash with two answers for each element. Elements that several steps have read are sorted by name, because
+    /// Reads a set, or a hash with two replies for each element. Elements that several steps have read are sorted by name, because
     /// the server keeps no order of them.
     mutating func elements(
         _ length: String, scan: String, of width: Int
@@ -236,13 +236,13 @@ private struct ValueReading {
         var starts: [Int] = []
         repeat {
             let before = found.count
-            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
-            guard let (next, answers) = answer.scanned else { throw connection.invalidAnswer(to: scan) }
+            let reply = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
+            guard let (next, replies) = reply.scanned else { throw connection.invalidReply(to: scan) }
             cursor = String(decoding: next, as: UTF8.self)
-            for place in stride(from: 0, through: answers.count - width, by: width) {
-                guard let name = answers[place].blob, found.insert(name) else { continue }
+            for place in stride(from: 0, through: replies.count - width, by: width) {
+                guard let name = replies[place].blob, found.insert(name) else { continue }
                 starts.append(items.count)
-                for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
+                for reply in replies[place..<place + width] { items += ValueReading.item(reply).encoded }
             }
             try progress.note(found.count - before, before: next) { total }
         } while cursor != "0" && !isEnough
@@ -254,7 +254,7 @@ private struct ValueReading {
         return value(width == 1 ? .array([]) : .map(CBORMap()), of: total, shown: found.count)
     }
 
-    /// Reads ranges up to the limit. `take` returns the number of elements in an answer.
+    /// Reads ranges up to the limit. `take` returns the number of elements in a reply.
     private mutating func ranges(
         _ name: String, of total: Int, _ option: String?, _ take: ([RESPValue], inout [UInt8]) -> Int
     ) throws(SourceError) -> Int {
@@ -271,18 +271,18 @@ private struct ValueReading {
 
     mutating func list() throws(SourceError) -> ServerValue? {
         guard let total = try length("LLEN") else { return nil }
-        let count = try ranges("LRANGE", of: total, nil) { answer, items in
-            for element in answer { items += ValueReading.item(element).encoded }
-            return answer.count
+        let count = try ranges("LRANGE", of: total, nil) { reply, items in
+            for element in reply { items += ValueReading.item(element).encoded }
+            return reply.count
         }
         return value(.array([]), of: total, shown: count)
     }
 
     mutating func sortedSet() throws(SourceError) -> ServerValue? {
         guard let total = try length("ZCARD") else { return nil }
-        let count = try ranges("ZRANGE", of: total, "WITHSCORES") { answer, items in
+        let count = try ranges("ZRANGE", of: total, "WITHSCORES") { reply, items in
             // Protocol 3 has an array for each member.
-            let pairs = answer.first?.elements == nil ? answer : answer.flatMap { $0.elements ?? [] }
+            let pairs = reply.first?.elements == nil ? reply : reply.flatMap { $0.elements ?? [] }
             for place in stride(from: 0, to: pairs.count - 1, by: 2) {
                 items += ValueReading.item(pairs[place]).encoded
                 items += ValueReading.score(pairs[place + 1]).encoded
@@ -302,8 +302,8 @@ private struct ValueReading {
         var times: (first: Timestamp, last: Timestamp)?
         reading: while !isEnough {
             let (before, count) = (shown, next(after: shown))
-            let answer = try nextStep("XRANGE", [start, "+", "COUNT", "\(count)"]).elements ?? []
-            for entry in answer {
+            let reply = try nextStep("XRANGE", [start, "+", "COUNT", "\(count)"]).elements ?? []
+            for entry in reply {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
                 items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
                 shown += 1
@@ -311,7 +311,7 @@ private struct ValueReading {
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
             }
-            if answer.count < count || shown == before { break }
+            if reply.count < count || shown == before { break }
         }
         var value = self.value(.map(CBORMap()), of: total, shown: shown)
         value.origin = times.map { "added \(Figures.date($0.first)) to \(Figures.date($0.last))" }
@@ -319,9 +319,9 @@ private struct ValueReading {
     }
 
     /// The fields of a stream's entry: a map, or a list of pairs if a name repeats.
-    private static func fields(_ answers: [RESPValue]) -> [UInt8] {
-        let pairs = stride(from: 0, to: answers.count - 1, by: 2).map { place in
-            [item(answers[place]), item(answers[place + 1])]
+    private static func fields(_ replies: [RESPValue]) -> [UInt8] {
+        let pairs = stride(from: 0, to: replies.count - 1, by: 2).map { place in
+            [item(replies[place]), item(replies[place + 1])]
         }
         guard Set(pairs.map { $0[0].encoded }).count == pairs.count else {
             return CBORValue.array(pairs.map { .array($0) }).encoded
@@ -342,12 +342,12 @@ private struct ValueReading {
         return head
     }
 
-    private static func item(_ answer: RESPValue) -> CBORValue {
-        switch answer {
+    private static func item(_ reply: RESPValue) -> CBORValue {
+        switch reply {
         case .bytes(let bytes): item(bytes)
         case .double(let number): item(number)
         case .integer(let number): CBORValue(integer: number)
-        default: answer.text.map { .text($0) } ?? .null
+        default: reply.text.map { .text($0) } ?? .null
         }
     }
 
@@ -356,8 +356,8 @@ private struct ValueReading {
     }
 
     /// Protocol 2 sends scores as texts.
-    private static func score(_ answer: RESPValue) -> CBORValue {
-        answer.text.flatMap { Double($0) }.map { item($0) } ?? item(answer)
+    private static func score(_ reply: RESPValue) -> CBORValue {
+        reply.text.flatMap { Double($0) }.map { item($0) } ?? item(reply)
     }
 
     private static func item(_ bytes: [UInt8]) -> CBORValue {

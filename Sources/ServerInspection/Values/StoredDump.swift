@@ -41,8 +41,8 @@ extension ServerTraits {
 
     /// The expiry time in milliseconds since 1970; nil: never, or the key is absent.
     /// - Parameter now: the server's time.
-    func deadline(_ answer: RESPValue, at now: Int64) -> Int64? {
-        guard let number = answer.number, number >= 0 else { return nil }
+    func deadline(_ reply: RESPValue, at now: Int64) -> Int64? {
+        guard let number = reply.number, number >= 0 else { return nil }
         let (sum, overflows) = now.addingReportingOverflow(number)
         return reportsExpiryTimes ? number : overflows ? .max : sum
     }
@@ -60,15 +60,15 @@ extension ServerConnection {
         let commands = [
             RESPCommand("TIME"), RESPCommand("TYPE") + key, traits.expiry(of: key), RESPCommand("DUMP") + key,
         ]
-        let answers = try ask([RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")], in: database)
-        let results = try results(of: commands, in: answers) ?? []
+        let replies = try ask([RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")], in: database)
+        let results = try results(of: commands, in: replies) ?? []
         try accept(results, to: commands)
         guard results.count == 4, let now = results[0].milliseconds, case .status(let type) = results[1],
             case .integer = results[2]
-        else { throw invalidAnswer(to: "EXEC") }
+        else { throw invalidReply(to: "EXEC") }
         if results[3] == .null { return nil }
         guard let bytes = results[3].blob, DumpPayload.isIntact(bytes) else {
-            throw invalidAnswer(to: "DUMP")
+            throw invalidReply(to: "DUMP")
         }
         var dump = StoredDump(key: key, expires: traits.deadline(results[2], at: now), bytes: bytes)
         dump.type = type
@@ -80,7 +80,7 @@ extension ServerConnection {
         _ dump: StoredDump, replaces: Bool, in database: Int
     ) throws(SourceError) -> String? {
         if let expires = dump.expires {
-            guard let now = try ask(RESPCommand("TIME")).milliseconds else { throw invalidAnswer(to: "TIME") }
+            guard let now = try ask(RESPCommand("TIME")).milliseconds else { throw invalidReply(to: "TIME") }
             try requireClock(now)
             if now >= expires { return "its expiry time has passed" }
         }
@@ -108,20 +108,20 @@ extension ServerConnection {
 
     /// - Throws: an error that doesn't depend on the key.
     private func refusal(of command: RESPCommand, in database: Int) throws(SourceError) -> String? {
-        let answer: RESPValue
+        let reply: RESPValue
         // Connects: without a connection, nothing is sent.
         _ = try serverNumber()
         do throws(SourceError) {
-            answer = try change([command], in: database, isContinued: true)[0]
+            reply = try change([command], in: database, isContinued: true)[0]
         } catch {
             let key = TerminalSafe.quoted(KeyName.text(command.words[1]))
             throw SourceError("\(error); it is unknown whether \(key) was stored", refusal: error.refusal)
         }
-        if answer == .null { return ServerConnection.isPresent }
-        if answer == .status("OK") { return nil }
-        guard let message = answer.error else { throw invalidAnswer(to: command.name) }
+        if reply == .null { return ServerConnection.isPresent }
+        if reply == .status("OK") { return nil }
+        guard let message = reply.error else { throw invalidReply(to: command.name) }
         if message.hasPrefix("BUSYKEY") { return ServerConnection.isPresent }
-        if ServerConnection.general.contains(where: message.hasPrefix) { try accepted(answer, to: command) }
+        if ServerConnection.general.contains(where: message.hasPrefix) { try accepted(reply, to: command) }
         return "\(command.name) was refused: \(message)"
     }
 
