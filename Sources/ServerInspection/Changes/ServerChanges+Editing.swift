@@ -124,8 +124,7 @@ extension ServerChanges {
         return state
     }
 
-    /// Whether the key is a string equal to `bytes` or, if `bytes` is nil, absent. Never opens a new connection, which would end the
-    /// watch.
+    /// Whether the key is a string equal to `bytes` or, for nil, absent. Never opens a new connection, which would end the watch.
     private func isString(at key: [UInt8], equalTo bytes: [UInt8]?) throws(SourceError) -> Bool {
         let type = try asked([RESPCommand("TYPE") + key])[0]
         guard let bytes else { return type == .status("none") }

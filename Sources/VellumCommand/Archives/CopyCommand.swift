@@ -151,8 +151,7 @@ private struct EntryCopying {
 
     func reportSkipped() {
         if missing > 0 {
-            Console.warn(
-                "\(Figures.count(missing, "entry was", "entries were")) deleted during the copy")
+            Console.warn("\(Figures.count(missing, "entry was", "entries were")) deleted during the copy")
         }
         if changed > 0 {
             Console.warn(

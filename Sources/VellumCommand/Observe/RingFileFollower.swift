@@ -13,8 +13,7 @@ struct RingFileFollower {
     mutating func look(isAll: Bool = false) throws(RingFileError) -> RingFileNews {
         let news = try ring.news(after: cursor, mostBytes: isAll ? .max : 4 << 20)
         if news.someMayBeLost {
-            Console.warn(
-                "\(ring.path) was overwritten before all was read; some messages may be missing")
+            Console.warn("\(ring.path) was overwritten before all was read; some messages may be missing")
         }
         cursor = news.next
         return news

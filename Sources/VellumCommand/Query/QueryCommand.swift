@@ -157,8 +157,7 @@ struct QueryCommand: ParsableCommand {
         try writer.finish()
         Console.sayLeftOut((writer as? QueryTable)?.leftOut ?? [])
         if repeating > 0 {
-            Console.warn(
-                "\(Figures.count(repeating, "row has", "rows have")) an object with duplicate names")
+            Console.warn("\(Figures.count(repeating, "row has", "rows have")) an object with duplicate names")
         }
         return report
     }
