@@ -33,6 +33,8 @@ struct NaiveCache {
         }
     }
 
+    mutating func lookup(_ key: UInt64) { if holds(key) { touch(key) } }
+
     /// Stores the value of a missed read.
     mutating func update(_ key: UInt64, size: Int) {
         if holds(key) { resize(key, size) } else { access(key, size: size) }
@@ -164,15 +166,16 @@ struct NaiveCache {
 
 /// Replays requests on ``NaiveCache``, or decides by looking ahead for the optimum.
 enum NaiveReplay {
-    private enum Action { case read, write, update, remove }
+    private enum Action { case read, lookup, write, update, remove }
 
     static func hits(_ requests: [Request], _ policy: CachePolicy, limit: Int, unit: LimitUnit) -> Int {
         let steps = resolve(requests, unit)
         if policy == .opt { return optimum(steps, limit) }
         var cache = NaiveCache(policy, limit: limit)
         return steps.count { step in
-            let isHit = step.action == .read && cache.holds(step.key)
+            let isHit = [.read, .lookup].contains(step.action) && cache.holds(step.key)
             switch step.action {
+            case .lookup: cache.lookup(step.key)
             case .read, .write: cache.access(step.key, size: step.size)
             case .update: cache.update(step.key, size: step.size)
             case .remove: cache.remove(step.key)
@@ -199,10 +202,13 @@ enum NaiveReplay {
             let size = unit == .entries ? 1 : sizes[key] ?? 0
             switch request.kind {
             case .read: steps.append((key, .read, size))
-            case .write: steps.append((key, last[key] == .read ? .update : .write, size))
+            case .miss: steps.append((key, .lookup, size))
+            case .write:
+                let isRead = last[key] == .read || last[key] == .miss
+                steps.append((key, isRead ? .update : .write, size))
             case .delete: steps.append((key, .remove, 0))
             }
-            if request.kind != .read || request.expiry != nil { expiries[key] = request.expiry }
+            if !request.isRead || request.expiry != nil { expiries[key] = request.expiry }
             last[key] = request.kind
         }
         return steps
@@ -212,16 +218,16 @@ enum NaiveReplay {
         var cached: [UInt64: Int] = [:]
         func next(_ key: UInt64, after place: Int) -> Int? {
             let use = steps[(place + 1)...].firstIndex { $0.key == key && $0.action != .update }
-            return use.flatMap { steps[$0].action == .read ? $0 : nil }
+            return use.flatMap { [.read, .lookup].contains(steps[$0].action) ? $0 : nil }
         }
         var hits = 0
         for (place, step) in steps.enumerated() {
-            if step.action == .read, cached[step.key] != nil { hits += 1 }
-            cached[step.key] = nil
-            guard step.action != .remove, step.size > 0, step.size <= limit,
-                next(step.key, after: place) != nil
+            let former = cached.removeValue(forKey: step.key)
+            if [.read, .lookup].contains(step.action), former != nil { hits += 1 }
+            let size = step.action == .lookup ? former ?? 0 : step.size
+            guard step.action != .remove, size > 0, size <= limit, next(step.key, after: place) != nil
             else { continue }
-            cached[step.key] = step.size
+            cached[step.key] = size
             while cached.values.reduce(0, +) > limit {
                 let farthest = cached.keys.max { next($0, after: place) ?? 0 < next($1, after: place) ?? 0 }
                 cached[farthest ?? 0] = nil

@@ -49,6 +49,30 @@ struct PolicyTests {
         #expect(hits(requests, policy, limit: 5, unit: .entries) == 2)
     }
 
+    @Test("a recorded miss adds nothing until its value is written", arguments: CachePolicy.allCases)
+    func miss(policy: CachePolicy) {
+        let kinds: [Request.Kind] = [.miss, .miss, .write, .miss, .read]
+        let requests = kinds.map { Request(hash: 1, size: 3, kind: $0) }
+        #expect(hits(requests, policy, limit: 5, unit: .bytes) == 2)
+    }
+
+    @Test("requests before the beginning of the count only fill the cache", arguments: CachePolicy.allCases)
+    func warmUp(policy: CachePolicy) {
+        var random = Random(seed: 3)
+        let requests = (0..<600).map { random.request(number: $0) }
+        var trace = RecordedTrace(unit: .entries)
+        for (number, request) in requests.enumerated() {
+            if number == 400 { trace.beginCounting() }
+            trace.add(request)
+        }
+        let counted = (trace.point(policy, limit: 40).hitRatio * Double(trace.requests)).rounded()
+        #expect(trace.requests == requests[400...].count { $0.isRead })
+        #expect(
+            Int(counted) == NaiveReplay.hits(requests, policy, limit: 40, unit: .entries)
+                - NaiveReplay.hits(Array(requests[..<400]), policy, limit: 40, unit: .entries)
+                || policy == .opt && counted > 0)
+    }
+
     @Test("a value that exceeds the limit isn't admitted", arguments: CachePolicy.allCases)
     func large(policy: CachePolicy) {
         let requests = [101, 101, 100, 100].enumerated().map { Request(hash: UInt64($0 / 2), size: $1) }
@@ -89,7 +113,7 @@ struct Random: RandomNumberGenerator {
 
     /// A read, write or deletion of a few keys, whose sizes and expiry times vary.
     mutating func request(number: Int) -> Request {
-        let kind: Request.Kind = [.read, .read, .read, .read, .read, .read, .write, .delete][Int(next() % 8)]
+        let kind: Request.Kind = [.read, .read, .read, .read, .miss, .miss, .write, .delete][Int(next() % 8)]
         let expiry = next() % 6 == 0 ? Int64(number) + Int64(next() % 200) : nil
         return Request(
             hash: UInt64(rank(of: 300)), size: next() % 4 == 0 ? 0 : Int(next() % 20 + 1), kind: kind,

@@ -66,6 +66,27 @@ struct SamplingTests {
         }
     }
 
+    @Test("a lower rate of the source keeps the accuracy")
+    func lowered() {
+        var simulation = PolicySimulation(limits: [2000], unit: .entries, mostKeys: .max)
+        for (number, request) in Self.requests.enumerated() {
+            if number == 75_000 {
+                simulation.lower(toRate: 0.25)
+                simulation.lower(toRate: 0.5)
+            }
+            if number < 75_000 || request.hash & 0xff_ffff < 1 << 22 {
+                simulation.add(request)
+            } else {
+                simulation.skip(reads: 1)
+            }
+        }
+        #expect(simulation.rate == 0.25 && simulation.curve.requests == Self.requests.count)
+        for point in simulation.curve.points {
+            let error = point.hitRatio - Self.full.point(point.policy, limit: 2000).hitRatio
+            #expect(abs(error) < 0.04, "\(point.policy): \(error)")
+        }
+    }
+
     @Test("limits are a 16th to 16 times the limit", arguments: [(160, 9), (1, 5), (Int.max, 5)])
     func limits(around limit: Int, count: Int) {
         let limits = MissRatioCurve.limits(around: limit)

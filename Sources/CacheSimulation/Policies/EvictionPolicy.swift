@@ -32,6 +32,7 @@ extension EvictionPolicy {
         let isHit = holds(key)
         switch step.action {
         case .remove: remove(key)
+        case .lookup: if isHit { touch(key) }
         case .update where isHit: update(key, step.size)
         case .read where isHit && size(of: key) == step.size: touch(key)
         case .read, .write, .update:

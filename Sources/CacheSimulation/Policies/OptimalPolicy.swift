@@ -6,8 +6,8 @@ enum OptimalPolicy {
         let key: UInt32
     }
 
-    /// The number of reads that hit. Cost: O(log n) per step.
-    static func hits(_ steps: [Step], limit: Int) -> Int {
+    /// The number of reads from `start` on that hit. Cost: O(log n) per step.
+    static func hits(_ steps: [Step], limit: Int, from start: Int) -> Int {
         let nextReads = nextReads(steps)
         var cached = [Int](repeating: 0, count: keyCount(steps))
         var next = [Int](repeating: 0, count: cached.count)
@@ -16,9 +16,9 @@ enum OptimalPolicy {
         var hits = 0
         for (place, step) in steps.enumerated() {
             let key = Int(step.key)
-            if step.action == .read, cached[key] > 0 { hits += 1 }
-            let keeps = step.action != .remove && step.size > 0 && step.size <= limit
-            let size = keeps && nextReads[place] < Int.max ? step.size : 0
+            if place >= start, step.isCounted, cached[key] > 0 { hits += 1 }
+            let stored = step.action == .lookup ? cached[key] : step.action == .remove ? 0 : step.size
+            let size = stored <= limit && nextReads[place] < Int.max ? stored : 0
             used += size - cached[key]
             cached[key] = size
             next[key] = nextReads[place]
@@ -44,7 +44,7 @@ enum OptimalPolicy {
             let key = Int(steps[place].key)
             next[place] = upcoming[key]
             switch steps[place].action {
-            case .read: upcoming[key] = place
+            case .read, .lookup: upcoming[key] = place
             case .write, .remove: upcoming[key] = Int.max
             // Stores a value only if the preceding read didn't.
             case .update: break

@@ -3,6 +3,8 @@ struct Step {
     enum Action: UInt8 {
         /// Counts as a hit or a miss. A miss adds the key.
         case read
+        /// Counts as a hit or a miss. A miss adds nothing.
+        case lookup
         /// Like a read, but neither a hit nor a miss.
         case write
         /// Stores the value after a miss of the same key. Not an access.
@@ -15,4 +17,6 @@ struct Step {
     var key: UInt32
     var group: UInt16
     var action: Action
+
+    var isCounted: Bool { action == .read || action == .lookup }
 }

@@ -21,7 +21,12 @@ struct KeySampler {
     private var keys: [Key] = []
     private var free: [UInt32] = []
 
-    init(threshold: UInt32, unit: LimitUnit) { (self.threshold, self.unit) = (threshold, unit) }
+    /// `rate`: share of the keys, 0 to 1.
+    init(rate: Double, unit: LimitUnit) { (threshold, self.unit) = (Self.threshold(rate), unit) }
+
+    private static func threshold(_ rate: Double) -> UInt32 {
+        max(1, UInt32((Double(modulus) * min(1, max(0, rate))).rounded()))
+    }
 
     var rate: Double { Double(threshold) / Double(Self.modulus) }
     var count: Int { numbers.count }
@@ -51,15 +56,16 @@ struct KeySampler {
         if request.size > 0 { key.size = request.size }
         switch request.kind {
         case .read: step(.read, weight(key))
+        case .miss: step(.lookup, weight(key))
         case .write: step(key.isRead ? .update : .write, weight(key))
         case .delete: step(.remove)
         }
         if let expiry = request.expiry {
             key.expiry = expiry
-        } else if request.kind != .read {
+        } else if request.kind == .write || request.kind == .delete {
             key.expiry = .max
         }
-        key.isRead = request.kind == .read
+        key.isRead = request.kind == .read || request.kind == .miss
         keys[Int(number)] = key
     }
 
@@ -79,7 +85,14 @@ struct KeySampler {
     mutating func lower(toKeys most: Int, least: UInt32 = 1) -> [Int] {
         let values = keys.filter(\.isUsed).map(\.value).sorted()
         guard most < values.count else { return [] }
-        let bound = max(least, values[most])
+        return lower(to: max(least, values[most]))
+    }
+
+    /// Drops the keys above a rate, and returns their numbers. A higher rate than the present one has no effect.
+    mutating func lower(toRate rate: Double) -> [Int] { lower(to: Self.threshold(rate)) }
+
+    private mutating func lower(to bound: UInt32) -> [Int] {
+        guard bound < threshold else { return [] }
         threshold = bound
         return release { $0.value >= bound }
     }

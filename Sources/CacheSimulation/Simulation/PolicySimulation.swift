@@ -26,12 +26,10 @@ package struct PolicySimulation {
     ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
     package init(
         policies: [CachePolicy] = CachePolicy.online, limits: [Int], unit: LimitUnit,
-        mostKeys: Int = defaultKeys,
-        rate: Double = 1
+        mostKeys: Int = defaultKeys, rate: Double = 1
     ) {
         self.mostKeys = max(16, mostKeys)
-        let threshold = UInt32((Double(KeySampler.modulus) * min(1, max(0, rate))).rounded())
-        sampler = KeySampler(threshold: max(1, threshold), unit: unit)
+        sampler = KeySampler(rate: rate, unit: unit)
         for limit in limits {
             for policy in policies {
                 guard let cache = policy.cache(limit: MissRatioCurve.scaled(limit, by: sampler.rate)) else {
@@ -45,11 +43,26 @@ package struct PolicySimulation {
     /// Share of the keys that are simulated now; never increases.
     package var rate: Double { sampler.rate }
 
-    /// Counts reads that the source didn't send, because their keys are not in its sample.
+    /// Counts reads of keys that are not in the source's sample.
     package mutating func skip(reads: Int) { all += reads }
 
+    /// Forgets what was counted, not the caches' contents: earlier requests only filled them.
+    package mutating func beginCounting() {
+        (all, counted) = (0, 0)
+        groupRequests = groupRequests.map { _ in 0 }
+        for place in caches.indices {
+            caches[place].hits = 0
+            caches[place].groupHits = groupRequests
+        }
+    }
+
+    /// Lowers the rate, for a source that sends fewer keys from now on. A higher one is ignored.
+    package mutating func lower(toRate rate: Double) {
+        apply(dropped: sampler.lower(toRate: rate))
+    }
+
     package mutating func add(_ request: Request) {
-        if request.kind == .read { all += 1 }
+        if request.isRead { all += 1 }
         guard sampler.isSampled(request.hash) else { return }
         let weight = 1 / sampler.rate
         let group = Int(request.group)
@@ -57,7 +70,7 @@ package struct PolicySimulation {
         sampler.resolve(request) { step in
             let key = Int(step.key)
             if key >= groups.count { groups.append(step.group) } else { groups[key] = step.group }
-            let isCounted = step.action == .read
+            let isCounted = step.isCounted
             if isCounted {
                 counted += weight
                 groupRequests[group] += weight
@@ -81,7 +94,12 @@ package struct PolicySimulation {
         let fewer = mostKeys - mostKeys / 16
         sampler.forget { number in !caches.contains { $0.cache.remembers(number) } }
         guard sampler.count > fewer else { return }
-        let dropped = sampler.lower(toKeys: fewer)
+        apply(dropped: sampler.lower(toKeys: fewer))
+    }
+
+    /// Removes keys that are no longer sampled, and scales the limits to the rate.
+    private mutating func apply(dropped: [Int]) {
+        guard !dropped.isEmpty else { return }
         for place in caches.indices {
             for number in dropped { caches[place].cache.remove(number) }
             caches[place].cache.limit = MissRatioCurve.scaled(caches[place].limit, by: sampler.rate)

@@ -6,18 +6,22 @@ package struct RecordedTrace {
     private let mostKeys: Int
     private var sampler: KeySampler
     private var steps: [Step] = []
+    /// Index of the first step that is counted.
+    private var start = 0
     /// Number of reads, including those of keys that are not sampled.
     package private(set) var requests = 0
 
-    /// - Parameter sampling: records one of this many keys, but at least 16,384 keys if the trace has as many; 1 records all.
-    package init(unit: LimitUnit, sampling: Int = 1) {
+    /// - Parameters:
+    ///   - sampling: records one of this many keys, but at least 16,384 keys if the trace has as many; 1 records all.
+    ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
+    package init(unit: LimitUnit, sampling: Int = 1, rate: Double = 1) {
         leastThreshold = max(1, KeySampler.modulus / UInt32(clamping: max(1, sampling)))
         mostKeys = sampling > 1 ? Self.leastKeys : .max
-        sampler = KeySampler(threshold: KeySampler.modulus, unit: unit)
+        sampler = KeySampler(rate: rate, unit: unit)
     }
 
     package mutating func add(_ request: Request) {
-        if request.kind == .read { requests += 1 }
+        if request.isRead { requests += 1 }
         guard sampler.isSampled(request.hash) else { return }
         sampler.resolve(request) { steps.append($0) }
         // The margin avoids filtering all requests for each new key.
@@ -28,8 +32,18 @@ package struct RecordedTrace {
 
     private mutating func reduce() {
         guard !sampler.lower(toKeys: mostKeys, least: leastThreshold).isEmpty else { return }
+        start = steps[..<start].count { sampler.isSampled(number: Int($0.key)) }
         steps.removeAll { !sampler.isSampled(number: Int($0.key)) }
     }
+
+    /// Counts reads from here on: earlier requests only fill the caches.
+    package mutating func beginCounting() {
+        start = steps.count
+        requests = 0
+    }
+
+    /// Counts reads of keys that are not in the source's sample.
+    package mutating func skip(reads: Int) { requests += reads }
 
     package var rate: Double { sampler.rate }
     /// Number of distinct keys; an estimate if not all are sampled.
@@ -42,21 +56,22 @@ package struct RecordedTrace {
         let scaled = MissRatioCurve.scaled(limit, by: sampler.rate)
         var hits = 0
         if let cache = policy.cache(limit: scaled) {
-            hits = Self.hits(cache, steps)
+            hits = Self.hits(cache, steps, from: start)
         } else {
-            hits = OptimalPolicy.hits(steps, limit: scaled)
+            hits = OptimalPolicy.hits(steps, limit: scaled, from: start)
         }
-        let counted = steps.reduce(0) { $0 + ($1.action == .read ? 1 : 0) }
+        let counted = steps[start...].count { $0.isCounted }
         return MissRatioCurve.Point(
             limit: limit, policy: policy,
             hitRatio: MissRatioCurve.hitRatio(
                 hits: Double(hits) / sampler.rate, counted: Double(counted) / sampler.rate, all: requests))
     }
 
-    private static func hits(_ cache: some EvictionPolicy, _ steps: [Step]) -> Int {
+    private static func hits(_ cache: some EvictionPolicy, _ steps: [Step], from start: Int) -> Int {
         var cache = cache
         var hits = 0
-        for step in steps where cache.perform(step) && step.action == .read { hits += 1 }
+        for step in steps[..<start] { _ = cache.perform(step) }
+        for step in steps[start...] where cache.perform(step) && step.isCounted { hits += 1 }
         return hits
     }
 }
