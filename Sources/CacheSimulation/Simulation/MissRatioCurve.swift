@@ -14,7 +14,11 @@ package struct MissRatioCurve: Sendable {
         /// Hits divided by reads, 0 to 1.
         package let hitRatio: Double
         /// Indexed by ``Request/group``; empty if groups were not recorded.
-        package var groups: [Share] = []
+        package var groups: [Share]
+
+        package init(limit: Int, policy: CachePolicy, hitRatio: Double, groups: [Share] = []) {
+            (self.limit, self.policy, self.hitRatio, self.groups) = (limit, policy, hitRatio, groups)
+        }
 
         package var missRatio: Double { 1 - hitRatio }
     }

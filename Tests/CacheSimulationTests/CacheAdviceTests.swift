@@ -1,0 +1,61 @@
+import CacheSimulation
+import Testing
+
+@Suite("advice from a curve")
+struct CacheAdviceTests {
+    private static let limits = [100, 200, 400, 800, 1600]
+
+    private func advice(
+        _ lru: [Double], s3fifo: [Double]? = nil, _ policies: [CachePolicy] = [.lru, .s3fifo]
+    ) -> CacheAdvice? {
+        var points: [MissRatioCurve.Point] = []
+        for (place, limit) in Self.limits.enumerated() {
+            points.append(MissRatioCurve.Point(limit: limit, policy: .lru, hitRatio: lru[place]))
+            if let s3fifo {
+                points.append(MissRatioCurve.Point(limit: limit, policy: .s3fifo, hitRatio: s3fifo[place]))
+            }
+        }
+        return CacheAdvice(
+            points, limit: 400, policy: .lru, policies: policies)
+    }
+
+    @Test("a limit below the working set is raised to where more adds nothing")
+    func raise() {
+        let advice = advice([0.1, 0.2, 0.4, 0.795, 0.8], s3fifo: [0.1, 0.2, 0.45, 0.8, 0.8])
+        #expect(advice?.change == .raiseLimit(800) && advice?.now == 0.4 && advice?.after == 0.795)
+    }
+
+    @Test("a policy with half of the gain of a larger limit is preferred, if the cache has it")
+    func policy() {
+        let ratios = (lru: [0.1, 0.2, 0.4, 0.5, 0.51], s3fifo: [0.2, 0.3, 0.46, 0.5, 0.51])
+        let advised = advice(ratios.lru, s3fifo: ratios.s3fifo)
+        #expect(advised?.change == .changePolicy(.s3fifo) && advised?.after == 0.46)
+        #expect(advice(ratios.lru, s3fifo: ratios.s3fifo, [.lru])?.change == .raiseLimit(1600))
+    }
+
+    @Test("a limit of which half is enough is lowered")
+    func lower() {
+        let advised = advice([0.5, 0.897, 0.9, 0.9, 0.9])
+        #expect(advised?.change == .lowerLimit(200) && advised?.after == 0.897)
+    }
+
+    @Test("a limit is kept if neither direction helps, or without hits")
+    func keep() {
+        #expect(advice([0.5, 0.8, 0.9, 0.905, 0.91])?.change == .keep)
+        #expect(advice([0, 0, 0, 0, 0])?.change == .keep)
+    }
+
+    @Test("the sufficient limit keeps 95 % of the hits")
+    func sufficient() {
+        // 95 % of 0.8 is 0.76, four fifths of the way from 0.6.
+        #expect(advice([0.1, 0.6, 0.8, 0.8, 0.8])?.sufficientLimit == 360)
+        #expect(advice([0.8, 0.8, 0.8, 0.8, 0.8])?.sufficientLimit == nil)
+        #expect(advice([0, 0, 0, 0, 0])?.sufficientLimit == nil)
+    }
+
+    @Test("a limit that wasn't simulated has no advice")
+    func absent() {
+        let points = [MissRatioCurve.Point(limit: 1, policy: .lru, hitRatio: 1)]
+        #expect(CacheAdvice(points, limit: 2, policy: .lru, policies: []) == nil)
+    }
+}
