@@ -193,13 +193,18 @@ enum NaiveReplay {
         var steps: [(key: UInt64, action: Action, size: Int)] = []
         for request in requests {
             let key = request.hash
+            if request.kind == .deleteAll {
+                steps += sizes.keys.map { ($0, .remove, 0) }
+                (expiries, last) = ([:], [:])
+                continue
+            }
             if let expiry = expiries[key], expiry <= request.time {
                 steps.append((key, .remove, 0))
                 expiries[key] = nil
                 last[key] = nil
             }
-            if request.size > 0 { sizes[key] = request.size }
-            let size = unit == .entries ? 1 : sizes[key] ?? 0
+            sizes[key] = request.size > 0 ? request.size : sizes[key, default: 0]
+            let size = unit == .entries ? 1 : sizes[key, default: 0]
             switch request.kind {
             case .read: steps.append((key, .read, size))
             case .miss: steps.append((key, .lookup, size))
@@ -207,6 +212,7 @@ enum NaiveReplay {
                 let isRead = last[key] == .read || last[key] == .miss
                 steps.append((key, isRead ? .update : .write, size))
             case .delete: steps.append((key, .remove, 0))
+            case .expire, .deleteAll: break
             }
             if !request.isRead || request.expiry != nil { expiries[key] = request.expiry }
             last[key] = request.kind

@@ -111,12 +111,14 @@ struct Random: RandomNumberGenerator {
         return Int(rank)
     }
 
-    /// A read, write or deletion of a few keys, whose sizes and expiry times vary.
+    /// A request of a few keys, whose sizes and expiry times vary.
     mutating func request(number: Int) -> Request {
-        let kind: Request.Kind = [.read, .read, .read, .read, .miss, .miss, .write, .delete][Int(next() % 8)]
+        let kinds: [Request.Kind] = [.read, .read, .read, .read, .miss, .miss, .write, .delete, .expire]
+        let kind = next() % 400 == 0 ? .deleteAll : kinds[Int(next() % 9)]
         let expiry = next() % 6 == 0 ? Int64(number) + Int64(next() % 200) : nil
         return Request(
-            hash: UInt64(rank(of: 300)), size: next() % 4 == 0 ? 0 : Int(next() % 20 + 1), kind: kind,
+            hash: kind == .deleteAll ? 0 : UInt64(rank(of: 300)),
+            size: next() % 4 == 0 ? 0 : Int(next() % 20 + 1), kind: kind,
             time: Int64(number), expiry: expiry)
     }
 }

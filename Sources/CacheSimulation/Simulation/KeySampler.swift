@@ -41,8 +41,10 @@ struct KeySampler {
 
     func isSampled(number: Int) -> Bool { keys[number].isUsed }
 
-    /// Calls `perform` with the request of a sampled key, and before it with the removal of an expired value.
+    /// Calls `perform` with the request of a sampled key, and before it with the removal of an expired value. A deletion of all keys
+    /// is a removal of each.
     mutating func resolve(_ request: Request, _ perform: (Step) -> Void) {
+        guard request.kind != .deleteAll else { return removeAll(perform) }
         let number = number(of: request.hash)
         func step(_ action: Step.Action, _ size: Int = 0) {
             perform(Step(size: size, key: number, group: request.group, action: action))
@@ -59,14 +61,23 @@ struct KeySampler {
         case .miss: step(.lookup, weight(key))
         case .write: step(key.isRead ? .update : .write, weight(key))
         case .delete: step(.remove)
+        case .expire, .deleteAll: break
         }
         if let expiry = request.expiry {
             key.expiry = expiry
-        } else if request.kind == .write || request.kind == .delete {
+        } else if !request.isRead {
             key.expiry = .max
         }
-        key.isRead = request.kind == .read || request.kind == .miss
+        key.isRead = request.isRead
         keys[Int(number)] = key
+    }
+
+    private mutating func removeAll(_ perform: (Step) -> Void) {
+        for number in keys.indices where keys[number].isUsed {
+            keys[number].expiry = .max
+            keys[number].isRead = false
+            perform(Step(size: 0, key: UInt32(number), group: 0, action: .remove))
+        }
     }
 
     private mutating func number(of hash: UInt64) -> UInt32 {

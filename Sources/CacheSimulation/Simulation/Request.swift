@@ -8,6 +8,10 @@ package struct Request: Sendable {
         /// Stores a value. Directly after a read of the same key it isn't an access: it stores the value that the read missed.
         case write
         case delete
+        /// Changes the expiry time of the key, if it is stored. Not an access.
+        case expire
+        /// Deletes all keys; the hash is 0.
+        case deleteAll
     }
 
     /// Hash of the key with well distributed bits; the lowest 24 decide whether the key is sampled.
@@ -18,7 +22,7 @@ package struct Request: Sendable {
     package var isRead: Bool { kind == .read || kind == .miss }
     /// Time in any unit, never decreasing.
     package var time: Int64
-    /// Expiry time, in the unit of `time`; nil: a read or miss keeps the key's expiry time, and a write removes it.
+    /// Expiry time, in the unit of `time`; nil: a read or miss keeps the key's expiry time, others remove it.
     package var expiry: Int64?
     /// The caller's number for an owner or a key prefix.
     package var group: UInt16
