@@ -134,7 +134,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "StoreInspection",
-            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "SystemC"],
+            dependencies: [
+                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CacheSimulation", "SystemC",
+            ],
             swiftSettings: strict),
         .target(
             name: "ServerInspection",
@@ -146,7 +148,7 @@ let package = Package(
             name: "BrowserCore",
             dependencies: [
                 "StoreInspection", "ServerInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery",
-                "CBOR", "TerminalKit",
+                "CBOR", "TerminalKit", "CacheSimulation",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -231,13 +233,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "StoreInspectionTests",
-            dependencies: ["StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
+            dependencies: [
+                "StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "CacheSimulation", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: [
                 "BrowserCore", "StoreInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery", "CBOR",
-                "TerminalKit", "TestSupport",
+                "TerminalKit", "CacheSimulation", "TestSupport",
             ],
             exclude: ["Golden"],
             swiftSettings: strict),

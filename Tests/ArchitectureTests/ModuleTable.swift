@@ -32,13 +32,15 @@ struct ModuleTable {
             "NestRemote": ["Nest", "VellumRemote", "Vellum", "StorageEngine"],
             "TerminalKit": [],
             "TerminalCurses": ["TerminalKit", "CNcurses", "SystemC"],
-            "StoreInspection": ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "SystemC"],
+            "StoreInspection": [
+                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CacheSimulation", "SystemC",
+            ],
             "ServerInspection": [
                 "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "ValkeyWire", "SystemC",
             ],
             "BrowserCore": [
                 "StoreInspection", "ServerInspection", "CacheAdvance", "StorageEngine", "ArchiveQuery",
-                "CBOR", "TerminalKit",
+                "CBOR", "TerminalKit", "CacheSimulation",
             ],
         ]
         let modules = Set(allowed.keys)

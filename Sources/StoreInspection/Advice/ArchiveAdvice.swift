@@ -1,0 +1,76 @@
+import CacheSimulation
+
+/// Hit ratios of a cache at other limits and under other policies, simulated from its recorded requests.
+package struct ArchiveAdvice: Sendable {
+    /// Reads of entries that had expired, by the expiry time that was set.
+    package struct ExpiredReads: Sendable, Equatable {
+        /// Time from the put to the expiry, in seconds.
+        package let timeToLive: Double
+        /// Share of all reads, 0 to 1.
+        package let share: Double
+
+        package init(timeToLive: Double, share: Double) {
+            (self.timeToLive, self.share) = (timeToLive, share)
+        }
+    }
+
+    /// The requests and the cached size of an owner or of a key prefix.
+    package struct Group: Sendable, Equatable {
+        package let name: String
+        /// Shares of all groups, 0 to 1.
+        package let reads: Double
+        package let size: Double
+        package let hitRatio: Double
+
+        package init(name: String, reads: Double, size: Double, hitRatio: Double) {
+            (self.name, self.reads, self.size, self.hitRatio) = (name, reads, size, hitRatio)
+        }
+    }
+
+    /// The simulated policies, those of the engine first.
+    package static let policies: [CachePolicy] = [.lru, .s3fifo, .sieve, .wtinylfu]
+    /// Fewer sampled reads are too few for advice.
+    package static let leastReads = 1000
+
+    /// Bytes of values.
+    package let limit: UInt64
+    package let policy: CachePolicy
+    /// The share of keys whose requests were recorded, 0 to 1.
+    package let rate: Double
+    /// The sampled reads that count; earlier ones only filled the simulated caches.
+    package let reads: Int
+    /// The time that these reads took.
+    package let seconds: Double
+    /// Hit ratio of these reads in the archive, 0 to 1.
+    package let measured: Double
+    /// Sorted by limit, then by policy.
+    package let points: [MissRatioCurve.Point]
+    /// Nil with too few reads.
+    package let advice: CacheAdvice?
+    /// Largest share first.
+    package let expired: [ExpiredReads]
+    /// How keys are grouped.
+    package let grouping: Grouping
+    /// Largest size first.
+    package let groups: [Group]
+
+    package init(
+        limit: UInt64, policy: CachePolicy, rate: Double, reads: Int, seconds: Double, measured: Double,
+        points: [MissRatioCurve.Point], advice: CacheAdvice?, expired: [ExpiredReads] = [],
+        grouping: Grouping = .owner, groups: [Group] = []
+    ) {
+        (self.limit, self.policy, self.rate, self.reads) = (limit, policy, rate, reads)
+        (self.seconds, self.measured, self.points, self.advice) = (seconds, measured, points, advice)
+        (self.expired, self.grouping, self.groups) = (expired, grouping, groups)
+    }
+
+    /// The simulated limits, ascending.
+    package var limits: [Int] { points.reduce(into: []) { if $0.last != $1.limit { $0.append($1.limit) } } }
+
+    package func hitRatio(_ policy: CachePolicy, limit: Int) -> Double? {
+        points.first { $0.policy == policy && $0.limit == limit }?.hitRatio
+    }
+
+    /// Reads of all keys per second; 0 if unknown.
+    package var readsPerSecond: Double { seconds > 0 ? Double(reads) / rate / seconds : 0 }
+}
