@@ -206,7 +206,7 @@ enum NaiveReplay {
             sizes[key] = request.size > 0 ? request.size : sizes[key, default: 0]
             let size = unit == .entries ? 1 : sizes[key, default: 0]
             switch request.kind {
-            case .read: steps.append((key, .read, size))
+            case .read, .hit: steps.append((key, .read, size))
             case .miss: steps.append((key, .lookup, size))
             case .write:
                 let isRead = last[key] == .read || last[key] == .miss

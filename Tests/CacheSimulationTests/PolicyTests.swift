@@ -56,6 +56,20 @@ struct PolicyTests {
         #expect(hits(requests, policy, limit: 5, unit: .bytes) == 2)
     }
 
+    @Test("a key's first hit is one also in a cache that isn't smaller", arguments: CachePolicy.allCases)
+    func prior(policy: CachePolicy) {
+        let kinds: [Request.Kind] = [.hit, .hit, .delete, .hit]
+        var trace = RecordedTrace(unit: .entries, recordedLimit: 8)
+        var stream = PolicySimulation(policies: [policy], limits: [4, 8], unit: .entries, recordedLimit: 8)
+        for kind in kinds {
+            trace.add(Request(hash: 1, kind: kind))
+            stream.add(Request(hash: 1, kind: kind))
+        }
+        let expected = [1.0 / 3, 2.0 / 3]
+        #expect([4, 8].map { trace.point(policy, limit: $0).hitRatio } == expected)
+        #expect(policy == .opt || stream.curve.points.map(\.hitRatio) == expected)
+    }
+
     @Test("requests before the beginning of the count only fill the cache", arguments: CachePolicy.allCases)
     func warmUp(policy: CachePolicy) {
         var random = Random(seed: 3)

@@ -35,7 +35,7 @@ extension EvictionPolicy {
         case .lookup: if isHit { touch(key) }
         case .update where isHit: update(key, step.size)
         case .read where isHit && size(of: key) == step.size: touch(key)
-        case .read, .write, .update:
+        case .read, .write, .update, .prior:
             if isHit {
                 touch(key)
                 update(key, step.size)

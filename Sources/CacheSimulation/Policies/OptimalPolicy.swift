@@ -7,14 +7,14 @@ enum OptimalPolicy {
     }
 
     /// The number of reads from `start` on that hit. Cost: O(log n) per step.
-    static func hits(_ steps: [Step], limit: Int, from start: Int) -> Int {
+    static func hits(_ steps: [Step], limit: Int, from start: Int, withPrior: Bool) -> Int {
         let nextReads = nextReads(steps)
         var cached = [Int](repeating: 0, count: keyCount(steps))
         var next = [Int](repeating: 0, count: cached.count)
         var uses = Heap()
         var used = 0
         var hits = 0
-        for (place, step) in steps.enumerated() {
+        for (place, step) in steps.enumerated() where withPrior || step.action != .prior {
             let key = Int(step.key)
             if place >= start, step.isCounted, cached[key] > 0 { hits += 1 }
             let stored = step.action == .lookup ? cached[key] : step.action == .remove ? 0 : step.size
@@ -46,6 +46,7 @@ enum OptimalPolicy {
             switch steps[place].action {
             case .read, .lookup: upcoming[key] = place
             case .write, .remove: upcoming[key] = Int.max
+            case .prior: upcoming[key] = Int.max
             // Stores a value only if the preceding read didn't.
             case .update: break
             }

@@ -7,6 +7,8 @@ struct Step {
         case lookup
         /// Like a read, but neither a hit nor a miss.
         case write
+        /// Stores a value that was stored before the recording.
+        case prior
         /// Stores the value after a miss of the same key. Not an access.
         case update
         case remove

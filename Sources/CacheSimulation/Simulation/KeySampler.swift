@@ -45,6 +45,7 @@ struct KeySampler {
     /// is a removal of each.
     mutating func resolve(_ request: Request, _ perform: (Step) -> Void) {
         guard request.kind != .deleteAll else { return removeAll(perform) }
+        let isFirst = numbers[request.hash] == nil
         let number = number(of: request.hash)
         func step(_ action: Step.Action, _ size: Int = 0) {
             perform(Step(size: size, key: number, group: request.group, action: action))
@@ -58,6 +59,9 @@ struct KeySampler {
         if request.size > 0 { key.size = request.size }
         switch request.kind {
         case .read: step(.read, weight(key))
+        case .hit:
+            if isFirst { step(.prior, weight(key)) }
+            step(.read, weight(key))
         case .miss: step(.lookup, weight(key))
         case .write: step(key.isRead ? .update : .write, weight(key))
         case .delete: step(.remove)

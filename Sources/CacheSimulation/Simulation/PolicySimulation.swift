@@ -12,6 +12,7 @@ package struct PolicySimulation {
     package static let defaultKeys = 8192
 
     private let mostKeys: Int
+    private let recordedLimit: Int
     private var sampler: KeySampler
     private var caches: [Simulated] = []
     private var all = 0
@@ -23,11 +24,13 @@ package struct PolicySimulation {
     /// - Parameters:
     ///   - policies: the optimum is ignored.
     ///   - limits: in `unit`, at least 1.
+    ///   - recordedLimit: the limit of the cache whose hits are recorded.
     ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
     package init(
         policies: [CachePolicy] = CachePolicy.online, limits: [Int], unit: LimitUnit,
-        mostKeys: Int = defaultKeys, rate: Double = 1
+        recordedLimit: Int = 1, mostKeys: Int = defaultKeys, rate: Double = 1
     ) {
+        self.recordedLimit = recordedLimit
         self.mostKeys = max(16, mostKeys)
         sampler = KeySampler(rate: rate, unit: unit)
         for limit in limits {
@@ -75,7 +78,10 @@ package struct PolicySimulation {
                 counted += weight
                 groupRequests[group] += weight
             }
-            for place in caches.indices where caches[place].cache.perform(step) && isCounted {
+            for place in caches.indices {
+                guard step.action != .prior || caches[place].limit >= recordedLimit,
+                    caches[place].cache.perform(step), isCounted
+                else { continue }
                 caches[place].hits += weight
                 caches[place].groupHits[group] += weight
             }

@@ -4,6 +4,7 @@ package struct RecordedTrace {
 
     private let leastThreshold: UInt32
     private let mostKeys: Int
+    private let recordedLimit: Int
     private var sampler: KeySampler
     private var steps: [Step] = []
     /// Index of the first step that is counted.
@@ -13,8 +14,10 @@ package struct RecordedTrace {
 
     /// - Parameters:
     ///   - sampling: records one of this many keys, but at least 16,384 keys if the trace has as many; 1 records all.
+    ///   - recordedLimit: the limit of the cache whose hits are recorded.
     ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
-    package init(unit: LimitUnit, sampling: Int = 1, rate: Double = 1) {
+    package init(unit: LimitUnit, sampling: Int = 1, recordedLimit: Int = 1, rate: Double = 1) {
+        self.recordedLimit = recordedLimit
         leastThreshold = max(1, KeySampler.modulus / UInt32(clamping: max(1, sampling)))
         mostKeys = sampling > 1 ? Self.leastKeys : .max
         sampler = KeySampler(rate: rate, unit: unit)
@@ -55,10 +58,11 @@ package struct RecordedTrace {
     package func point(_ policy: CachePolicy, limit: Int) -> MissRatioCurve.Point {
         let scaled = MissRatioCurve.scaled(limit, by: sampler.rate)
         var hits = 0
+        let isLarge = limit >= recordedLimit
         if let cache = policy.cache(limit: scaled) {
-            hits = Self.hits(cache, steps, from: start)
+            hits = Self.hits(cache, steps, from: start, withPrior: isLarge)
         } else {
-            hits = OptimalPolicy.hits(steps, limit: scaled, from: start)
+            hits = OptimalPolicy.hits(steps, limit: scaled, from: start, withPrior: isLarge)
         }
         let counted = steps[start...].count { $0.isCounted }
         return MissRatioCurve.Point(
@@ -67,11 +71,14 @@ package struct RecordedTrace {
                 hits: Double(hits) / sampler.rate, counted: Double(counted) / sampler.rate, all: requests))
     }
 
-    private static func hits(_ cache: some EvictionPolicy, _ steps: [Step], from start: Int) -> Int {
+    private static func hits(
+        _ cache: some EvictionPolicy, _ steps: [Step], from start: Int, withPrior: Bool
+    ) -> Int {
         var cache = cache
         var hits = 0
-        for step in steps[..<start] { _ = cache.perform(step) }
-        for step in steps[start...] where cache.perform(step) && step.isCounted { hits += 1 }
+        for (place, step) in steps.enumerated() where withPrior || step.action != .prior {
+            if cache.perform(step), place >= start, step.isCounted { hits += 1 }
+        }
         return hits
     }
 }

@@ -3,6 +3,9 @@ package struct Request: Sendable {
     package enum Kind: UInt8, Sendable {
         /// Counts as a hit or a miss. A miss adds the key if its size is known.
         case read
+        /// A read that the recorded cache served. If it is the key's first request, the key was stored before the recording, so also
+        /// in caches that are at least as large.
+        case hit
         /// A read that the recorded cache missed. Counts like a read, but only a write adds the key.
         case miss
         /// Stores a value. Directly after a read of the same key it isn't an access: it stores the value that the read missed.
@@ -19,7 +22,7 @@ package struct Request: Sendable {
     /// Size of the value in bytes; 0 if unknown.
     package var size: Int
     package var kind: Kind
-    package var isRead: Bool { kind == .read || kind == .miss }
+    package var isRead: Bool { kind == .read || kind == .hit || kind == .miss }
     /// Time in any unit, never decreasing.
     package var time: Int64
     /// Expiry time, in the unit of `time`; nil: a read or miss keeps the key's expiry time, others remove it.
