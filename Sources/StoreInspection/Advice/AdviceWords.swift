@@ -1,11 +1,9 @@
 import CacheSimulation
 
 extension ArchiveAdvice {
-    /// A limit as a multiple of the present one: `1/4`, `2x`; empty for the present one.
-    package func multiple(_ limit: Int) -> String {
-        guard limit > 0, self.limit > 0 else { return "" }
-        let ratio = Double(limit) / Double(self.limit)
-        if abs(ratio - 1) < 0.01 { return "" }
+    /// A limit as a multiple of another: `1/4`, `2x`.
+    package static func multiple(_ limit: Int, of present: Int) -> String {
+        let ratio = Double(limit) / Double(max(1, present))
         return ratio < 1
             ? "1/\(Figures.decimal(1 / ratio, digits: 1))" : "\(Figures.decimal(ratio, digits: 1))x"
     }

@@ -64,6 +64,9 @@ package struct ArchiveAdvice: Sendable {
         (self.expired, self.grouping, self.groups) = (expired, grouping, groups)
     }
 
+    /// Position of a policy's column.
+    static func place(_ policy: CachePolicy) -> Int { policies.firstIndex(of: policy) ?? policies.count }
+
     /// The simulated limits, ascending.
     package var limits: [Int] { points.reduce(into: []) { if $0.last != $1.limit { $0.append($1.limit) } } }
 

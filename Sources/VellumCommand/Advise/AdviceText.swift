@@ -1,115 +1,123 @@
 import CacheSimulation
-import TerminalKit
 
-/// The simulated hit ratios as a table, a graph and a sentence.
+/// What `vellum advise ARCHIVE` prints.
 struct AdviceText {
-    private struct Row {
-        let limit: Int
-        let points: [MissRatioCurve.Point]
-        /// The best policy that needs no knowledge of the future, or else the optimum.
-        let best: MissRatioCurve.Point
-    }
+    private static let mostGroups = 10
+    private static let mostExpiries = 3
 
-    private static let graphColumns = 72
-    private static let graphRows = 11
-
+    private let advice: ArchiveAdvice
+    private let archive: Archive
+    private let store: String?
     private let policies: [CachePolicy]
-    private let unit: LimitUnit
-    private let rows: [Row]
 
-    /// `points`: in the order of limits, then of `policies`.
-    init(_ points: [MissRatioCurve.Point], _ policies: [CachePolicy], unit: LimitUnit) {
-        (self.policies, self.unit) = (policies, unit)
-        rows = stride(from: 0, to: points.count, by: policies.count).compactMap { start in
-            let points = Array(points[start..<start + policies.count])
-            let online = points.filter { $0.policy != .opt }
-            let best = (online.isEmpty ? points : online).max { $0.hitRatio < $1.hitRatio }
-            return best.map { Row(limit: points[0].limit, points: points, best: $0) }
-        }
+    init(_ advice: ArchiveAdvice, of archive: Archive, _ store: String?, _ policies: [CachePolicy]) {
+        (self.advice, self.archive, self.store, self.policies) = (advice, archive, store, policies)
     }
 
-    func write(_ trace: RecordedTrace, to output: OutputWriter) throws(SourceError) {
-        let keys = Figures.count(trace.keys, "key", "keys")
-        let sampled = trace.rate < 1 ? ", of which \(Figures.percent(trace.rate)) are simulated" : ""
+    func write(to output: OutputWriter) throws(SourceError) {
+        try output.write(heading)
+        let points = advice.points.filter { policies.contains($0.policy) }
+        let columns = advice.points.map(\.policy).reduce(into: [CachePolicy]()) {
+            if policies.contains($1), !$0.contains($1) { $0.append($1) }
+        }
+        try CurveText(points, columns, unit: .bytes, present: Int(advice.limit)).write(to: output)
+        try writeExpired(to: output)
+        try writeGroups(to: output)
+        try output.write("\n\(advice.sentence)\n")
+        if let doubt = advice.doubt { try output.write(doubt + "\n") }
+        if let sufficient = advice.advice?.sufficientLimit {
+            try output.write(
+                "About \(Figures.bytes(UInt64(sufficient))) are enough for 95% of the present hits.\n")
+        }
+        guard let options = advice.resizeOptions else { return }
+        let place = store.map { " --store " + ShellWord.quoted($0) } ?? ""
+        try output.write("  vellum resize\(place) \(ShellWord.quoted(archive.name)) \(options)\n")
+    }
+
+    private var heading: String {
+        let keys = advice.rate < 1 ? "\(Figures.percent(advice.rate)) of the keys" : "all keys"
+        let simulated = advice.hitRatio(advice.policy, limit: Int(advice.limit)).map {
+            ", \(Figures.percent($0)) simulated"
+        }
+        return
+            "\(TerminalSafe.column(archive.name)): limit \(Figures.bytes(advice.limit)), \(advice.policy.title)\n"
+            + "\(Figures.count(advice.reads, "read", "reads")) of \(keys) in \(Figures.duration(advice.seconds)); hit ratio "
+            + "\(Figures.percent(advice.measured)) measured\(simulated ?? "")\n\n"
+    }
+
+    private func writeExpired(to output: OutputWriter) throws(SourceError) {
+        let costs = advice.expired.filter { $0.share >= 0.001 }
+        guard !costs.isEmpty else { return }
+        let list = costs.prefix(Self.mostExpiries).map {
+            "\(Figures.percent($0.share)) with a TTL of \(Figures.duration($0.timeToLive))"
+        }
+        let more = costs.count - list.count
         try output.write(
-            "\(Figures.count(trace.requests, "request", "requests")), \(keys)\(sampled); hit ratios:\n\n")
+            "\nReads of expired entries, as share of all reads: " + list.joined(separator: ", ")
+                + (more > 0 ? ", and \(Figures.count(more)) more TTLs" : "") + "\n")
+    }
+
+    private func writeGroups(to output: OutputWriter) throws(SourceError) {
+        guard advice.groups.count > 1 else { return }
+        try output.write("\n")
+        let title = advice.grouping == .owner ? "OWNER" : "PREFIX"
         var table = RowPrinter(
-            [Column("limit", title: unit == .entries ? "ENTRIES" : "LIMIT")]
-                + policies.map { Column($0.rawValue, title: $0.title + " ") }, layout: .table, output: output)
-        for row in rows {
-            try table.print(
-                [.number(label(row.limit))]
-                    + row.points.map { point in
-                        let isBest = point.policy == row.best.policy && point.policy != .opt
-                        return .number(Figures.percent(point.hitRatio) + (isBest ? "*" : " "))
-                    })
+            [
+                Column("name", title: title), Column("size", title: "SIZE"), Column("reads", title: "READS"),
+                Column("hitRatio", title: "HIT RATIO"),
+            ], layout: .table, output: output)
+        for group in advice.groups.prefix(Self.mostGroups) {
+            try table.print([
+                .text(group.name), .ratio(group.size), .ratio(group.reads), .ratio(group.hitRatio),
+            ])
         }
         try table.end()
-        if rows.count > 1 { try output.write("\n" + graph(SystemText.isUTF8 ? .unicode : .ascii)) }
-        try output.write("\n\(advice)\n")
+        let more = advice.groups.count - Self.mostGroups
+        if more > 0 { try output.write("and \(Figures.count(more)) more\n") }
+    }
+}
+
+extension JSONTree {
+    init(_ advice: ArchiveAdvice, of archive: String, _ policies: [CachePolicy]) {
+        var members: [(name: String, value: JSONTree)] = [
+            ("archive", .text(archive)), ("limit", .count(advice.limit)),
+            ("policy", .text(advice.policy.rawValue)), ("requests", .count(advice.reads)),
+            ("seconds", .cell(.decimal(advice.seconds))), ("sampledKeys", .cell(.ratio(advice.rate))),
+            ("hitRatio", .cell(.ratio(advice.measured))),
+            ("points", .points(advice.points.filter { policies.contains($0.policy) })),
+            (
+                "expired",
+                .array(
+                    advice.expired.map {
+                        .object([("ttl", .cell(.decimal($0.timeToLive))), ("share", .cell(.ratio($0.share)))])
+                    })
+            ),
+            (
+                advice.grouping == .owner ? "owners" : "prefixes",
+                .array(
+                    advice.groups.map {
+                        .object([
+                            ("name", .text($0.name)), ("size", .cell(.ratio($0.size))),
+                            ("reads", .cell(.ratio($0.reads))), ("hitRatio", .cell(.ratio($0.hitRatio))),
+                        ])
+                    })
+            ),
+            ("advice", .text(advice.sentence)),
+        ]
+        if let sufficient = advice.advice?.sufficientLimit {
+            members.append(("sufficientLimit", .count(sufficient)))
+        }
+        if let options = advice.resizeOptions { members.append(("resize", .text(options))) }
+        self = .object(members)
     }
 
-    private func label(_ limit: Int) -> String {
-        unit == .entries ? Figures.count(limit) : Figures.bytes(UInt64(limit))
-    }
-
-    private var ascending: [Row] { rows.sorted { $0.limit < $1.limit } }
-
-    /// The best hit ratio over the logarithm of the limit, interpolated.
-    private func graph(_ glyphs: Glyphs) -> String {
-        let rows = ascending
-        let look = Look(theme: Theme(.mono, depth: .mono), glyphs: glyphs)
-        let columns = Self.graphColumns - TimeGraph.scaleColumns
-        let (first, last) = (log2(Double(rows[0].limit)), log2(Double(rows[rows.count - 1].limit)))
-        func column(_ row: Row) -> Int {
-            Int(((log2(Double(row.limit)) - first) / (last - first) * Double(columns - 1)).rounded())
-        }
-        var values: [Double?] = []
-        for (row, next) in zip(rows, rows.dropFirst()) {
-            let steps = column(next) - column(row)
-            for step in 0..<max(0, steps) {
-                let share = Double(step) / Double(steps)
-                values.append(row.best.hitRatio * (1 - share) + next.best.hitRatio * share)
-            }
-        }
-        values.append(rows[rows.count - 1].best.hitRatio)
-        var graph = TimeGraph(
-            title: [Span("hit ratio of the best policy over the limit")], values: values, maximum: 1,
-            topLabel: "100%")
-        graph.middleLabel = "50%"
-        graph.ticks = rows.map { TimeGraph.Tick(column($0), label($0.limit)) }
-        let size = Size(columns: Self.graphColumns + 12, rows: Self.graphRows)
-        var frame = Frame(size: size, isASCII: glyphs == .ascii)
-        graph.draw(
-            into: &frame, in: Rect(column: 0, row: 0, columns: Self.graphColumns, rows: Self.graphRows),
-            look: look)
-        return frame.plainText
-    }
-
-    private var advice: String {
-        guard policies.contains(where: { $0 != .opt }) else {
-            return
-                "The optimum is a bound; add policies that a cache can use, such as --policies lru,s3fifo,opt."
-        }
-        guard rows.contains(where: { $0.best.hitRatio > 0 }) else { return "No policy has a hit." }
-        let wins = policies.map { policy in rows.count { $0.best.policy == policy } }
-        let most = wins.max() ?? 0
-        guard let place = wins.firstIndex(of: most) else { return "" }
-        var text = "\(policies[place].title) has the highest hit ratio at "
-        text += rows.count == 1 ? label(rows[0].limit) : "\(most) of \(rows.count) limits"
-        if unit == .entries, rows.count == 1 { text += rows[0].limit == 1 ? " entry" : " entries" }
-        if let lru = policies.firstIndex(of: .lru), lru != place {
-            let sum = rows.reduce(0) { $0 + $1.points[place].hitRatio - $1.points[lru].hitRatio }
-            text +=
-                ", on average \(Figures.fixed(sum / Double(rows.count) * 100, digits: 1)) points above LRU"
-        }
-        let sorted = ascending
-        if let best = sorted.map(\.best.hitRatio).max(),
-            let enough = sorted.first(where: { best - $0.best.hitRatio < 0.01 }),
-            enough.limit < sorted.last?.limit ?? 0
-        {
-            text += "; limits above \(label(enough.limit)) add less than 1 point"
-        }
-        return text + "."
+    static func points(_ points: [MissRatioCurve.Point]) -> JSONTree {
+        .array(
+            points.map {
+                .object([
+                    ("limit", .count($0.limit)), ("policy", .text($0.policy.rawValue)),
+                    ("hitRatio", .cell(.ratio($0.hitRatio))),
+                ])
+            })
     }
 }

@@ -3,30 +3,43 @@ import CacheSimulation
 
 struct AdviseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "advise", abstract: "Simulates eviction policies and limits on a trace of requests.",
+        commandName: "advise", abstract: "Simulates other limits and eviction policies for a cache.",
         discussion: """
-            A trace is a text file, or - for standard input, with a line for each request: the key, or key and size in bytes, \
-            separated by a space, tab or comma. Empty lines and lines that begin with # are skipped.
+            For an archive: hit ratios at 1/16 to 16 times the limit under each policy, simulated from the recorded requests of \
+            sampled keys; reads of expired entries; size and reads by owner or, without owners, by key prefix; and a \
+            recommendation with the command that applies it. The first half of the requests fills the simulated caches, the \
+            second half counts. --export-trace also writes the requests as a trace, with hashes instead of keys.
 
-            Prints the hit ratio of each policy at each limit, with * at the best one that needs no knowledge of the future, a \
-            graph, and a recommendation. Policies: lru, sieve, s3fifo, wtinylfu, and opt, Belady's optimum. --json prints one object: \
-            requests, keys, and points, an array of limit, policy and hitRatio.
+            With --trace, for a text file instead, or - for standard input, with a line for each request: the key, or key and \
+            size in bytes, separated by a space, tab or comma. Empty lines and lines that begin with # are skipped.
 
-            Example: vellum advise --trace requests.txt --limits 500,2000,8000
+            Policies: lru, sieve, s3fifo, wtinylfu, and opt, Belady's optimum, which knows the future. * marks the best of the \
+            others at each limit. --json prints one object with points, an array of limit, policy and hitRatio.
+
+            Examples:
+            vellum advise City
+            vellum advise --trace requests.txt --limits 500,2000,8000
             """)
 
-    @Option(
-        help: ArgumentHelp("The trace; - is standard input.", valueName: "file"), completion: .file())
-    var trace: String
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String?
 
     @Option(
         help: ArgumentHelp(
-            "Limits: entries, or with --unit bytes sizes such as 20MB (default: powers of two up to all keys).",
+            "Simulate a trace instead of an archive's requests; - is standard input.", valueName: "file"),
+        completion: .file())
+    var trace: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Limits: sizes such as 20MB, or for a trace without --unit bytes numbers of entries (default: powers of two).",
             valueName: "limit,…"))
     var limits: String?
 
-    @Option(help: ArgumentHelp("What a limit counts: entries or bytes.", valueName: "unit"))
-    var unit = LimitUnit.entries
+    @Option(help: ArgumentHelp("With --trace: what a limit counts, entries or bytes.", valueName: "unit"))
+    var unit: LimitUnit?
 
     @Option(
         help: ArgumentHelp("Policies to simulate (default: all).", valueName: "policy,…"),
@@ -35,20 +48,46 @@ struct AdviseCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Simulate one key in this number, but at least 16,384 keys; 1 is all.", valueName: "number"))
-    var sampling = 1
+            "With --trace: simulate one key in this number, but at least 16,384 keys; 1 is all.",
+            valueName: "number"))
+    var sampling: Int?
+
+    @Option(
+        help: ArgumentHelp("Also write the archive's recorded requests to a file.", valueName: "file"),
+        completion: .file())
+    var exportTrace: String?
+
+    @OptionGroup var replacement: Replacement
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     mutating func validate() throws {
-        if sampling < 1 { throw ValidationError("--sampling is 1 or more") }
+        guard (archive == nil) != (trace == nil) else {
+            throw ValidationError("pass an archive, or --trace with a file")
+        }
+        if trace == nil {
+            if unit == .entries { throw ValidationError("an archive's limit counts bytes, not entries") }
+            if sampling != nil {
+                throw ValidationError("--sampling needs --trace; an archive samples by itself")
+            }
+        } else if exportTrace != nil {
+            throw ValidationError("--export-trace needs an archive, not --trace")
+        }
+        if let sampling, sampling < 1 { throw ValidationError("--sampling is 1 or more") }
         _ = try chosenLimits()
     }
 
+    private var limitUnit: LimitUnit { trace == nil ? .bytes : unit ?? .entries }
+
     func run() throws {
         Interruption.collect()
-        let requests = try TraceFile(path: trace).read(unit: unit, sampling: sampling)
+        if let trace { try simulate(trace) } else { try advise() }
+    }
+
+    private func simulate(_ trace: String) throws {
+        let unit = limitUnit
+        let requests = try TraceFile(path: trace).read(unit: unit, sampling: sampling ?? 1)
         let limits = try chosenLimits() ?? Self.defaultLimits(upTo: requests.workingSet)
         var points: [MissRatioCurve.Point] = []
         for limit in limits {
@@ -62,9 +101,40 @@ struct AdviseCommand: ParsableCommand {
         if json {
             try Self.json(requests, points).writeLine(to: output)
         } else {
-            try AdviceText(points, policies, unit: unit).write(requests, to: output)
+            try CurveText(points, policies, unit: unit).write(requests, to: output)
         }
         try output.flush()
+    }
+
+    private func advise() throws {
+        let archive = try store.openReadOnly().archive(named: archive ?? "")
+        if let exportTrace { try export(archive, to: exportTrace) }
+        var advisor = CacheAdvisor(archive, limits: try chosenLimits(), findsOptimum: policies.contains(.opt))
+        guard let advice = try advisor.advice() else {
+            throw CommandFailure(
+                "\(archive.name) has no recorded requests; they are recorded while a process has it open for writing",
+                status: .nothing)
+        }
+        try Interruption.check()
+        let output = OutputWriter()
+        if json {
+            try JSONTree(advice, of: archive.name, policies).writeLine(to: output)
+        } else {
+            try AdviceText(advice, of: archive, store.named ?? StoreArguments.onlyStore, policies).write(
+                to: output)
+        }
+        try output.flush()
+    }
+
+    private func export(_ archive: Archive, to path: String) throws {
+        guard let samples = try archive.requestSamples() else { return }
+        let whole = try WholeFile.toWrite(path, force: replacement.force)
+        defer { whole?.discard() }
+        let output = whole?.output ?? OutputWriter()
+        let reads = try TraceFile.write(samples, to: output)
+        try output.flush()
+        try whole?.finish()
+        Narration.say("wrote \(Figures.count(reads, "read", "reads")) to \(path)")
     }
 
     static func policies(_ text: String) throws -> [CachePolicy] {
@@ -83,13 +153,14 @@ struct AdviseCommand: ParsableCommand {
         try limits?.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) { chosen, text in
             let shown = TerminalSafe.quoted(String(text))
             let bytes = SizeText.bytes(text)
-            if unit == .entries, bytes != nil, UInt64(text) == nil {
+            if limitUnit == .entries, bytes != nil, UInt64(text) == nil {
                 throw ValidationError(
                     "the limit \(shown) is a size; pass --unit bytes or a number of entries")
             }
             guard let limit = bytes.flatMap(Int.init(exactly:)), limit > 0 else {
                 let form =
-                    unit == .bytes ? "sizes above 0 such as 20MB,1GB" : "numbers above 0 such as 500,2000"
+                    limitUnit == .bytes
+                    ? "sizes above 0 such as 20MB,1GB" : "numbers above 0 such as 500,2000"
                 throw ValidationError("the limit \(shown) can't be used; --limits takes \(form)")
             }
             if !chosen.contains(limit) { chosen.append(limit) }
@@ -106,16 +177,7 @@ struct AdviseCommand: ParsableCommand {
     private static func json(_ trace: RecordedTrace, _ points: [MissRatioCurve.Point]) -> JSONTree {
         .object([
             ("requests", .count(trace.requests)), ("keys", .count(trace.keys)),
-            (
-                "points",
-                .array(
-                    points.map {
-                        .object([
-                            ("limit", .count($0.limit)), ("policy", .text($0.policy.rawValue)),
-                            ("hitRatio", .cell(.ratio($0.hitRatio))),
-                        ])
-                    })
-            ),
+            ("points", .points(points)),
         ])
     }
 }

@@ -48,4 +48,27 @@ struct TraceFile {
             "\(name), line \(Figures.count(line)): the request has no size; add sizes, or use --unit entries",
             status: .usage)
     }
+
+    /// Writes the reads of samples as a trace; a key is its hash in hexadecimal digits, a missed value has the size that is stored
+    /// next, or its last known one. Returns the number of reads.
+    static func write(_ samples: RequestSamples, to output: OutputWriter) throws(SourceError) -> Int {
+        let requests = samples.requests
+        var sizes: [UInt32: Int] = [:]
+        // From the end, so that a miss gets the size of the put that follows.
+        let next = requests.reversed().map { request in
+            if request.bytes > 0 { sizes[request.tag] = request.bytes }
+            return sizes[request.tag] ?? 0
+        }.reversed()
+        var reads = 0
+        sizes = [:]
+        for (request, next) in zip(requests, next) {
+            let size = next > 0 ? next : sizes[request.tag] ?? 0
+            sizes[request.tag] = size
+            guard [.hit, .memoryHit, .miss].contains(request.kind) else { continue }
+            let digits = String(request.tag, radix: 16)
+            try output.write(String(repeating: "0", count: 8 - digits.count) + digits + " \(size)\n")
+            reads += 1
+        }
+        return reads
+    }
 }

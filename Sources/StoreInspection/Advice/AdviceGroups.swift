@@ -1,0 +1,79 @@
+import CacheSimulation
+import StorageEngine
+
+/// The owners of an archive's entries or, if none has an owner, the prefixes of its keys, as groups of a simulation. Group 0 is that
+/// of keys that aren't stored now.
+struct AdviceGroups {
+    private static let most = 1000
+    private static let sampledKeys = 1000
+    static let absent = "(not stored now)"
+    static let none = "(none)"
+    static let others = "(others)"
+
+    let grouping: Grouping
+    private let archive: Archive
+    private var names = [absent]
+    private var numbers: [String: UInt16] = [:]
+    private var groups: [UInt32: UInt16] = [:]
+
+    init(_ archive: Archive, _ requests: [SampledRequest]) {
+        self.archive = archive
+        var keys: [String] = []
+        for request in requests where request.kind != .deleteAll && keys.count < Self.sampledKeys {
+            guard let entry = try? archive.entry(ofTag: request.tag) else { continue }
+            if entry.owner != nil {
+                grouping = .owner
+                return
+            }
+            keys.append(entry.key)
+        }
+        grouping = .prefix(below: "", separator: Self.separator(of: keys))
+    }
+
+    /// The separator that most keys contain; of equally frequent ones the first.
+    private static func separator(of keys: [String]) -> UInt8 {
+        let counts = Grouping.separators.map { separator in keys.count { $0.utf8.contains(separator) } }
+        return counts.max().flatMap { counts.firstIndex(of: $0) }.map { Grouping.separators[$0] }
+            ?? Grouping.separators[0]
+    }
+
+    /// The group of a sampled key, found when it is first seen, and again when it is stored. Costs a look-up then.
+    mutating func group(of sample: SampledRequest) -> UInt16 {
+        if let group = groups[sample.tag], group > 0 || sample.kind != .put { return group }
+        guard let entry = try? archive.entry(ofTag: sample.tag) else {
+            groups[sample.tag] = 0
+            return 0
+        }
+        let group = number(of: name(of: entry))
+        groups[sample.tag] = group
+        return group
+    }
+
+    private func name(of entry: (key: String, owner: String?)) -> String {
+        guard case .prefix(_, let separator) = grouping else { return entry.owner ?? Self.none }
+        guard let end = entry.key.utf8.firstIndex(of: separator) else { return Self.none }
+        return String(entry.key[...end])
+    }
+
+    private mutating func number(of name: String) -> UInt16 {
+        if let number = numbers[name] { return number }
+        let name = names.count < Self.most ? name : Self.others
+        if let number = numbers[name] { return number }
+        let number = UInt16(names.count)
+        names.append(name)
+        numbers[name] = number
+        return number
+    }
+
+    /// Shares of the groups in a simulated cache, largest size first.
+    func shares(_ shares: [MissRatioCurve.Share]) -> [ArchiveAdvice.Group] {
+        let reads = max(1, shares.reduce(0) { $0 + $1.requests })
+        let size = max(1, shares.reduce(0) { $0 + $1.size })
+        return zip(names, shares).compactMap { name, share in
+            guard share.requests > 0 || share.size > 0 else { return nil }
+            return ArchiveAdvice.Group(
+                name: name, reads: share.requests / reads, size: share.size / size,
+                hitRatio: share.requests > 0 ? share.hits / share.requests : 0)
+        }.sorted { ($1.size, $0.name) < ($0.size, $1.name) }
+    }
+}

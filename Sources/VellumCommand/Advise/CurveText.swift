@@ -1,0 +1,134 @@
+import CacheSimulation
+import TerminalKit
+
+/// Simulated hit ratios as a table and a graph.
+struct CurveText {
+    private struct Row {
+        let limit: Int
+        let points: [MissRatioCurve.Point]
+        /// The best policy that needs no knowledge of the future, or else the optimum.
+        let best: MissRatioCurve.Point
+    }
+
+    private static let graphColumns = 72
+    private static let graphRows = 11
+
+    private let policies: [CachePolicy]
+    private let unit: LimitUnit
+    private let present: Int?
+    private let rows: [Row]
+
+    /// - Parameters:
+    ///   - points: in the order of limits, then of `policies`.
+    ///   - present: the limit that the cache has.
+    init(
+        _ points: [MissRatioCurve.Point], _ policies: [CachePolicy], unit: LimitUnit, present: Int? = nil
+    ) {
+        (self.policies, self.unit, self.present) = (policies, unit, present)
+        rows = stride(from: 0, to: points.count, by: policies.count).compactMap { start in
+            let points = Array(points[start..<start + policies.count])
+            let online = points.filter { $0.policy != .opt }
+            let best = (online.isEmpty ? points : online).max { $0.hitRatio < $1.hitRatio }
+            return best.map { Row(limit: points[0].limit, points: points, best: $0) }
+        }
+    }
+
+    /// Writes the curve of a trace.
+    func write(_ trace: RecordedTrace, to output: OutputWriter) throws(SourceError) {
+        let keys = Figures.count(trace.keys, "key", "keys")
+        let sampled = trace.rate < 1 ? ", of which \(Figures.percent(trace.rate)) are simulated" : ""
+        try output.write(
+            "\(Figures.count(trace.requests, "request", "requests")), \(keys)\(sampled); hit ratios:\n\n")
+        try write(to: output)
+        try output.write("\n\(advice)\n")
+    }
+
+    func write(to output: OutputWriter) throws(SourceError) {
+        let title = unit == .entries ? "ENTRIES" : "LIMIT"
+        var table = RowPrinter(
+            [Column("limit", title: title + (present == nil ? "" : "     "))]
+                + policies.map { Column($0.rawValue, title: $0.title + " ") }, layout: .table, output: output)
+        for row in rows {
+            try table.print(
+                [.number(label(row.limit) + multiple(row.limit))]
+                    + row.points.map { point in
+                        let isBest = point.policy == row.best.policy && point.policy != .opt
+                        return .number(Figures.percent(point.hitRatio) + (isBest ? "*" : " "))
+                    })
+        }
+        try table.end()
+        if rows.count > 1 { try output.write("\n" + graph(SystemText.isUTF8 ? .unicode : .ascii)) }
+    }
+
+    /// A limit as a multiple of the present one, in five columns.
+    private func multiple(_ limit: Int) -> String {
+        guard let present else { return "" }
+        let text = limit == present ? "now" : ArchiveAdvice.multiple(limit, of: present)
+        return String(repeating: " ", count: max(1, 5 - text.count)) + text
+    }
+
+    private func label(_ limit: Int) -> String {
+        unit == .entries ? Figures.count(limit) : Figures.bytes(UInt64(limit))
+    }
+
+    private var ascending: [Row] { rows.sorted { $0.limit < $1.limit } }
+
+    /// The best hit ratio over the logarithm of the limit, interpolated.
+    private func graph(_ glyphs: Glyphs) -> String {
+        let rows = ascending
+        let look = Look(theme: Theme(.mono, depth: .mono), glyphs: glyphs)
+        let columns = Self.graphColumns - TimeGraph.scaleColumns
+        let (first, last) = (log2(Double(rows[0].limit)), log2(Double(rows[rows.count - 1].limit)))
+        func column(_ row: Row) -> Int {
+            Int(((log2(Double(row.limit)) - first) / (last - first) * Double(columns - 1)).rounded())
+        }
+        var values: [Double?] = []
+        for (row, next) in zip(rows, rows.dropFirst()) {
+            let steps = column(next) - column(row)
+            for step in 0..<max(0, steps) {
+                let share = Double(step) / Double(steps)
+                values.append(row.best.hitRatio * (1 - share) + next.best.hitRatio * share)
+            }
+        }
+        values.append(rows[rows.count - 1].best.hitRatio)
+        var graph = TimeGraph(
+            title: [Span("hit ratio of the best policy over the limit")], values: values, maximum: 1,
+            topLabel: "100%")
+        graph.middleLabel = "50%"
+        graph.ticks = rows.map { TimeGraph.Tick(column($0), label($0.limit)) }
+        let size = Size(columns: Self.graphColumns + 12, rows: Self.graphRows)
+        var frame = Frame(size: size, isASCII: glyphs == .ascii)
+        graph.draw(
+            into: &frame, in: Rect(column: 0, row: 0, columns: Self.graphColumns, rows: Self.graphRows),
+            look: look)
+        return frame.plainText
+    }
+
+    /// What the points say without a present limit.
+    private var advice: String {
+        guard policies.contains(where: { $0 != .opt }) else {
+            return
+                "The optimum is a bound; add policies that a cache can use, such as --policies lru,s3fifo,opt."
+        }
+        guard rows.contains(where: { $0.best.hitRatio > 0 }) else { return "No policy has a hit." }
+        let wins = policies.map { policy in rows.count { $0.best.policy == policy } }
+        let most = wins.max() ?? 0
+        guard let place = wins.firstIndex(of: most) else { return "" }
+        var text = "\(policies[place].title) has the highest hit ratio at "
+        text += rows.count == 1 ? label(rows[0].limit) : "\(most) of \(rows.count) limits"
+        if unit == .entries, rows.count == 1 { text += rows[0].limit == 1 ? " entry" : " entries" }
+        if let lru = policies.firstIndex(of: .lru), lru != place {
+            let sum = rows.reduce(0) { $0 + $1.points[place].hitRatio - $1.points[lru].hitRatio }
+            text +=
+                ", on average \(Figures.fixed(sum / Double(rows.count) * 100, digits: 1)) points above LRU"
+        }
+        let sorted = ascending
+        if let best = sorted.map(\.best.hitRatio).max(),
+            let enough = sorted.first(where: { best - $0.best.hitRatio < 0.01 }),
+            enough.limit < sorted.last?.limit ?? 0
+        {
+            text += "; limits above \(label(enough.limit)) add less than 1 point"
+        }
+        return text + "."
+    }
+}
