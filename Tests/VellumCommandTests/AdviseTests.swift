@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import Testing
 
 @Suite("advise")
@@ -61,5 +62,63 @@ struct AdviseTests {
             ["advise"] + (options.first == "--trace" ? [] : ["--trace", "-"]) + options, input: trace)
         result.expect(status, errors: named)
         #expect(result.output.isEmpty && result.errors.hasPrefix("vellum: "))
+    }
+
+    private func cache(reads: Int) throws -> String {
+        let path = folder.path + "/store"
+        let archive = try Store.open(at: path).archive(
+            named: "City", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 2000))
+        for number in 0..<reads {
+            let key = "city:\(number * number % 97)"
+            if try archive.access(key) == nil {
+                try archive.put([UInt8](repeating: 1, count: 100), forKey: key)
+            }
+        }
+        return path
+    }
+
+    @Test("advises on an archive, with the command that applies the advice")
+    func archive() throws {
+        let store = try cache(reads: 3000)
+        let text = try Vellum.run(["advise", "--store", store, "City"]).expect(0).text
+        #expect(text.contains("City: limit 2 kB, LRU") && text.contains("4 kB"), "\(text)")
+        let object = try JSON.object(Vellum.run(["advise", "-s", store, "City", "--json"]).expect(0).text)
+        #expect(object["limit"] as? Int == 2000 && object["requests"] as? Int == 1500)
+        let points = try #require(object["points"] as? [[String: Any]])
+        #expect(Set(points.compactMap { $0["limit"] as? Int }).count == 9)
+        #expect(Set(points.compactMap { $0["policy"] as? String }).count == 5)
+        let options = try #require(object["resize"] as? String)
+        #expect(text.contains("vellum resize --store \(store) City \(options)"))
+        _ = try Vellum.run(["resize", "-s", store, "City"] + options.split(separator: " ").map(String.init))
+            .expect(0)
+    }
+
+    @Test("an exported trace has the same hit ratio")
+    func exportedTrace() throws {
+        let store = try cache(reads: 3000)
+        let path = folder.path + "/trace"
+        _ = try Vellum.run(["advise", "-s", store, "City", "--export-trace", path]).expect(0)
+        let trace = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        #expect(trace.count == 3000 && trace.allSatisfy { $0.hasSuffix(" 100") })
+        let replayed = try JSON.object(
+            Vellum.run([
+                "advise", "--trace", path, "--unit", "bytes", "--limits", "2000", "--policies", "lru",
+                "--json",
+            ]).expect(0).text)
+        let points = try #require(replayed["points"] as? [[String: Any]])
+        let status = try Store.open(at: store).archive(named: "City").status()
+        let ratio = Double(status.hits) / Double(status.hits + status.misses)
+        #expect(abs((points[0]["hitRatio"] as? Double ?? -1) - ratio) < 1e-5)
+    }
+
+    @Test("an archive without requests or without a limit is an error that says so")
+    func absent() throws {
+        let store = folder.path + "/other"
+        let opened = try Store.open(at: store)
+        _ = try opened.archive(named: "Free", orCreate: ArchiveConfiguration(kind: .collection))
+        try Vellum.run(["advise", "-s", store, "Free"]).expect(1, errors: "no disk limit")
+        try Vellum.run(["advise", "-s", store]).expect(2, errors: "pass an archive")
+        try Vellum.run(["advise", "-s", store, "Free", "--unit", "entries"]).expect(2, errors: "bytes")
+        try Vellum.run(["advise", "--trace", "-", "--export-trace", "x"]).expect(2, errors: "--export-trace")
     }
 }

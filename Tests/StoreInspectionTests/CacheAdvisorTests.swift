@@ -1,0 +1,111 @@
+import CacheSimulation
+import Foundation
+import StorageEngine
+import StoreInspection
+import Testing
+
+@Suite("advice on an archive")
+struct CacheAdvisorTests {
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.path + "/vellum-advice-\(UUID().uuidString)"
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static let size = 100
+    private let folder = Folder()
+
+    private func cache(_ entries: Int, _ name: String = "City") throws -> Archive {
+        let store = try Store.open(at: folder.path)
+        return try store.archive(
+            named: name, orCreate: ArchiveConfiguration(kind: .cache, diskLimit: UInt64(entries * Self.size)))
+    }
+
+    /// Reads keys by a skewed law, and stores those that are missed. Returns the hit ratio of the second half.
+    @discardableResult
+    private func use(_ archive: Archive, _ requests: Int, attributes: EntryAttributes = .none) throws
+        -> Double
+    {
+        var state: UInt64 = 1
+        var hits = 0
+        for number in 0..<requests {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let share = Double(state >> 11) / Double(1 << 53)
+            let rank = Int(3000 * share * share * share)
+            let key = "\(rank % 2 == 0 ? "even" : "odd"):\(rank)"
+            if try archive.access(key) == nil {
+                try archive.put([UInt8](repeating: 7, count: Self.size), forKey: key, attributes: attributes)
+            } else if number >= requests / 2 {
+                hits += 1
+            }
+        }
+        return Double(hits) / Double(requests - requests / 2)
+    }
+
+    @Test("simulates the archive's own hit ratio, and that of one with another limit")
+    func predicts() throws {
+        let archive = try cache(400)
+        let measured = try use(archive, 20_000)
+        var advisor = CacheAdvisor(archive, findsOptimum: true)
+        let advice = try #require(try advisor.advice())
+        #expect(advice.rate == 1 && advice.limits.count == 9)
+        #expect(abs(advice.measured - measured) < 0.02)
+        for (entries, name) in [(200, "half"), (400, "same"), (800, "double")] {
+            let real = try use(cache(entries, name), 20_000)
+            let simulated = try #require(advice.hitRatio(.lru, limit: entries * Self.size))
+            #expect(abs(simulated - real) < 0.02, "\(name): \(simulated), \(real)")
+            #expect(try #require(advice.hitRatio(.opt, limit: entries * Self.size)) > simulated)
+        }
+        guard case .raiseLimit(let limit)? = advice.advice?.change else {
+            Issue.record("\(advice.sentence)")
+            return
+        }
+        #expect(limit > 40_000 && advice.resizeOptions == "--disk \(limit)")
+        #expect(advice.grouping == .prefix(below: "", separator: UInt8(ascii: ":")))
+        #expect(Set(advice.groups.map(\.name)).isSuperset(of: ["even:", "odd:"]))
+    }
+
+    @Test("continues with the requests since the last call, and begins again with a new limit")
+    func continues() throws {
+        let archive = try cache(200)
+        try use(archive, 4000)
+        var advisor = CacheAdvisor(archive)
+        let first = try #require(try advisor.advice())
+        try use(archive, 1000)
+        let second = try #require(try advisor.advice())
+        #expect(second.reads == first.reads + 1000)
+        try archive.setLimits(disk: 10_000, memory: archive.configuration().memoryLimit)
+        let third = try #require(try advisor.advice())
+        #expect(third.limit == 10_000 && third.limits.contains(10_000))
+    }
+
+    @Test("counts reads of expired entries by their time to live")
+    func expired() throws {
+        let archive = try cache(50)
+        for _ in 0..<600 {
+            _ = try archive.access("a")
+            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .zero, owner: "Ada"))
+            _ = try archive.access("b")
+        }
+        var advisor = CacheAdvisor(archive)
+        let advice = try #require(try advisor.advice())
+        #expect(advice.grouping == .owner || advice.groups.allSatisfy { $0.size == 0 })
+        #expect(advice.measured == 0 && advice.advice == nil && advice.resizeOptions == nil)
+    }
+
+    @Test("refuses a log, and an archive without a limit")
+    func refusals() throws {
+        let store = try Store.open(at: folder.path)
+        for kind in [ArchiveKind.log, .collection] {
+            var configuration = ArchiveConfiguration(kind: kind)
+            if kind == .collection { configuration.diskLimit = nil }
+            var advisor = CacheAdvisor(try store.archive(named: "\(kind)", orCreate: configuration))
+            #expect(throws: SourceError.self) { try advisor.advice() }
+        }
+    }
+
+    @Test("has no advice for an archive without requests")
+    func unused() throws {
+        var advisor = CacheAdvisor(try cache(10))
+        #expect(try advisor.advice()?.advice == nil)
+    }
+}
