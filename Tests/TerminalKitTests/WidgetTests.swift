@@ -13,6 +13,47 @@ import Testing
         #expect(row.hasSuffix("50%│█──"), "\(frame.plainText)")
     }
 
+    private func curves(_ size: Size, marked: Int? = nil, isASCII: Bool = false) -> Frame {
+        var graph = CurveGraph(
+            title: [Span("misses")], positions: [0, 0.5, 1], labels: ["1 kB", "2 kB", "4 kB"],
+            curves: [
+                .init("A", role: .accent, [1, 1, 0]), .init("B", role: .good, [1, 0, 0]),
+                .init("C", role: .text, [nil, 0.5, nil]),
+            ], topLabel: "100%")
+        (graph.marked, graph.present, graph.middleLabel) = (marked, 1, "50%")
+        var frame = Frame(size: size, isASCII: isASCII)
+        let look = Look(theme: Theme(.mono, depth: .mono), glyphs: isASCII ? .ascii : .unicode)
+        graph.draw(into: &frame, in: frame.bounds, look: look)
+        return frame
+    }
+
+    @Test("curves have their letters, which alternate where the curves overlap")
+    func curvesHaveLetters() {
+        let frame = curves(Size(columns: 16, rows: 8))
+        #expect(
+            frame.plainText.split(separator: "\n") == [
+                "misses", "100%│AAAAAA", "    │ B    A", " 50%│  BB C AA", "    │    B    A",
+                "   0│     BBBBBA", "    └─────▲─────", "   1 kB 2 kB",
+            ], "\(frame.plainText)")
+    }
+
+    @Test("the marked position has a line behind the curves")
+    func markedPositionHasLine() {
+        for isASCII in [false, true] {
+            let frame = curves(Size(columns: 16, rows: 8), marked: 2, isASCII: isASCII)
+            let column = (1...5).map { frame[15, $0].text }.joined()
+            #expect(column.filter { $0 == (isASCII ? "|" : "│") }.count == 4, "\(frame.plainText)")
+        }
+    }
+
+    @Test("a graph of curves is well-formed at any size", arguments: 0...12)
+    func curvesAreWellFormed(rows: Int) {
+        for columns in 0...20 {
+            let frame = curves(Size(columns: columns, rows: rows), marked: 0)
+            #expect(invariantBreaks(frame) == [])
+        }
+    }
+
     /// One of each widget, with wide, combining and hostile text.
     private func drawScene(_ frame: inout Frame, _ look: Look) {
         var (line, rest) = frame.bounds.split(top: 1)
