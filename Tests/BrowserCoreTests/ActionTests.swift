@@ -23,7 +23,7 @@ struct ActionTests {
         let places: [(Screen, String)] = [
             (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"),
             (.value, "<enter>j<enter><enter>"), (.query, "<enter>jQ"),
-            (.messages, "<enter>jj<enter>"), (.monitor, "<enter>E"),
+            (.messages, "<enter>jj<enter>"), (.monitor, "<enter>E"), (.advise, "<enter>ja"),
         ]
         for (screen, keys) in places {
             for action in ActionTable.keyMap().actions(in: screen) {
@@ -41,7 +41,7 @@ struct ActionTests {
     @Test func helpFitsSmallScreen() throws {
         let places = [
             "?", "<enter>?", "<enter>j<enter>?", "<enter>jz?", "<enter>j<enter><enter>?", "<enter>jQ<f1><f1>",
-            "<enter>jj<enter>?", "<enter>E?",
+            "<enter>jj<enter>?", "<enter>E?", "<enter>ja?",
         ]
         for (screen, keys) in zip(Screen.allCases, places) {
             // The numbers of all stores share a line.
@@ -79,7 +79,7 @@ struct ActionTests {
             ("<ctrl+z>", "ctrl+z does nothing here. ? lists the keys."),
             ("m", "m (Mark) works only on: entries, query. ? lists the keys."),
             ("j<enter><enter>m", "m (Mark) works only on: entries, query. ? lists the keys."),
-            ("j<enter>a", "a (Auto-refresh) works only on: query. ? lists the keys."),
+            ("j<enter>i", "i (Edit query) works only on: query. ? lists the keys."),
             ("jj<enter>u", "Deleted messages can't be restored."),
             ("jju", "Deleted messages can't be restored."),
             (
@@ -364,6 +364,7 @@ struct ActionTests {
         ("jP", "vellum --store /home/ada/.cache/demo stats"),
         ("j<enter>P", "vellum --store /home/ada/.cache/demo stats City"),
         ("jT", "vellum --store /home/ada/.cache/demo stats City --watch"),
+        ("ja", "vellum --store /home/ada/.cache/demo advise City"),
     ])
     func showsCommandLine(keys: String, words: String) throws {
         #expect(CommandLine.words(for: try Fixture.browser(Fixture.source(), keys: keys).model) == words)

@@ -33,7 +33,7 @@ struct GoldenTests {
         for scene in Scene.all
         where [
             "archives", "sorted by size, marked", "filter", "plan", "events", "expire", "messages",
-            "one graph, alarm", "found in a tree", "found in a text", "several stores",
+            "one graph, alarm", "found in a tree", "found in a text", "several stores", "advice",
         ].contains(scene.name) {
             let browser = try scene.browser(
                 columns: 80, rows: 24, look: Look(theme: Theme(theme, depth: depth)))

@@ -2,7 +2,7 @@ import StoreInspection
 import TerminalKit
 
 package enum Screen: String, Sendable, Hashable, CaseIterable {
-    case stores, archives, entries, groups, value, query, messages, monitor
+    case stores, archives, entries, groups, value, query, messages, monitor, advise
 
     /// The name in messages.
     var title: String { self == .monitor ? "events, processes, graphs" : rawValue }
@@ -32,6 +32,8 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case commandLine = "command-line", palette, help, hints, mouse, demo
     case resizeArchive = "resize-archive", compactArchive = "compact-archive"
     case renameArchive = "rename-archive", dropArchive = "drop-archive"
+    case advise, smallerLimit = "smaller-limit", largerLimit = "larger-limit"
+    case resizeToMarked = "resize-to-marked"
     case openStore = "open-store", favorite = "favourite"
     case closeStore = "close-store", nextStore = "next-store", previousStore = "previous-store"
     case store1 = "store-1", store2 = "store-2", store3 = "store-3", store4 = "store-4", store5 = "store-5"
@@ -47,7 +49,8 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     var isVerb: Bool {
         [
             .open, .fold, .foldAll, .unfoldAll, .filter, .sort, .mark, .markAll, .delete, .expire, .editValue,
-            .addElement, .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive,
+            .addElement, .follow, .closeStore, .resizeArchive, .resizeToMarked, .renameArchive,
+            .compactArchive, .dropArchive,
         ].contains(self)
     }
 
@@ -84,7 +87,7 @@ package enum ActionTable {
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
     private static let opening: Set<Screen> = live.union([.query, .groups])
     private static let withValue: Set<Screen> = [.entries, .value, .query]
-    private static let inArchive: Set<Screen> = [.archives, .entries, .groups, .value, .query]
+    private static let inArchive: Set<Screen> = [.archives, .entries, .groups, .value, .query, .advise]
     private static let ofEntries: Set<Screen> = [.entries, .query]
     private static let sortable: Set<Screen> = ofEntries.union([.archives, .groups])
 
@@ -109,7 +112,7 @@ package enum ActionTable {
             [Key(.enter), "l", Key(.right), " "], [.value], .footer),
         action(
             .back, "Back", "Go back one screen.", ["h", Key(.left), Key(.backspace)],
-            all.subtracting([.stores])),
+            all.subtracting([.stores, .advise])),
         action(
             .filter, "Filter", "Show only rows that contain a text.", ["/"],
             opening, .footer),
@@ -129,6 +132,14 @@ package enum ActionTable {
 
     private static let asking: [BrowserAction] = [
         action(.groups, "Groups", "Sizes by prefix, owner or property.", ["z"], [.archives, .entries]),
+        action(
+            .advise, "Advise", "Simulate other limits and policies.", ["a"], [.archives, .entries], .footer),
+        action(
+            .smallerLimit, "Smaller", "Mark the next smaller limit.", [Key(.left), "h", "<"], [.advise],
+            .footer),
+        action(
+            .largerLimit, "Larger", "Mark the next larger limit.", [Key(.right), "l", ">"], [.advise], .footer
+        ),
         action(.groupBy, "Group by", "Choose a separator, owner or kind.", ["t"], [.groups], .footer),
         action(
             .frequency, "Count by", "Count the values of a column.", ["f"],
@@ -225,6 +236,10 @@ package enum ActionTable {
             .resizeArchive, "Resize archive", "Change the limits of the archive.", ["L"], [.archives],
             [.destructive, .footer]),
         action(
+            .resizeToMarked, "Resize", "Resize the archive to the marked limit.", [Key(.enter), "L"],
+            [.advise],
+            [.destructive, .footer]),
+        action(
             .compactArchive, "Compact archive", "Release unused disk space.", ["K"], [.archives],
             [.destructive, .footer]),
         action(
@@ -233,7 +248,7 @@ package enum ActionTable {
         action(
             .dropArchive, "Drop archive", "Delete the archive and its entries.", ["D", Key(.delete)],
             [.archives], [.destructive, .footer]),
-        action(.undo, "Undo", "Undo the last delete or expiry.", ["u"], inArchive, .destructive),
+        action(.undo, "Undo", "Undo the last delete, expiry or resize.", ["u"], inArchive, .destructive),
         action(.undoList, "Undo list", "Choose the change to undo.", ["U"], inArchive, .destructive),
     ]
 
@@ -251,7 +266,7 @@ package enum ActionTable {
     ]
 
     private static let general: [BrowserAction] = [
-        action(.pause, "Pause", "Pause or resume the screen.", [" "], opening, .footer),
+        action(.pause, "Pause", "Pause or resume the screen.", [" "], opening.union([.advise]), .footer),
         action(.follow, "Follow", "Follow the newest row.", ["F"], [.entries, .messages, .monitor]),
         action(.refresh, "Refresh", "Read the store again.", ["R"], all),
         action(.clear, "Clear", "Clear filter, search, marks; go back.", [Key(.escape)], all),
@@ -278,6 +293,8 @@ package enum ActionTable {
 
     /// Words of other tools by which the palette finds an action.
     private static let keywords: [ActionID: String] = [
+        .advise: "curve evict hit limit maxmemory miss policy size tune",
+        .resizeToMarked: "limit maxmemory quota",
         .open: "describe enter get select view", .back: "return", .quit: "close exit leave",
         .filter: "grep search", .condition: "grep search", .find: "grep search", .search: "grep search",
         .nextVictim: "evict lru", .mode: "hex raw", .preview: "peek", .groups: "du prefix usage",

@@ -284,6 +284,7 @@ extension Browser {
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
         case .groups: return GroupsScreen.show(&model)
+        case .advise: return AdviseScreen.show(&model)
         case .monitor: return showMonitor(&model, .events)
         case .graphs: return showMonitor(&model, .graphs)
         case .processes: return showMonitor(&model, .processes)

@@ -42,7 +42,7 @@ enum FooterView {
         case .alarm: screen == .monitor
         case .history: screen != .entries
         case .monitor: screen != .monitor && screen != .stores
-        case .query: ![.query, .messages, .monitor].contains(screen)
+        case .query: ![.query, .messages, .monitor, .advise].contains(screen)
         default: true
         }
     }

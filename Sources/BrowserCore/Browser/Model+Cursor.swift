@@ -27,6 +27,7 @@ extension Model {
                 case .value: value?.origin
                 case .query: query?.origin
                 case .monitor: monitor?.origin
+                case .advise: advise?.origin
                 default: nil
                 }
             if place == new { return before ?? .archives }

@@ -38,6 +38,7 @@ package struct Model: Sendable {
     /// Whether long messages wrap instead of being cut.
     var wrapsMessages = false
     var monitor: MonitorState?
+    var advise: AdviseState?
     var events = EventLog()
 
     var showsHints: Bool

@@ -30,6 +30,7 @@ struct Workspace: Sendable {
         (model.archives, model.entries, model.groups) = (saved.archives, saved.entries, saved.groups)
         (model.value, model.query, model.log) = (saved.value, saved.query, saved.log)
         (model.monitor, model.events, model.cost) = (saved.monitor, saved.events, saved.cost)
+        model.advise = saved.advise
         (model.pausedSince, model.overlay, model.prompt) = (saved.pausedSince, saved.overlay, saved.prompt)
         (model.touched, model.heldSince, model.undoWatch) = (nil, nil, saved.undoWatch)
     }
@@ -78,7 +79,7 @@ extension Model {
         case _ where id.column.map { entries?.unreported.contains($0) == true } == true:
             "A server doesn't report \(id.column?.title ?? "")."
         case .history where isOfServer: "A server records no events of its keys."
-        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
+        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive, .advise:
             isOfServer || isOfRingFile ? "Available only for archives of a store." : nil
         default: nil
         }
@@ -122,6 +123,7 @@ extension Model {
     private mutating func showList() {
         (store, archives, entries, groups, value) = (nil, ArchivesState(), nil, nil, nil)
         (query, log, monitor, events, cost) = (nil, nil, nil, EventLog(), StoreCost())
+        advise = nil
         (touched, heldSince, pausedSince, workspace, place) = (nil, nil, nil, 0, 0)
         (overlay, prompt, undoWatch) = (nil, nil, nil)
         screen = .stores

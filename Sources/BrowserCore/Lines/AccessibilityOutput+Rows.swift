@@ -13,7 +13,7 @@ extension AccessibilityOutput {
     mutating func sayRow(_ model: Model, _ frame: Frame, isAnswer: Bool) -> [String] {
         guard !model.isTyping || isAnswered else { return [] }
         let list = model.layout.list
-        guard let table = model.parts.table(model), table.rowCount > 0 else {
+        guard let table = model.parts.table(model), table.rowCount > 0, AdviseView.words(model) == nil else {
             rowCount = 0
             return sayWithoutTable(model, frame, in: list)
         }
@@ -81,8 +81,10 @@ extension AccessibilityOutput {
     // MARK: Screens without rows
 
     private mutating func sayWithoutTable(_ model: Model, _ frame: Frame, in list: Rect) -> [String] {
-        if model.screen == .monitor {
-            return say(GraphsView.words(model).map { Said(identity: $0.identity, lines: [$0.words]) })
+        let advice = AdviseView.words(model)
+        if model.screen == .monitor || advice != nil {
+            let graph = advice ?? GraphsView.words(model)
+            return say(graph.map { Said(identity: $0.identity, lines: [$0.words]) })
         }
         guard model.screen == .value, let value = model.value, value.load != nil else {
             return sayPage(AccessibilityOutput.text(frame, in: list))

@@ -11,14 +11,21 @@ extension Browser {
             if model.events.hasDrop { model.say(lostArchive) }
             return []
         }
-        if model.sample(archive)?.kind == .log { return model.reply(lostMessages) }
+        if model.sample(archive)?.kind == .log {
+            return ArchivesScreen.planUndo(in: archive, since: nil, &model) ?? model.reply(lostMessages)
+        }
         return .ask("load undo records of \(archive.name) for \(choosing ? "list" : "latest")") {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
-        } done: { model, result in
+        } then: { model, result in
             guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView,
                 let actions = model.take(result)
-            else { return }
+            else { return [] }
+            if !choosing,
+                let effects = ArchivesScreen.planUndo(in: archive, since: actions.first?.time, &model)
+            {
+                return effects
+            }
             if choosing, !actions.isEmpty {
                 model.overlay = UndoList(archive: archive, actions: actions)
             } else if let latest = actions.first {
@@ -29,6 +36,7 @@ extension Browser {
                         ? "Nothing to undo in \(archive.name). \(lostArchive)"
                         : UndoOutcome.nothing(in: archive.name).asSentence)
             }
+            return []
         }
     }
 

@@ -57,6 +57,14 @@ enum Legend {
                 Line("bars: 1s mean", "Time per graph column. It shows the mean or, for bytes, the maximum."),
                 Line("now (2s mean)", "Current value, which alarms check. The scale includes it."),
             ]
+        case .advise:
+            return [
+                Line("L, 3, S, W", "Curves of LRU, S3-FIFO, SIEVE, W-TinyLFU, by recorded reads."),
+                Line(String(glyphs.ascending), "The present limit, on the axis."),
+                Line("measured", "Hit ratio of these reads in the archive."),
+                Line("hits/s", "Hits gained or lost, compared with the present limit and policy."),
+                Line("!", "A group that has much of the bytes, but few of the reads."),
+            ]
         case .stores:
             return [
                 Line(String(glyphs.favorite), "A favorite, listed first."),

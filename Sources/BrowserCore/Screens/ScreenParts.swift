@@ -166,6 +166,7 @@ extension Screen {
         case .query: QueryScreen.self
         case .messages: MessagesScreen.self
         case .monitor: MonitorScreen.self
+        case .advise: AdviseScreen.self
         }
     }
 
@@ -179,6 +180,7 @@ extension Screen {
         case .query: QueryView.draw(model, layout, into: &frame)
         case .messages: MessagesView.draw(model, layout, into: &frame)
         case .monitor: MonitorView.draw(model, layout, into: &frame)
+        case .advise: AdviseView.draw(model, layout, into: &frame)
         }
     }
 }

@@ -2,7 +2,7 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// A change of a whole archive, which can't be undone.
+/// A change of a whole archive. Only limits can be restored.
 package enum ArchiveChange: Sendable, Hashable {
     /// Limits in bytes; nil: no limit.
     case resize(disk: UInt64?, memory: UInt64?)

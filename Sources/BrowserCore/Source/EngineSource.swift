@@ -232,6 +232,8 @@ package final class EngineSource: StoreSource {
         try looking(at: archive) { (archive) throws(StorageError) in try archive.history(of: key) }
     }
 
+    package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? { nil }
+
     package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {
         try looking(at: archive) { (archive) throws(StorageError) in
             guard let standing = try archive.standing(of: key) else { return .removed }

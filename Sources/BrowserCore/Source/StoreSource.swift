@@ -61,6 +61,9 @@ package protocol StoreSource: Sendable {
 
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
+    /// The simulated hit ratios of an archive at other limits and under other policies; nil if no requests are recorded yet.
+    func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice?
+
     /// Why the key has no entry; nil if it has one, or if this is unknown.
     func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence?
 
@@ -165,6 +168,9 @@ extension StoreSource {
                 return Target(key: key, sequence: 0, size: 0)
             }
         }
+    }
+    package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
+        throw SourceError("Available only for archives of a store.")
     }
     package var storesJSON: Bool { false }
     package func stored(

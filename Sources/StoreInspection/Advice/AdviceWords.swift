@@ -42,4 +42,47 @@ extension ArchiveAdvice {
         return "The simulation differs from the archive (\(Figures.percent(advice.now)) instead of "
             + "\(Figures.percent(measured)) at the present limit), so take the other figures as rough."
     }
+
+    /// Limit, policy, hit ratios and the sample, in one line.
+    package var summary: String {
+        let simulated = advice.map { ", simulated \(Figures.percent($0.now))" } ?? ""
+        let keys = rate < 1 ? "1/\(Figures.decimal(1 / max(rate, 1e-9), digits: 1)) of the keys" : "all keys"
+        return
+            "limit \(Figures.bytes(limit)), \(policy.title): measured \(Figures.percent(measured))\(simulated); "
+            + "\(Figures.count(reads, "sampled read", "sampled reads")) of the last \(Figures.duration(seconds)) (\(keys))"
+    }
+
+    /// The hit ratios at a simulated limit, with the change from the present limit and policy:
+    /// `1.27 MB (2x): hit ratio LRU 90.1% (+57 hits/s), S3-FIFO 91% (+60)`.
+    package func words(at limit: Int) -> String {
+        let isPresent = multiple(limit).isEmpty
+        var unit = " hits/s"
+        let ratios = Self.policies.compactMap { policy -> String? in
+            guard let ratio = hitRatio(policy, limit: limit) else { return nil }
+            let words = "\(policy.title) \(Figures.percent(ratio))"
+            guard !isPresent || policy != self.policy, let gain = gain(policy, limit: limit) else {
+                return words
+            }
+            defer { unit = "" }
+            let rate = Figures.rate(abs(gain))
+            return words + " (\(rate == "0" ? "" : gain < 0 ? "-" : "+")\(rate)\(unit))"
+        }
+        return
+            "\(Figures.bytes(UInt64(clamping: limit))) (\(isPresent ? "present" : multiple(limit))): hit ratio "
+            + ratios.joined(separator: ", ")
+    }
+
+    /// The expiry times whose end costs hits; nil without any.
+    package var expiredWords: String? {
+        guard !expired.isEmpty else { return nil }
+        let times = expired.map {
+            "\(Figures.percent($0.share)) after a TTL of \(Figures.duration($0.timeToLive))"
+        }
+        return "Reads of expired entries: " + times.joined(separator: ", ")
+    }
+}
+
+extension ArchiveAdvice.Group {
+    /// Whether the group has much of the size, but few of the reads.
+    package var isRarelyRead: Bool { size >= 0.1 && size >= 4 * reads }
 }

@@ -74,6 +74,14 @@ package struct ArchiveAdvice: Sendable {
         points.first { $0.policy == policy && $0.limit == limit }?.hitRatio
     }
 
+    /// Hits per second that a limit and policy add to those at the present ones; nil if unknown.
+    package func gain(_ policy: CachePolicy, limit: Int) -> Double? {
+        guard readsPerSecond > 0, let ratio = hitRatio(policy, limit: limit),
+            let now = advice?.now ?? Int(exactly: self.limit).flatMap({ hitRatio(self.policy, limit: $0) })
+        else { return nil }
+        return (ratio - now) * readsPerSecond
+    }
+
     /// Reads of all keys per second; 0 if unknown.
     package var readsPerSecond: Double { seconds > 0 ? Double(reads) / rate / seconds : 0 }
 }

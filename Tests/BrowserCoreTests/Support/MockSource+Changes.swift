@@ -180,7 +180,15 @@ extension MockSource {
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String> {
         try check()
-        guard change == .clear else { throw SourceError("This source only clears logs.") }
+        if case .resize(let disk, let memory) = change {
+            with { state in
+                state.writeCalls += 1
+                state.summaries[archive.name]?.diskLimit = disk
+                state.summaries[archive.name]?.memoryLimit = memory
+            }
+            return Carried("\(archive.name) was resized; 0 evictions.")
+        }
+        guard change == .clear else { throw SourceError("This source only clears and resizes.") }
         return with { state in
             state.writeCalls += 1
             let messages = state.messages.updateValue([], forKey: archive.name) ?? []

@@ -54,6 +54,10 @@ final class MockSource: StoreSource {
         var isQueryEndless = false
         /// Reads of values count as accesses, as on servers without `CLIENT NO-TOUCH`.
         var countsAccesses = false
+        /// The advice by archive; nil: without recorded requests.
+        var advice: [String: ArchiveAdvice] = [:]
+        var adviceProblem: String?
+        var adviceCalls = 0
         var now = Fixture.start
 
         func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
@@ -190,6 +194,16 @@ final class MockSource: StoreSource {
         var request = request
         request.archive = ArchiveAddress(request.archive.name, in: folder.path + "/store")
         return try EngineSource(folder: folder.path).query(request, progress: progress)
+    }
+
+    func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
+        try check()
+        let (advice, problem) = with { state in
+            state.adviceCalls += 1
+            return (state.advice[archive.name], state.adviceProblem)
+        }
+        if let problem { throw SourceError(problem) }
+        return advice
     }
 
     // MARK: State

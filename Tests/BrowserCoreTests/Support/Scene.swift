@@ -157,6 +157,14 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(
             name: "plan beyond what is kept", keys: "j<enter>gmmD", prepare: Scene.keepLittle, refreshes: 3),
         Scene(name: "columns scrolled", keys: "j<enter>p<gt><gt>", prepare: Fixture.chooseColumns),
+        Scene(name: "advice", keys: "ja<right>j", prepare: { Fixture.addAdvice($0) }),
+        Scene(
+            name: "advice with a doubt, last limit", keys: "ja<end>",
+            prepare: { Fixture.addAdvice($0, measured: 0.4) }),
+        Scene(name: "no recorded requests", keys: "ja"),
+        Scene(
+            name: "resize to the marked limit", keys: "ja<right><enter>", prepare: { Fixture.addAdvice($0) }),
+        Scene(name: "plan of a resize", keys: "ja<right><enter><enter>", prepare: { Fixture.addAdvice($0) }),
         Scene(name: "help, its legend", keys: "j<enter>?that"),
     ]
 

@@ -96,9 +96,14 @@ struct Evictions: Sendable, Hashable {
 }
 
 extension ArchivesScreen {
-    /// Starts a change of the selected archive: asks for limits or a name, or opens the plan.
-    static func ask(_ id: ActionID, _ model: inout Model) {
-        guard let sample = selected(model), let archive = model.address(sample.name) else { return }
+    /// Starts a change of an archive: asks for limits or a name, or opens the plan.
+    /// - Parameter limit: the proposed limit in bytes, and the reason; nil: the present limit, or the least one for a cache that is
+    ///   too small.
+    static func ask(
+        _ id: ActionID, of archive: ArchiveAddress, proposing limit: (bytes: UInt64, reason: String)? = nil,
+        _ model: inout Model
+    ) {
+        guard let sample = model.sample(archive) else { return }
         let name = TerminalText.sanitized(sample.name)
         if let problem = sample.problem {
             return model.say("\(name) can't be read: \(problem)", role: .error)
@@ -109,12 +114,20 @@ extension ArchivesScreen {
         }
         var prompt = Prompt(label: "", field: TextField(), keys: [("enter", "Continue"), ("esc", "Cancel")])
         switch id {
-        case .resizeArchive:
+        case .resizeArchive, .resizeToMarked:
             prompt.label = "limits of \(name): "
             var wanted = sample
-            if let needed = model.returns(in: sample.name).neededLimit(of: sample) {
-                wanted.diskLimit = needed
-                prompt.note = "  estimated minimum; now \(sample.diskLimit.map(Figures.bytes) ?? "none")"
+            let needed = model.returns(in: sample.name).neededLimit(of: sample)
+                .map { (bytes: $0, reason: "estimated minimum") }
+            if let proposed = limit ?? needed {
+                let isOfMemory = sample.kind == .collection
+                let now = isOfMemory ? sample.memoryLimit : sample.diskLimit
+                prompt.note = "  \(proposed.reason); now \(now.map(Figures.bytes) ?? "none")"
+                if isOfMemory {
+                    wanted.memoryLimit = proposed.bytes
+                } else {
+                    wanted.diskLimit = proposed.bytes
+                }
             }
             prompt.field = TextField(ArchiveChange.text(wanted))
         case .renameArchive: prompt.label = "new name of \(name): "
@@ -154,6 +167,18 @@ extension ArchivesScreen {
         }
     }
 
+    /// Plans to restore the limits before the last resize by this browser. Nil if there is none after `time`.
+    static func planUndo(
+        in archive: ArchiveAddress, since time: Timestamp?, _ model: inout Model
+    ) -> [Effect]? {
+        guard let (former, at) = model.archives.resized[archive], at > time ?? at.adding(seconds: -1),
+            let sample = model.sample(archive), sample.identity == former.identity
+        else { return nil }
+        let change = ArchiveChange.resize(disk: former.diskLimit, memory: former.memoryLimit)
+        guard change != .resize(disk: sample.diskLimit, memory: sample.memoryLimit) else { return nil }
+        return planResize(change, sample, archive, &model)
+    }
+
     private static func planResize(
         _ change: ArchiveChange, _ sample: ArchiveSample, _ archive: ArchiveAddress, _ model: inout Model
     ) -> [Effect] {
@@ -187,7 +212,13 @@ extension ArchivesScreen {
             case .success(let carried):
                 model.cost.note(
                     writes: change == .drop ? max(1, sample.entries) : 1, longestCall: carried.longestCall)
-                model.say(carried.outcome, role: .good, seconds: 10)
+                var words = carried.outcome
+                if case .resize = change {
+                    model.archives.resized[archive] = (sample, model.now)
+                    let key = Browser.keyName(model, .undo)
+                    words += model.isInBackground ? "" : " \(key) restores \(ArchiveChange.text(sample))."
+                }
+                model.say(words, role: .good, seconds: 10)
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
                 if change == .clear, model.log?.archive == archive { model.log?.forget() }
             case .failure(let error): model.overlay = MessageBox("Nothing was changed", [error.description])

@@ -56,8 +56,8 @@ enum ArchivesScreen: ScreenParts {
         let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
         if changes.contains(id) { return selected(model) != nil }
         if model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) { return false }
-        guard let archive = selected(model) else { return ![.open, .query, .groups].contains(id) }
-        return ![.query, .groups].contains(id) || archive.kind != .log
+        guard let archive = selected(model) else { return ![.open, .query, .groups, .advise].contains(id) }
+        return ![.query, .groups, .advise].contains(id) || archive.kind != .log
     }
 
     static func listed(_ model: Model) -> Timestamp? { model.archives.arranged }
@@ -126,7 +126,8 @@ enum ArchivesScreen: ScreenParts {
             sort(&model, by: columns.next(after: model.archives.column))
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
         case .filter: model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
-        case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
+        case .resizeArchive, .renameArchive, .compactArchive, .dropArchive:
+            if let archive = archive(model) { ask(id, of: archive, &model) }
         case .events:
             model.archives.showsEvents.toggle()
             if model.archives.showsEvents { Browser.missEvents(&model) }

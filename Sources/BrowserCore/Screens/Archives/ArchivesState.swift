@@ -60,6 +60,9 @@ struct ArchivesState: Sendable {
 
     var cursor: Int { rows.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
+    /// Archives before their last resize by this browser, and its time.
+    var resized: [ArchiveAddress: (former: ArchiveSample, at: Timestamp)] = [:]
+
     /// A renaming by this browser, until the store's figures show it.
     var renaming: (old: ExactText, new: ExactText)?
 
