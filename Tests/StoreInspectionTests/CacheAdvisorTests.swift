@@ -45,8 +45,8 @@ struct CacheAdvisorTests {
     func predicts() throws {
         let archive = try cache(400)
         let measured = try use(archive, 20_000)
-        var advisor = CacheAdvisor(archive, findsOptimum: true)
-        let advice = try #require(try advisor.advice())
+        var advisor = CacheAdvisor(findsOptimum: true)
+        let advice = try #require(try advisor.advice(on: archive))
         #expect(advice.rate == 1 && advice.limits.count == 9)
         #expect(abs(advice.measured - measured) < 0.02)
         for (entries, name) in [(200, "half"), (400, "same"), (800, "double")] {
@@ -68,13 +68,13 @@ struct CacheAdvisorTests {
     func continues() throws {
         let archive = try cache(200)
         try use(archive, 4000)
-        var advisor = CacheAdvisor(archive)
-        let first = try #require(try advisor.advice())
+        var advisor = CacheAdvisor()
+        let first = try #require(try advisor.advice(on: archive))
         try use(archive, 1000)
-        let second = try #require(try advisor.advice())
+        let second = try #require(try advisor.advice(on: archive))
         #expect(second.reads == first.reads + 1000)
         try archive.setLimits(disk: 10_000, memory: archive.configuration().memoryLimit)
-        let third = try #require(try advisor.advice())
+        let third = try #require(try advisor.advice(on: archive))
         #expect(third.limit == 10_000 && third.limits.contains(10_000))
     }
 
@@ -86,8 +86,8 @@ struct CacheAdvisorTests {
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .zero, owner: "Ada"))
             _ = try archive.access("b")
         }
-        var advisor = CacheAdvisor(archive)
-        let advice = try #require(try advisor.advice())
+        var advisor = CacheAdvisor()
+        let advice = try #require(try advisor.advice(on: archive))
         #expect(advice.grouping == .owner || advice.groups.allSatisfy { $0.size == 0 })
         #expect(advice.measured == 0 && advice.advice == nil && advice.resizeOptions == nil)
     }
@@ -98,14 +98,16 @@ struct CacheAdvisorTests {
         for kind in [ArchiveKind.log, .collection] {
             var configuration = ArchiveConfiguration(kind: kind)
             if kind == .collection { configuration.diskLimit = nil }
-            var advisor = CacheAdvisor(try store.archive(named: "\(kind)", orCreate: configuration))
-            #expect(throws: SourceError.self) { try advisor.advice() }
+            let archive = try store.archive(named: "\(kind)", orCreate: configuration)
+            var advisor = CacheAdvisor()
+            #expect(throws: SourceError.self) { try advisor.advice(on: archive) }
         }
     }
 
     @Test("has no advice for an archive without requests")
     func unused() throws {
-        var advisor = CacheAdvisor(try cache(10))
-        #expect(try advisor.advice()?.advice == nil)
+        let archive = try cache(10)
+        var advisor = CacheAdvisor()
+        #expect(try advisor.advice(on: archive)?.advice == nil)
     }
 }

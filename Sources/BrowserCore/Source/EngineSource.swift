@@ -10,6 +10,8 @@ package final class EngineSource: StoreSource {
     private let open = Mutex<[ExactText: Store]>([:])
     /// Unreadable segments by archive, and when they were searched for.
     private let lost = Mutex<[ArchiveAddress: (segment: String?, at: ContinuousClock.Instant)]>([:])
+    /// Simulates the archive that advice was last requested for.
+    private let advisor = Mutex<CacheAdvisor?>(nil)
     /// Seconds between two searches for lost segments, which read the headers of all segments.
     private static let lossInterval = 5
 
@@ -232,7 +234,13 @@ package final class EngineSource: StoreSource {
         try looking(at: archive) { (archive) throws(StorageError) in try archive.history(of: key) }
     }
 
-    package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? { nil }
+    package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
+        // Taken out, so that a simulation doesn't hold the lock; a second caller begins anew.
+        var advisor = advisor.withLock { $0.take() } ?? CacheAdvisor()
+        let advice = try advisor.advice(on: self.archive(archive))
+        self.advisor.withLock { $0 = advisor }
+        return advice
+    }
 
     package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {
         try looking(at: archive) { (archive) throws(StorageError) in

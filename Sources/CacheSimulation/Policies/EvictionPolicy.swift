@@ -1,5 +1,5 @@
 /// A simulated cache over keys numbered from 0, with sizes in units of its limit. Cost of a call: O(1), amortized.
-protocol EvictionPolicy {
+protocol EvictionPolicy: Sendable {
     /// `limit`: the largest sum of sizes, at least 1.
     init(limit: Int)
 

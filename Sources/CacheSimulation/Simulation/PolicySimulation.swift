@@ -1,7 +1,7 @@
 /// Simulates policies at several limits over an endless stream of requests, on a sample of at most ``mostKeys`` keys. A request
-/// costs a comparison, or for a sampled key O(1) for each policy and limit, amortized. Not thread-safe.
-package struct PolicySimulation {
-    private struct Simulated {
+/// costs a comparison, or for a sampled key O(1) for each policy and limit, amortized.
+package struct PolicySimulation: Sendable {
+    private struct Simulated: Sendable {
         let policy: CachePolicy
         let limit: Int
         var cache: any EvictionPolicy

@@ -1,5 +1,5 @@
 /// The requests of a whole trace, or those of sampled keys, in memory; 16 bytes each. Simulates one policy at a time over them.
-package struct RecordedTrace {
+package struct RecordedTrace: Sendable {
     private static let leastKeys = 16_384
 
     private let leastThreshold: UInt32

@@ -3,7 +3,7 @@ import StorageEngine
 
 /// The owners of an archive's entries or, if none has an owner, the prefixes of its keys, as groups of a simulation. Group 0 is that
 /// of keys that aren't stored now.
-struct AdviceGroups {
+struct AdviceGroups: Sendable {
     private static let most = 1000
     private static let sampledKeys = 1000
     static let absent = "(not stored now)"
@@ -11,13 +11,11 @@ struct AdviceGroups {
     static let others = "(others)"
 
     let grouping: Grouping
-    private let archive: Archive
     private var names = [absent]
     private var numbers: [String: UInt16] = [:]
     private var groups: [UInt32: UInt16] = [:]
 
     init(_ archive: Archive, _ requests: [SampledRequest]) {
-        self.archive = archive
         var keys: [String] = []
         for request in requests where request.kind != .deleteAll && keys.count < Self.sampledKeys {
             guard let entry = try? archive.entry(ofTag: request.tag) else { continue }
@@ -38,7 +36,7 @@ struct AdviceGroups {
     }
 
     /// The group of a sampled key, found when it is first seen, and again when it is stored. Costs a look-up then.
-    mutating func group(of sample: SampledRequest) -> UInt16 {
+    mutating func group(of sample: SampledRequest, in archive: Archive) -> UInt16 {
         if let group = groups[sample.tag], group > 0 || sample.kind != .put { return group }
         guard let entry = try? archive.entry(ofTag: sample.tag) else {
             groups[sample.tag] = 0

@@ -8,6 +8,11 @@ extension ArchiveAdvice {
             ? "1/\(Figures.decimal(1 / ratio, digits: 1))" : "\(Figures.decimal(ratio, digits: 1))x"
     }
 
+    /// A limit as a multiple of the present one; empty for that one.
+    package func multiple(_ limit: Int) -> String {
+        limit == Int(clamping: self.limit) ? "" : Self.multiple(limit, of: Int(clamping: self.limit))
+    }
+
     /// The recommendation in one sentence.
     package var sentence: String {
         guard let advice else {

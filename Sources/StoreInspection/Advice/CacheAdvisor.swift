@@ -1,9 +1,8 @@
 import CacheSimulation
 import StorageEngine
 
-/// Simulates a cache from the requests that the engine records, and continues with each call. Not thread-safe.
-package struct CacheAdvisor {
-    private let archive: Archive
+/// Simulates a cache from the requests that the engine records, and continues with each call.
+package struct CacheAdvisor: Sendable {
     private let limits: [Int]?
     private let findsOptimum: Bool
     private var simulation: CacheReplay?
@@ -11,13 +10,13 @@ package struct CacheAdvisor {
     /// - Parameters:
     ///   - limits: simulated in addition to the present one; nil: a 16th to 16 times that.
     ///   - findsOptimum: also simulates Belady's optimum, which takes memory for each request.
-    package init(_ archive: Archive, limits: [Int]? = nil, findsOptimum: Bool = false) {
-        (self.archive, self.limits, self.findsOptimum) = (archive, limits, findsOptimum)
+    package init(limits: [Int]? = nil, findsOptimum: Bool = false) {
+        (self.limits, self.findsOptimum) = (limits, findsOptimum)
     }
 
     /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 65,536 requests, and
     /// counts its second half. Later ones read what was added. After a change of the limit the simulation begins again.
-    package mutating func advice() throws(SourceError) -> ArchiveAdvice? {
+    package mutating func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
         let configuration = try SourceError.translating { () throws(StorageError) in
             try archive.configuration()
         }
@@ -28,10 +27,10 @@ package struct CacheAdvisor {
             throw SourceError("\(archive.name) has no disk limit, so it evicts nothing")
         }
         if simulation?.limit != limit { simulation = nil }
-        guard var samples = try read(from: simulation?.next) else { return nil }
+        guard var samples = try Self.read(archive, from: simulation?.next) else { return nil }
         if let present = simulation, samples.trace != present.trace || samples.threshold > present.threshold {
             simulation = nil
-            guard let all = try read(from: nil) else { return nil }
+            guard let all = try Self.read(archive, from: nil) else { return nil }
             samples = all
         }
         var replay =
@@ -40,18 +39,18 @@ package struct CacheAdvisor {
                 limit: limit,
                 limits.map { Set($0 + [limit]).sorted() } ?? MissRatioCurve.limits(around: limit),
                 samples, groups: AdviceGroups(archive, samples.requests), findsOptimum: findsOptimum)
-        replay.add(samples, isFirst: simulation == nil)
+        replay.add(samples, of: archive, isFirst: simulation == nil)
         simulation = replay
         return replay.advice
     }
 
-    private func read(from first: UInt64?) throws(SourceError) -> RequestSamples? {
+    private static func read(_ archive: Archive, from first: UInt64?) throws(SourceError) -> RequestSamples? {
         try SourceError.translating { () throws(StorageError) in try archive.requestSamples(from: first) }
     }
 }
 
 /// The simulation of one trace at one limit.
-private struct CacheReplay {
+private struct CacheReplay: Sendable {
     let limit: Int
     let trace: UInt64
     private(set) var next: UInt64 = 0
@@ -80,7 +79,7 @@ private struct CacheReplay {
             findsOptimum ? RecordedTrace(unit: .bytes, recordedLimit: limit, rate: samples.rate) : nil
     }
 
-    mutating func add(_ samples: RequestSamples, isFirst: Bool) {
+    mutating func add(_ samples: RequestSamples, of archive: Archive, isFirst: Bool) {
         if samples.threshold < threshold {
             threshold = samples.threshold
             policies.lower(toRate: samples.rate)
@@ -89,7 +88,7 @@ private struct CacheReplay {
         let before = reads
         for (place, sample) in samples.requests.enumerated() {
             if isFirst, place == warmUp { beginCounting(sample.time) }
-            add(sample)
+            add(sample, archive)
         }
         next = samples.next
         // The rate is exact: reads of other keys are assumed to be in proportion.
@@ -104,7 +103,7 @@ private struct CacheReplay {
         optimum?.beginCounting()
     }
 
-    private mutating func add(_ sample: SampledRequest) {
+    private mutating func add(_ sample: SampledRequest, _ archive: Archive) {
         end = max(end, sample.time)
         let expiry = sample.expiry.map { sample.time + Int64($0) * 1_000_000 }
         var request = Request(
@@ -113,7 +112,7 @@ private struct CacheReplay {
         if request.kind == .deleteAll {
             request.hash = 0
         } else {
-            request.group = groups.group(of: sample)
+            request.group = groups.group(of: sample, in: archive)
         }
         count(sample, request.kind, expiry)
         policies.add(request)

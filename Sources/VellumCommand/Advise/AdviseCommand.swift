@@ -109,8 +109,8 @@ struct AdviseCommand: ParsableCommand {
     private func advise() throws {
         let archive = try store.openReadOnly().archive(named: archive ?? "")
         if let exportTrace { try export(archive, to: exportTrace) }
-        var advisor = CacheAdvisor(archive, limits: try chosenLimits(), findsOptimum: policies.contains(.opt))
-        guard let advice = try advisor.advice() else {
+        var advisor = CacheAdvisor(limits: try chosenLimits(), findsOptimum: policies.contains(.opt))
+        guard let advice = try advisor.advice(on: archive) else {
             throw CommandFailure(
                 "\(archive.name) has no recorded requests; they are recorded while a process has it open for writing",
                 status: .nothing)
