@@ -87,6 +87,19 @@ extension ArchiveAdvice {
     }
 }
 
+extension CachePolicy {
+    /// Draws the policy's curve.
+    package var letter: Character {
+        switch self {
+        case .lru: "L"
+        case .s3fifo: "3"
+        case .sieve: "S"
+        case .wtinylfu: "W"
+        case .opt: "O"
+        }
+    }
+}
+
 extension ArchiveAdvice.Group {
     /// Whether the group has much of the size, but few of the reads.
     package var isRarelyRead: Bool { size >= 0.1 && size >= 4 * reads }

@@ -31,6 +31,7 @@ package struct ArchiveAdvice: Sendable {
     package static let policies: [CachePolicy] = [.lru, .s3fifo, .sieve, .wtinylfu]
     /// Fewer sampled reads are too few for advice.
     package static let leastReads = 1000
+    package static let mostExpired = 5
 
     /// Bytes of values.
     package let limit: UInt64
@@ -47,7 +48,7 @@ package struct ArchiveAdvice: Sendable {
     package let points: [MissRatioCurve.Point]
     /// Nil with too few reads.
     package let advice: CacheAdvice?
-    /// Largest share first.
+    /// At most ``mostExpired``, largest share first; those below a thousandth are left out.
     package let expired: [ExpiredReads]
     /// How keys are grouped.
     package let grouping: Grouping
@@ -61,7 +62,11 @@ package struct ArchiveAdvice: Sendable {
     ) {
         (self.limit, self.policy, self.rate, self.reads) = (limit, policy, rate, reads)
         (self.seconds, self.measured, self.points, self.advice) = (seconds, measured, points, advice)
-        (self.expired, self.grouping, self.groups) = (expired, grouping, groups)
+        self.expired = Array(
+            expired.filter { $0.share >= 0.001 }.sorted {
+                ($1.share, $0.timeToLive) < ($0.share, $1.timeToLive)
+            }.prefix(Self.mostExpired))
+        (self.grouping, self.groups) = (grouping, groups)
     }
 
     /// Position of a policy's column.

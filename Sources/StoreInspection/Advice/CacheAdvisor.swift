@@ -166,7 +166,7 @@ private struct CacheReplay: Sendable {
                 ? nil : CacheAdvice(points, limit: limit, policy: .lru, policies: [.lru]),
             expired: expired.map {
                 .init(timeToLive: Double($0.key), share: Double($0.value) / Double(max(1, reads)))
-            }.sorted { ($1.share, $0.timeToLive) < ($0.share, $1.timeToLive) },
+            },
             grouping: groups.grouping, groups: groups.shares(present?.groups ?? []))
     }
 }

@@ -3,7 +3,6 @@ import CacheSimulation
 /// What `vellum advise ARCHIVE` prints.
 struct AdviceText {
     private static let mostGroups = 10
-    private static let mostExpiries = 3
 
     private let advice: ArchiveAdvice
     private let archive: Archive
@@ -15,13 +14,13 @@ struct AdviceText {
     }
 
     func write(to output: OutputWriter) throws(SourceError) {
-        try output.write(heading)
+        try output.write("\(TerminalSafe.column(archive.name)): \(advice.summary)\n\n")
         let points = advice.points.filter { policies.contains($0.policy) }
         let columns = advice.points.map(\.policy).reduce(into: [CachePolicy]()) {
             if policies.contains($1), !$0.contains($1) { $0.append($1) }
         }
         try CurveText(points, columns, unit: .bytes, present: Int(advice.limit)).write(to: output)
-        try writeExpired(to: output)
+        if let expired = advice.expiredWords { try output.write("\n\(expired)\n") }
         try writeGroups(to: output)
         try output.write("\n\(advice.sentence)\n")
         if let doubt = advice.doubt { try output.write(doubt + "\n") }
@@ -32,29 +31,6 @@ struct AdviceText {
         guard let options = advice.resizeOptions else { return }
         let place = store.map { " --store " + ShellWord.quoted($0) } ?? ""
         try output.write("  vellum resize\(place) \(ShellWord.quoted(archive.name)) \(options)\n")
-    }
-
-    private var heading: String {
-        let keys = advice.rate < 1 ? "\(Figures.percent(advice.rate)) of the keys" : "all keys"
-        let simulated = advice.hitRatio(advice.policy, limit: Int(advice.limit)).map {
-            ", \(Figures.percent($0)) simulated"
-        }
-        return
-            "\(TerminalSafe.column(archive.name)): limit \(Figures.bytes(advice.limit)), \(advice.policy.title)\n"
-            + "\(Figures.count(advice.reads, "read", "reads")) of \(keys) in \(Figures.duration(advice.seconds)); hit ratio "
-            + "\(Figures.percent(advice.measured)) measured\(simulated ?? "")\n\n"
-    }
-
-    private func writeExpired(to output: OutputWriter) throws(SourceError) {
-        let costs = advice.expired.filter { $0.share >= 0.001 }
-        guard !costs.isEmpty else { return }
-        let list = costs.prefix(Self.mostExpiries).map {
-            "\(Figures.percent($0.share)) with a TTL of \(Figures.duration($0.timeToLive))"
-        }
-        let more = costs.count - list.count
-        try output.write(
-            "\nReads of expired entries, as share of all reads: " + list.joined(separator: ", ")
-                + (more > 0 ? ", and \(Figures.count(more)) more TTLs" : "") + "\n")
     }
 
     private func writeGroups(to output: OutputWriter) throws(SourceError) {

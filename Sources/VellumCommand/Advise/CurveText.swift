@@ -10,8 +10,8 @@ struct CurveText {
         let best: MissRatioCurve.Point
     }
 
-    private static let graphColumns = 72
-    private static let graphRows = 11
+    private static let graphColumns = 79
+    private static let graphRows = 14
 
     private let policies: [CachePolicy]
     private let unit: LimitUnit
@@ -73,34 +73,26 @@ struct CurveText {
 
     private var ascending: [Row] { rows.sorted { $0.limit < $1.limit } }
 
-    /// The best hit ratio over the logarithm of the limit, interpolated.
+    /// The hit ratio of each policy over the logarithm of the limit.
     private func graph(_ glyphs: Glyphs) -> String {
         let rows = ascending
-        let look = Look(theme: Theme(.mono, depth: .mono), glyphs: glyphs)
-        let columns = Self.graphColumns - TimeGraph.scaleColumns
-        let (first, last) = (log2(Double(rows[0].limit)), log2(Double(rows[rows.count - 1].limit)))
-        func column(_ row: Row) -> Int {
-            Int(((log2(Double(row.limit)) - first) / (last - first) * Double(columns - 1)).rounded())
-        }
-        var values: [Double?] = []
-        for (row, next) in zip(rows, rows.dropFirst()) {
-            let steps = column(next) - column(row)
-            for step in 0..<max(0, steps) {
-                let share = Double(step) / Double(steps)
-                values.append(row.best.hitRatio * (1 - share) + next.best.hitRatio * share)
-            }
-        }
-        values.append(rows[rows.count - 1].best.hitRatio)
-        var graph = TimeGraph(
-            title: [Span("hit ratio of the best policy over the limit")], values: values, maximum: 1,
-            topLabel: "100%")
+        let scaled = rows.map { log2(Double($0.limit)) }
+        let (first, last) = (scaled[0], scaled[scaled.count - 1])
+        var graph = CurveGraph(
+            title: [Span("hit ratio over the limit")],
+            positions: scaled.map { ($0 - first) / (last - first) },
+            labels: rows.map { label($0.limit) },
+            curves: policies.indices.map { place in
+                CurveGraph.Curve(policies[place].letter, role: .text, rows.map { $0.points[place].hitRatio })
+            }, topLabel: "100%")
+        graph.facts = policies.map { Span("\($0.letter) \($0.title)") }
         graph.middleLabel = "50%"
-        graph.ticks = rows.map { TimeGraph.Tick(column($0), label($0.limit)) }
-        let size = Size(columns: Self.graphColumns + 12, rows: Self.graphRows)
+        graph.present = present.flatMap { present in rows.firstIndex { $0.limit == present } }
+        let size = Size(columns: Self.graphColumns, rows: Self.graphRows)
         var frame = Frame(size: size, isASCII: glyphs == .ascii)
+        let look = Look(theme: Theme(.mono, depth: .mono), glyphs: glyphs)
         graph.draw(
-            into: &frame, in: Rect(column: 0, row: 0, columns: Self.graphColumns, rows: Self.graphRows),
-            look: look)
+            into: &frame, in: Rect(column: 0, row: 0, columns: size.columns, rows: size.rows), look: look)
         return frame.plainText
     }
 

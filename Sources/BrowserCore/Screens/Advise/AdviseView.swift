@@ -72,14 +72,14 @@ enum AdviseView {
         var graph = CurveGraph(
             title: [], positions: positions, labels: limits.map { Figures.bytes(UInt64(clamping: $0)) },
             curves: shown.map { policy in
-                let (letter, role) = sign(policy)
-                return CurveGraph.Curve(
-                    letter, role: role, limits.map { advice.hitRatio(policy, limit: $0).map { 1 - $0 } })
+                CurveGraph.Curve(
+                    policy.letter, role: role(policy),
+                    limits.map { advice.hitRatio(policy, limit: $0).map { 1 - $0 } })
             }, topLabel: "100%")
         graph.middleLabel = "50%"
         graph.marked = state.marked(among: limits)
         graph.present = limits.firstIndex { advice.multiple($0).isEmpty }
-        let legend = shown.map { Span("\(sign($0).letter) \($0.title)", look[sign($0).role]) }
+        let legend = shown.map { Span("\($0.letter) \($0.title)", look[role($0)]) }
         // The legend has priority on narrow screens.
         let title = [" miss ratio over the limit", " miss ratio"].first { $0.count + 40 <= columns }
         graph.title = title.map { [Span($0)] } ?? Array(legend.prefix(1))
@@ -87,14 +87,13 @@ enum AdviseView {
         return graph
     }
 
-    /// The letter and the role of a policy's curve.
-    private static func sign(_ policy: CachePolicy) -> (letter: Character, role: Role) {
+    private static func role(_ policy: CachePolicy) -> Role {
         switch policy {
-        case .lru: ("L", .accent)
-        case .s3fifo: ("3", .good)
-        case .sieve: ("S", .warning)
-        case .wtinylfu: ("W", .text)
-        case .opt: ("O", .dim)
+        case .lru: .accent
+        case .s3fifo: .good
+        case .sieve: .warning
+        case .wtinylfu: .text
+        case .opt: .dim
         }
     }
 
