@@ -154,7 +154,7 @@ extension Archive {
     /// Logs the new expiry time, but not the value.
     @discardableResult public func touch(_ key: String, lifetime: Duration) throws(StorageError) -> Bool {
         guard try setLifetime(lifetime, forKey: key) else {
-            try countMiss()
+            try withHashed(key) { (key) throws(StorageError) in try countMiss(of: key) }
             return false
         }
         return try touch(key)

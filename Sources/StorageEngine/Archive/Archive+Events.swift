@@ -25,6 +25,18 @@ extension Archive {
         try EventReader(engine()).waitForEvents(from: sequence, atMost: wait)
     }
 
+    /// Samples of the recent requests of all processes, from number `first` on; `nil` returns all. Returns `nil` if none were
+    /// recorded: for a log, or before the first opening for writing. Numbers of a new trace (``RequestSamples/trace``) begin
+    /// with 0. Writes nothing. Cost: O(samples).
+    package func requestSamples(from first: UInt64? = nil) throws(StorageError) -> RequestSamples? {
+        try RequestTraceReader(engine()).samples(from: first)
+    }
+
+    /// Key and owner of the live entry with the tag of a sample; `nil` if there is none. Costs a look-up.
+    package func entry(ofTag tag: UInt32) throws(StorageError) -> (key: String, owner: String?)? {
+        try RequestTraceReader(engine()).entry(ofTag: tag)
+    }
+
     package static var keptEvents: Int { IndexLayout.events }
 
     /// The events of a key that are still in the event ring. Writes nothing.

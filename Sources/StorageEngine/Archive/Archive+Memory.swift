@@ -59,16 +59,11 @@ extension Archive {
 
     // MARK: Reading
 
-    /// Counts a miss for a look-up without a usable result. With a key, also removes an expired entry.
-    package func countMiss() throws(StorageError) {
-        let engine = try engine()
-        withExtendedLifetime(engine) { engine.processSlot?.addMiss() }
-    }
-
+    /// Counts a miss for a look-up without a usable result. Removes an expired entry.
     package func countMiss(of key: HashedKey) throws(StorageError) {
         let engine = try engine()
         try withExtendedLifetime(engine) { () throws(StorageError) in
-            engine.processSlot?.addMiss()
+            if let processSlot = engine.processSlot { engine.countMiss(tag: key.tag, processSlot) }
             guard let entry = try engine.find(key.bytes, tag: key.tag) else { return }
             defer { engine.unpin(entry) }
             if engine.isExpired(entry) { EntryRemover(engine).removeIfExpired(entry, tag: key.tag) }
@@ -76,9 +71,12 @@ extension Archive {
     }
 
     /// Counts a hit for a look-up whose entry may have been removed since.
-    package func countHit() throws(StorageError) {
+    package func countHit(of key: HashedKey) throws(StorageError) {
         let engine = try engine()
-        withExtendedLifetime(engine) { engine.processSlot?.addHit() }
+        withExtendedLifetime(engine) {
+            engine.processSlot?.addHit()
+            engine.trace(.hit, tag: key.tag)
+        }
     }
 
     /// Like ``withAccess(_:_:)``. Also passes the version for ``access(_:)``, as long as the object is kept in memory.
@@ -107,7 +105,10 @@ extension Archive {
     // MARK: Holding
 
     /// Whether an object in memory is still the archive's version. If so, counts an access to it.
-    package func access(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().access(held) }
+    /// - Parameter isFromDisk: the caller has just read it from disk; for the request trace.
+    package func access(_ held: HeldEntry, isFromDisk: Bool = false) throws(StorageError) -> Bool {
+        try engine().access(held, as: isFromDisk ? .hit : .memoryHit)
+    }
 
     package func isCurrent(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().isCurrent(held) }
 

@@ -131,6 +131,7 @@ struct BatchWriter: ArchiveOperation {
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
                 at: steps[place].location, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
+            if UInt64(change.tag) < index.sampleThreshold { trace(change, section, deleted: deleted[place]) }
         }
         let puts = plan.changes.count { $0.value != nil }
         index.addLocked(.records, UInt64(puts))
@@ -138,6 +139,19 @@ struct BatchWriter: ArchiveOperation {
         index.addLocked(.evictions, UInt64(plan.victims.count))
         section.reclaim(forAppended: total)
         section.compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
+    }
+
+    /// Records a change of a sampled key.
+    private func trace(_ change: BatchChange, _ section: borrowing ArchiveSection, deleted: Int) {
+        guard let value = change.value else {
+            return engine.traceSampled(.delete, tag: change.tag, bytes: deleted)
+        }
+        change.withTraits { traits in
+            engine.traceSampled(
+                .put, tag: change.tag, owner: engine.ownerTag(traits.owner), bytes: value.count,
+                deadline: traits.deadline)
+        }
+        if change.number == 0 { section.index.adaptSampling() }
     }
 
     /// Writes all frames from `first` on. None of them counts before the last is complete.

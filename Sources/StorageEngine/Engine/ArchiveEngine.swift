@@ -136,6 +136,28 @@ final class ArchiveEngine: Sendable {
             time: time, key: key)
     }
 
+    /// Records a request of a sampled key (OnDiskFormat, "The request trace"). `number`: the entry that it found.
+    @inline(__always) func trace(_ kind: SampledRequest.Kind, tag: UInt32, entry number: UInt32 = 0) {
+        if UInt64(tag) < index.sampleThreshold { traceEntry(kind, tag, number) }
+    }
+
+    @inline(never) private func traceEntry(_ kind: SampledRequest.Kind, _ tag: UInt32, _ number: UInt32) {
+        guard let slot = index.entry(number), slot.tag == tag else { return traceSampled(kind, tag: tag) }
+        traceSampled(
+            kind, tag: tag, owner: slot.owner, bytes: Int(slot.shownBytes), deadline: slot.deadline)
+    }
+
+    /// Requires that the key is sampled.
+    @inline(never) func traceSampled(
+        _ kind: SampledRequest.Kind, tag: UInt32, owner: UInt32 = 0, bytes: Int = 0,
+        deadline: Int64 = Deadline.never
+    ) {
+        index.storage.requests?.record(
+            SampledRequest(
+                kind, tag: tag, owner: owner, bytes: bytes, deadline: deadline,
+                threshold: index.sampleThreshold))
+    }
+
     /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
     @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
 

@@ -18,13 +18,13 @@ extension ArchiveEngine {
     ) throws(StorageError) {
         guard let processSlot else { throw .readOnly(operation: "access (peek instead)") }
         guard let entry = try find(key, tag: tag) else {
-            processSlot.addMiss()
+            countMiss(tag: tag, processSlot)
             return
         }
         defer { unpin(entry) }
         try verify(entry)
         if let standing = entry.standing, standing != .valid {
-            processSlot.addMiss()
+            countMiss(tag: tag, processSlot)
             if standing == .expired { EntryRemover(self).removeIfExpired(entry, tag: tag) }
             return
         }
@@ -37,12 +37,12 @@ extension ArchiveEngine {
         let tag = try validTag(of: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
         guard let entry = try find(key, tag: tag) else {
-            processSlot.addMiss()
+            countMiss(tag: tag, processSlot)
             return false
         }
         defer { unpin(entry) }
         guard !isExpired(entry) else {
-            processSlot.addMiss()
+            countMiss(tag: tag, processSlot)
             EntryRemover(self).removeIfExpired(entry, tag: tag)
             return false
         }
@@ -50,8 +50,16 @@ extension ArchiveEngine {
         return true
     }
 
-    @inline(__always) func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
+    @inline(__always) func countMiss(tag: UInt32, _ processSlot: ProcessSlot) {
+        processSlot.addMiss()
+        trace(.miss, tag: tag)
+    }
+
+    @inline(__always) func countUse(
+        _ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot, as kind: SampledRequest.Kind = .hit
+    ) {
         processSlot.addHit()
+        trace(kind, tag: tag, entry: number)
         let touch = index.touches.record(number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, number, tag: tag) }
     }
@@ -81,9 +89,9 @@ extension ArchiveEngine {
         section.index.touches.drainAll()
     }
 
-    @inline(__always) func access(_ held: HeldEntry) -> Bool {
+    @inline(__always) func access(_ held: HeldEntry, as kind: SampledRequest.Kind) -> Bool {
         guard let processSlot, isCurrent(held) else { return false }
-        countUse(held.number, tag: held.tag, processSlot)
+        countUse(held.number, tag: held.tag, processSlot, as: kind)
         return true
     }
 

@@ -123,10 +123,25 @@ extension ArchiveSection {
         index.events.publish(
             event, request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
             location: location, pid: engine.pid, time: now, key: key)
+        trace(content, tag: tag, isNew: replaced == nil)
         reclaim(forAppended: content.frameBytes)
         return HeldEntry(
             number: number, tag: tag, location: location, sequence: content.sequence,
             memoryInterval: request.traits.memoryInterval)
+    }
+
+    /// Records a put of a sampled key, and adapts the sampling after one of a new key.
+    @inline(__always) func trace(_ content: FrameContent, tag: UInt32, isNew: Bool) {
+        if UInt64(tag) < index.sampleThreshold { traceSampled(content, tag, isNew) }
+    }
+
+    @inline(never) private func traceSampled(_ content: FrameContent, _ tag: UInt32, _ isNew: Bool) {
+        let isInMemory = content.residentBytes != 0
+        engine.traceSampled(
+            isInMemory ? .memoryPut : .put, tag: tag, owner: content.ownerTag,
+            bytes: isInMemory ? Int(clamping: content.residentBytes) : content.value.count,
+            deadline: content.deadline)
+        if isNew { index.adaptSampling() }
     }
 
     @inline(never) func putExtended(
@@ -230,6 +245,7 @@ extension ArchiveEngine {
         index.events.publish(
             event, .update, .request, tag: tag, bytes: value.count, location: location, pid: pid,
             time: Clock.wall(), key: key)
+        section.trace(content, tag: tag, isNew: false)
         section.reclaim(forAppended: content.frameBytes)
         return true
     }

@@ -4,4 +4,6 @@ enum ArchiveFile {
     static let newIndex = "index.new"
     static let attached = "attached"
     static let lock = "lock"
+    static let requests = "requests"
+    static let newRequests = "requests.new"
 }

@@ -20,6 +20,7 @@ enum IndexLayout {
     static let settledSequenceOffset = 200
     static let touchTailOffset = 256
     static let touchDrainedOffset = 320
+    static let sampleThresholdOffset = 328
     static let structureOffset = 384
     static let entryCapacityOffset = 448
     static let entryHighWaterOffset = 452

@@ -18,6 +18,8 @@ final class IndexMemory: @unchecked Sendable {
     var doorbell: Doorbell?
     /// Grows with the index; `nil` for an archive without a reserve. Set when the archive is opened, like ``doorbell``.
     var removalReserve: RemovalReserve?
+    /// `nil` if this process records no requests. Set when the archive is opened, like ``doorbell``.
+    var requests: RequestTrace?
     /// The state of the change for which a reader last waited without success (``WriterWait``); 0: none.
     let stoppedState = Atomic<UInt64>(0)
     let readerSleeps = Atomic<Int>(0)

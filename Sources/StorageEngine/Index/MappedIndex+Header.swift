@@ -118,6 +118,13 @@ extension MappedIndex {
     @inline(__always) var tombstoneBytes: Int { memory.size(IndexLayout.tombstoneBytesOffset) }
     var nextGroup: UInt32 { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
 
+    // MARK: The request trace
+
+    /// Requests of keys whose tag is below this are recorded; 0: of none. Requires no order with other words.
+    @inline(__always) var sampleThreshold: UInt64 {
+        cp_relaxed64(memory.field(IndexLayout.sampleThresholdOffset))
+    }
+
     // MARK: The configuration, as in the descriptor
 
     @inline(__always) var diskLimit: UInt64? {

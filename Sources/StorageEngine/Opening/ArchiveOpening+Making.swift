@@ -77,8 +77,7 @@ extension ArchiveOpening {
             guard !names.contains(where: { SegmentHeader.number(ofFileName: $0) != nil }) else { return }
             let own = [
                 Descriptor.fileName, Descriptor.spareName, ArchiveFile.index, ArchiveFile.newIndex,
-                ArchiveFile.lock,
-                Syncing.lockName,
+                ArchiveFile.lock, ArchiveFile.requests, ArchiveFile.newRequests, Syncing.lockName,
                 RemovalReserve.fileName, ArchiveFile.attached, OpenLock.fileName,
             ]
             for name in own { try folder.unlink(name) }

@@ -79,6 +79,13 @@ struct ArchiveOpening {
             // A full disk must not prevent opening.
             try? reserve.extend(forEntries: Int(section.index.entryCapacity), partly: true)
         }
+        if engine.kind != .log, options.recordsRequests, !options.isUnfinishedBackup,
+            engine.index.storage.hasFile
+        {
+            engine.index.storage.requests = RequestTrace.open(
+                in: folder, of: descriptor.identity, salt: engine.index.salt)
+            if engine.index.storage.requests != nil { section.index.adaptSampling() }
+        }
         engine.slotLine.store(slot.line, ordering: .relaxed)
         return engine
     }

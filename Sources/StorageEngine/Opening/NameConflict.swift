@@ -9,6 +9,7 @@ struct NameConflict {
     private static let names = [
         OpenLock.fileName, ArchiveFile.attached, ArchiveFile.index,
         ArchiveFile.newIndex, ArchiveFile.lock, Syncing.lockName, Descriptor.fileName + ".new",
+        ArchiveFile.requests,
     ]
 
     static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {

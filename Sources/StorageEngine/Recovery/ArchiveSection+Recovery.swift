@@ -248,6 +248,7 @@ extension ArchiveSection {
                     index.residency[number] == 0
                 else { continue }
                 let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
+                engine.trace(.expiry, tag: tag, entry: number)
                 remove(number)
                 engine.publish(.expiry, .processEnded, tag: tag, bytes: bytes, at: location)
             }

@@ -27,6 +27,11 @@ extension ArchiveSection {
                         for (number, slot) in slots {
                             removal += Removal(entries: 1, bytes: UInt64(slot.valueBytes))
                             let (tag, bytes, place) = (slot.tag, Int(slot.shownBytes), slot.location)
+                            switch kind {
+                            case .delete: engine.trace(.delete, tag: tag, entry: number)
+                            case .expiry: engine.trace(.expiry, tag: tag, entry: number)
+                            default: break
+                            }
                             if group != 0, !slot.isMemoryOnly {
                                 tombstone(number, slot, note: note, at: location)
                             } else {
@@ -95,6 +100,7 @@ extension ArchiveSection {
                     for number in numbers {
                         if let slot = index.entry(number) { setDeadline(of: number, slot, to: deadline) }
                     }
+                    engine.trace(.deadline, tag: tag, entry: entry.number)
                     if group != 0 {
                         countRemoval(note, first: location, bytes: UInt64(entry.slot.valueBytes))
                     }

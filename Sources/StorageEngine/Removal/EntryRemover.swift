@@ -133,6 +133,7 @@ struct EntryRemover: ArchiveOperation {
         guard isSame else { return .changed }
         try section.appendBare(.delete, key: key) { location, time in
             let bytes = Int(entry.slot.shownBytes)
+            engine.trace(.delete, tag: tag, entry: entry.number)
             section.remove(entry.number)
             engine.publish(.delete, .request, tag: tag, bytes: bytes, at: location, time: time, key: key)
         }
@@ -152,6 +153,7 @@ struct EntryRemover: ArchiveOperation {
         // The frame begins a new segment, so that all older ones can be removed at once.
         try section.appendBare(.deleteAll, inNewSegment: true) { location, time in
             section.clearEntries()
+            engine.trace(.deleteAll, tag: 0)
             engine.publish(.delete, .request, bytes: Int(removal.bytes), at: location, time: time)
         }
         index.add(.deletes, UInt64(removal.entries))

@@ -152,7 +152,10 @@ struct UndoLog: ArchiveOperation {
                     break
                 }
                 engine.countHandled(entries: 1)
-                if section.index.marks.unmarkIfRestored(found, slot) { continue }
+                if section.index.marks.unmarkIfRestored(found, slot) {
+                    engine.trace(.restore, tag: slot.tag, entry: found)
+                    continue
+                }
                 skip(engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }

@@ -13,6 +13,8 @@ public struct StoreOptions: Sendable, Hashable {
     /// Whether a cache or a log without an index keeps its entries on a full disk. Then this process is its only writer until it
     /// closes the archive. Otherwise the oldest entries are dropped to get space for an index.
     package var keepsEntriesWithoutIndex = false
+    /// Whether requests of sampled keys are recorded (OnDiskFormat, "The request trace"). For measurements.
+    package var recordsRequests = true
     /// Whether the caller is a backup that creates this store. Others must not open its folder: the next backup removes it.
     var isUnfinishedBackup = false
 

@@ -17,7 +17,7 @@ extension ArchiveCore {
     func touch(_ name: String, lifetime: Duration?) throws -> Bool {
         if let lifetime {
             guard try archive.setLifetime(lifetime, forKey: name) else {
-                try archive.countMiss()
+                try withHashed(name) { try archive.countMiss(of: $0) }
                 return false
             }
             // Only an access that reads it from disk renews it.

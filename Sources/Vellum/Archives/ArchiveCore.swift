@@ -49,7 +49,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try shared.times.measure(.access) {
             try withHashed(name) { key in
                 guard let read = try read(key, name, counts: true) else { return nil }
-                if try archive.access(read.held) == false { try archive.countHit() }
+                if try archive.access(read.held, isFromDisk: true) == false { try archive.countHit(of: key) }
                 try slide(name)
                 try memory.keep(
                     read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
@@ -114,7 +114,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         do {
             return try result.get()
         } catch {
-            if counts { try archive.countMiss() }
+            if counts { try archive.countMiss(of: key) }
             reportUnreadable(name, error)
             // With `nil`, callers would replace the value.
             if let error = error as? ArchiveError, error.isNewerVersion { throw error }
