@@ -27,10 +27,12 @@ struct StatusReader: ArchiveOperation {
         let slots = index.processes.attached
         let living = slots.filter(engine.liveness.isAlive)
         let (entries, bytes, expired) = visibleTotals()
+        let (footprint, requestBytes) = try diskUsage()
         return ArchiveStatus(
             name: engine.name, configuration: configuration, entries: entries,
             diskBytes: bytes,
-            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try diskUsage(),
+            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: footprint,
+            requestBytes: requestBytes,
             undoBytes: UInt64(index.tombstoneBytes)
                 + UndoWindow.tombstoneSlotBytes * UInt64(index.tombstoneCount),
             reclaimableBytes: UInt64(SpaceBudget(engine).reclaimableBytes), expiredEntries: expired,
@@ -70,12 +72,13 @@ struct StatusReader: ArchiveOperation {
         return nil
     }
 
-    func diskUsage() throws(StorageError) -> UInt64 {
-        var total: UInt64 = 0
+    private func diskUsage() throws(StorageError) -> (all: UInt64, requests: UInt64) {
+        var total: (all: UInt64, requests: UInt64) = (0, 0)
         for name in try engine.folder.names() where !name.hasSuffix(DamagedFile.suffix) {
             // A segment may be reclaimed between listing the folder and reading its size.
             if let status = try engine.folder.status(ofEntry: name), status.isRegular {
-                total += UInt64(status.allocatedBytes)
+                total.all += UInt64(status.allocatedBytes)
+                if name == ArchiveFile.requests { total.requests = UInt64(status.allocatedBytes) }
             }
         }
         return total

@@ -14,7 +14,16 @@ package struct RequestSamples: Sendable {
     /// The share of keys whose requests are in ``requests``.
     package var rate: Double { Double(threshold) / Double(UInt64(1) << 32) }
 
-    /// Keeps only the samples of keys below a lower threshold, to join them with others.
+    /// Appends the samples that a later call returned, and keeps those of the keys that are in both.
+    package mutating func append(_ more: RequestSamples) {
+        var more = more
+        lower(to: more.threshold)
+        more.lower(to: threshold)
+        requests += more.requests
+        (lost, next) = (lost &+ more.lost, more.next)
+    }
+
+    /// Keeps only the samples of keys below a lower threshold.
     package mutating func lower(to threshold: UInt64) {
         guard threshold < self.threshold else { return }
         self.threshold = threshold

@@ -12,6 +12,8 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var memoryBytes: UInt64
     /// Disk usage of the archive's files, in bytes.
     public var footprint: UInt64
+    /// Bytes of ``footprint`` for samples of recent requests.
+    package var requestBytes: UInt64 = 0
     /// Extra bytes that the files may use for entries that can be restored by undo, until the space is reclaimed.
     public var undoBytes: UInt64
     /// About the number of bytes that a compaction frees. It keeps entries that can be restored by undo.

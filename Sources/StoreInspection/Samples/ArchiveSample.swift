@@ -85,11 +85,11 @@ extension ArchiveStatus {
     package var diskShare: Double? { Ratio.share(diskBytes, of: configuration.diskLimit) }
     package var memoryShare: Double? { Ratio.share(memoryBytes, of: configuration.memoryLimit) }
 
-    /// Maximum disk usage: 1.25 × (limit or, if larger, values + 128 bytes × entries + undo records) + 1 MiB.
+    /// Maximum disk usage: 1.25 × (limit or, if larger, values + 128 bytes × entries + undo records) + 1 MiB + request trace.
     package var footprintBound: UInt64 {
         let values = Double(max(configuration.diskLimit ?? 0, diskBytes))
         let parts = values + 128 * Double(max(0, entries)) + Double(undoBytes)
-        return UInt64(min(1.25 * parts + 1_048_576, 1e18))
+        return UInt64(min(1.25 * parts + 1_048_576 + Double(requestBytes), 1e18))
     }
 }
 

@@ -8,7 +8,9 @@ import Testing
 
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
-    private static let files = ["opening", "attached", "index", "index.new", "syncing", "descriptor.new"]
+    private static let files = [
+        "opening", "attached", "index", "index.new", "syncing", "descriptor.new", "requests",
+    ]
 
     @Test("reports and renames folders and links", arguments: files, [false, true])
     func reportedAndRenamed(file: String, isLink: Bool) throws {
