@@ -13,9 +13,9 @@ enum RequestLayout {
     static let leastCells: UInt32 = 2048
     static let mostCells: UInt32 = 65_536
     /// The number of cells is doubled when there are fewer for each entry.
-    static let cellsForEntry: UInt32 = 4
+    static let cellsForEntry: UInt32 = 16
     /// Number of sampled entries above which the threshold is halved. It is doubled below a quarter of that.
-    static let mostSampled: UInt64 = 8192
+    static let mostSampled: UInt64 = 4096
 
     static func bytes(cells: UInt32) -> Int { headerBytes + Int(cells) * cellBytes }
 

@@ -130,15 +130,15 @@ import Testing
             guard number % 1_000 == 999 else { continue }
             joined.append(try #require(try archive.requestSamples(from: joined.next)))
         }
-        #expect(joined.threshold == 1 << 28 && joined.lost == 0)
+        #expect(joined.threshold == 1 << 27 && joined.lost == 0)
         let hash = try folder.hash(of: "A")
-        let expected = try (0..<100_000).map { try tag("\($0)", hash) }.filter { $0 < 1 << 28 }
+        let expected = try (0..<100_000).map { try tag("\($0)", hash) }.filter { $0 < 1 << 27 }
         #expect(joined.requests.map(\.tag) == expected)
-        #expect((4_096...8_192).contains(expected.count))
+        #expect((2_048...4_096).contains(expected.count))
         #expect(try contents(of: path).count == 4_096 + 65_536 * 32)
 
         // Unsampled keys add nothing.
-        for key in (0..<1_000).map(String.init) where try tag(key, hash) >= 1 << 28 {
+        for key in (0..<1_000).map(String.init) where try tag(key, hash) >= 1 << 27 {
             _ = try archive.access(key)
         }
         #expect(try archive.requestSamples()?.next == joined.next)
@@ -146,9 +146,9 @@ import Testing
         _ = try archive.deleteAll()
         for number in 0..<2_000 { try archive.put([1], forKey: "n\(number)") }
         let more = try #require(try archive.requestSamples(from: joined.next))
-        #expect(more.requests.last?.threshold == 1 << 32 && more.threshold == 1 << 28)
+        #expect(more.requests.last?.threshold == 1 << 32 && more.threshold == 1 << 27)
         joined.append(more)
-        #expect(joined.threshold == 1 << 28 && joined.requests.allSatisfy { $0.tag < 1 << 28 })
+        #expect(joined.threshold == 1 << 27 && joined.requests.allSatisfy { $0.tag < 1 << 27 })
         try archive.expectValid()
     }
 
