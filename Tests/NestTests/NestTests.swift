@@ -12,9 +12,9 @@ struct City: Codable, Equatable {
 
 /// Neither `Codable` nor `NSSecureCoding`.
 final class Handle {
-    let whenGone: @Sendable () -> Void
-    init(_ whenGone: @escaping @Sendable () -> Void = {}) { self.whenGone = whenGone }
-    deinit { whenGone() }
+    let onRelease: @Sendable () -> Void
+    init(_ onRelease: @escaping @Sendable () -> Void = {}) { self.onRelease = onRelease }
+    deinit { onRelease() }
 }
 
 final class Note: NSObject, NSSecureCoding {
@@ -273,16 +273,16 @@ final class Note: NSObject, NSSecureCoding {
 
     @Test("expired items are released without an access, and may use the nest then") func releasedItems() {
         let nest = place.nest()
-        let gone = Counter()
+        let released = Counter()
         for number in 0..<10_000 {
             nest.add(
                 Handle { [weak nest] in
-                    gone.add()
+                    released.add()
                     _ = nest?["x"]
                 }, "\(number)", .custom(Double(number % 7) / 10))
         }
-        nest.add(Handle { gone.add() }, "later", .custom(1_000))
-        #expect(holds { gone.count == 10_000 })
+        nest.add(Handle { released.add() }, "later", .custom(1_000))
+        #expect(holds { released.count == 10_000 })
         #expect(nest.countInMemory == 1)
     }
 
@@ -380,11 +380,11 @@ final class Note: NSObject, NSSecureCoding {
                 }
                 guard asked.wait(timeout: .now() + 120) == .success else { exit(3) }
             }
-            let gone = Counter()
+            let released = Counter()
             func item() -> Handle {
                 Handle {
                     asks()
-                    gone.add()
+                    released.add()
                 }
             }
             Asking.withCoding(calling: asks) {
@@ -400,7 +400,7 @@ final class Note: NSObject, NSSecureCoding {
             nest.add(item(), "a")
             nest.clear()
             nest.add(item(), "a", .custom(0))
-            guard nest["a"] == nil, gone.count == 5 else { exit(6) }
+            guard nest["a"] == nil, released.count == 5 else { exit(6) }
         }
     }
 

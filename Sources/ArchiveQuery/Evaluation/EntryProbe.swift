@@ -4,7 +4,7 @@ import StorageEngine
 package final class EntryProbe {
     package enum Answer<Found> {
         case found(Found)
-        case gone
+        case removed
         /// The value is damaged, doesn't match its encoding, or is only in the memory of another process.
         case unreadable
     }
@@ -101,7 +101,7 @@ package final class EntryProbe {
     }
 
     private func answer<Found>(_ ask: () throws(RowFault) -> Found) -> Answer<Found> {
-        do throws(RowFault) { return .found(try ask()) } catch .gone { return .gone } catch {
+        do throws(RowFault) { return .found(try ask()) } catch .removed { return .removed } catch {
             return .unreadable
         }
     }

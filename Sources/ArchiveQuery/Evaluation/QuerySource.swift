@@ -137,7 +137,7 @@ public enum QueryCursorReading: Sendable, Hashable {
     /// The entry was read.
     case present
     /// The entry has been removed in the meantime.
-    case gone
+    case removed
     /// The entry's bytes fail their checksum.
     case damaged
 }
@@ -171,7 +171,7 @@ extension EntryScan: QueryCursor {
     private static func reading(_ reading: Reading) -> QueryCursorReading {
         switch reading {
         case .present: .present
-        case .gone: .gone
+        case .removed: .removed
         case .damaged: .damaged
         }
     }

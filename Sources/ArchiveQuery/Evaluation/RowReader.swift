@@ -8,7 +8,7 @@ enum RowFault: Error {
     /// The entry, including its key, is damaged, so it is no row.
     case damaged
     /// The entry was removed.
-    case gone
+    case removed
     case source(any Error)
 }
 
@@ -143,7 +143,7 @@ final class RowReader {
         guard isEntry else { throw .unreadable }
         let found: QueryCursorValue
         do { found = try source.loadValue() } catch { throw .source(error) }
-        guard found.reading != .gone else { throw .gone }
+        guard found.reading != .removed else { throw .removed }
         guard let value = found.content else {
             guard found.reading == .present else {
                 noteDamage()
@@ -548,7 +548,7 @@ final class RowReader {
     private func check(_ reading: QueryCursorReading) throws(RowFault) {
         switch reading {
         case .present: break
-        case .gone: throw .gone
+        case .removed: throw .removed
         case .damaged: throw .damaged
         }
     }
@@ -575,7 +575,7 @@ final class RowReader {
 
     func entryFacts() throws(RowFault) -> EntryFacts? {
         guard let cursor else { return facts }
-        guard try isPresent() else { throw .gone }
+        guard try isPresent() else { throw .removed }
         return EntryFacts(cursor)
     }
 }

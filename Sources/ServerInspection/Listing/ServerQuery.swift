@@ -177,13 +177,13 @@ final class ServerCursor: QueryCursor {
             if readsEveryValue { values = try read(try connection.shortStrings(keys, found, in: database)) }
         }
         known = facts[present] ?? nil
-        reading = known == nil ? .gone : .present
-        return reading ?? .gone
+        reading = known == nil ? .removed : .present
+        return reading ?? .removed
     }
 
     func loadValue() throws -> QueryCursorValue {
-        let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
-        guard try load() == .present, let known else { return gone }
+        let removed = QueryCursorValue(reading: .removed, content: nil, encoding: .unknown)
+        guard try load() == .present, let known else { return removed }
         if known.type == KeyFacts.forbidden { return damaged(KeyFacts.objection) }
         do throws(SourceError) {
             var value = values.removeValue(forKey: present)
@@ -192,7 +192,7 @@ final class ServerCursor: QueryCursor {
                     try connection.value(
                         of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
             }
-            guard let value else { return gone }
+            guard let value else { return removed }
             // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
                 return damaged(problem)

@@ -226,10 +226,10 @@ struct LogAccount {
     }
 
     private mutating func drop(_ key: UInt64, _ place: Int) {
-        guard let gone = aside[key]?.removeValue(forKey: place) else { return }
+        guard let dropped = aside[key]?.removeValue(forKey: place) else { return }
         if aside[key]?.isEmpty ?? false { aside[key] = nil }
         actions[place]?.keys.remove(key)
-        places[gone.word.location] = nil
+        places[dropped.word.location] = nil
     }
 
     private mutating func restore(_ note: RemovalNote) {

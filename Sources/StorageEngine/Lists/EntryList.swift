@@ -76,7 +76,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         var unreadable = 0
         var pin: SegmentLog.Pin?
         // Opening a missing segment costs system calls, and many entries may have been moved out of one.
-        var gone: Set<UInt32> = []
+        var missing: Set<UInt32> = []
         defer { if let pin { engine.log.unpin(pin) } }
         for row in rows {
             // Memory latency equals about eight key comparisons.
@@ -86,14 +86,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
             let segment = reference.location.segment
             if pin?.segment != segment {
                 if let pin { engine.log.unpin(pin) }
-                pin = gone.contains(segment) ? nil : engine.log.pin(segment)
-                if pin == nil { gone.insert(segment) }
+                pin = missing.contains(segment) ? nil : engine.log.pin(segment)
+                if pin == nil { missing.insert(segment) }
             }
             if let pin, let frame = engine.log.frame(pin, at: reference.location.offset),
                 engine.hash.tag(frame.key) == reference.tag
             {
                 body(index, frame.key)
-            } else if !readMovedKey(at: index, gone, body) {
+            } else if !readMovedKey(at: index, missing, body) {
                 unreadable += 1
             }
         }
@@ -102,14 +102,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Reads the key of a moved entry, except from unreadable segments. Returns whether the result is certain.
     private func readMovedKey(
-        at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
+        at index: Int, _ missing: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         let none = UnsafeRawBufferPointer.empty
         do throws(StorageError) {
             var isLost = false
             let found = try following(index, present: true) { (content) throws(StorageError) in
                 // Doesn't search again in a file that is known to be missing.
-                isLost = gone.contains(content.location.segment)
+                isLost = missing.contains(content.location.segment)
                 if isLost { return nil as Bool? }
                 return try engine.withFrame(at: content.location, tag: content.tag) { frame in
                     body(index, frame.key)

@@ -218,7 +218,7 @@ package final class EntryScan {
     package enum Reading: Sendable, Hashable {
         /// Key, value and the other content of the frame are available.
         case present
-        case gone
+        case removed
         /// The frame can't be read, or fails its checksum.
         case damaged
     }
@@ -227,14 +227,14 @@ package final class EntryScan {
     /// be read now, for lack of descriptors or memory.
     @inline(__always) package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
-        guard var known = content else { return .gone }
+        guard var known = content else { return .removed }
         // Each repetition means that the entry was moved or replaced since the last one, which doesn't continue indefinitely.
         for _ in 0..<EntryScan.mostAttempts {
             var place = known.location
             var found = validFrame(at: place)
             if let frame = found, frame.isInBatch {
                 // An unpublished frame doesn't count yet.
-                guard let standing = engine.resolve(frame, at: place) else { return .gone }
+                guard let standing = engine.resolve(frame, at: place) else { return .removed }
                 if standing != place {
                     place = standing
                     found = validFrame(at: place)
@@ -248,7 +248,7 @@ package final class EntryScan {
             if place != known.location, try engine.resolve(known.location) != place { continue }
             // Uses the present slot number: after a renumbering it differs from the item's.
             let item = ScanItem(location: known.location, number: known.number, tag: items[next - 1].tag)
-            guard let present = try present(item) else { return .gone }
+            guard let present = try present(item) else { return .removed }
             if present.location == known.location {
                 if let pin {
                     // Throws if it is unknown now whether the frame exists.
@@ -256,7 +256,7 @@ package final class EntryScan {
                     return .damaged
                 }
                 guard let pin = try log.pinIfPresent(place.segment) else {
-                    if engine.isDropped(place) { return .gone }
+                    if engine.isDropped(place) { return .removed }
                     try engine.throwIfRemoved()
                     return .damaged
                 }
@@ -285,7 +285,7 @@ package final class EntryScan {
 
     /// Key and owner, verified by the slot's hashes instead of the value's checksum, unless they differ. `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
-        guard let content else { return (.gone, nil) }
+        guard let content else { return (.removed, nil) }
         if frame == nil {
             pinSegment(of: content.location)
             if let pin, let frame = log.frame(pin, at: content.location.offset), !frame.isInBatch,

@@ -100,8 +100,8 @@ extension SegmentLog {
             slot.pointee.number.store(segment, ordering: .releasing)
             return false
         }
-        if let gone = mapped.removeValue(forKey: segment) {
-            released.withLock { $0.append(gone) }
+        if let removed = mapped.removeValue(forKey: segment) {
+            released.withLock { $0.append(removed) }
             hasReleased.store(true, ordering: .releasing)
         }
         return true
@@ -114,14 +114,14 @@ extension SegmentLog {
     }
 
     @inline(never) private func unmapSlowly(_ most: Int) {
-        let gone = released.withLock { released in
-            let gone = Array(released.prefix(most))
-            released.removeFirst(gone.count)
+        let ranges = released.withLock { released in
+            let ranges = Array(released.prefix(most))
+            released.removeFirst(ranges.count)
             if released.isEmpty { hasReleased.store(false, ordering: .releasing) }
-            return gone
+            return ranges
         }
         // Unmaps after the mutex has been released.
-        _ = consume gone
+        _ = consume ranges
     }
 
     /// Releases segments before `oldest`, so that their disk space can be reused once they are unmapped.

@@ -169,9 +169,9 @@ struct EntryRemover: ArchiveOperation {
         let numbers = engine.memoryOnlyNumbers(of: key, tag: tag)
         let meant = try engine.entries(numbers, ofSequence: sequence)
         let present = meant.filter(engine.isPresent)
-        let gone = meant.filter { !engine.isPresent($0) }
-        if !gone.isEmpty { _ = try section.removeBatch(gone, .expiry, .processEnded) }
-        guard !present.isEmpty else { return sequence == nil || !gone.isEmpty ? .absent : .changed }
+        let orphans = meant.filter { !engine.isPresent($0) }
+        if !orphans.isEmpty { _ = try section.removeBatch(orphans, .expiry, .processEnded) }
+        guard !present.isEmpty else { return sequence == nil || !orphans.isEmpty ? .absent : .changed }
         // Deletes by location, because other entries have the same key.
         _ = try section.removeBatch(present, .delete, .request)
         section.reclaim(forAppended: 0)

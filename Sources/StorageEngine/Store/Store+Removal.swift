@@ -33,10 +33,10 @@ extension Store {
             let openLock = try OpenLock.take(in: folder.folder(named: folderName), archive: name)
             defer { openLock.release() }
             return try archive.destroy(ifStill: old) { () throws(StorageError) in
-                let gone = RemovedFolder.name()
-                try folder.rename(folderName, to: gone)
+                let scratchName = RemovedFolder.name()
+                try folder.rename(folderName, to: scratchName)
                 crashPoint(.archiveRenamed)
-                try folder.removeTree(gone)
+                try folder.removeTree(scratchName)
             }
         }
         return isRemoved

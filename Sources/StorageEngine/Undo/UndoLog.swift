@@ -45,10 +45,10 @@ struct UndoLog: ArchiveOperation {
         guard try commitRestore(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
         // Entries dropped for space are counted already.
-        let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
-        outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
-        outcome.entries -= outcome.expired - gone
-        outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
+        let (dropped, droppedBytes) = (outcome.expired, outcome.expiredBytes)
+        outcome.expired = max(dropped, min(coming.expired, dropped + outcome.entries))
+        outcome.entries -= outcome.expired - dropped
+        outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, droppedBytes), outcome.bytes)
         outcome.damaged = min(damage.entries, outcome.entries)
         outcome.entries -= outcome.damaged
         outcome.bytes -= min(damage.bytes, outcome.bytes)

@@ -33,7 +33,7 @@ final class ListingCursor: QueryCursor {
         let reading: QueryCursorReading
         do throws(SourceError) {
             metadata = try listing.entry(at: index)
-            reading = metadata == nil ? .gone : .present
+            reading = metadata == nil ? .removed : .present
         } catch {
             reading = .damaged
         }
@@ -46,7 +46,7 @@ final class ListingCursor: QueryCursor {
         do throws(SourceError) {
             if isInMemoryOnly { return QueryCursorValue(reading: load(), content: nil, encoding: .unknown) }
             guard let value = try listing.value(at: index) else {
-                return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
+                return QueryCursorValue(reading: .removed, content: nil, encoding: .unknown)
             }
             encoding = value.encoding
             content.keep(value.bytes)
@@ -59,7 +59,7 @@ final class ListingCursor: QueryCursor {
 
     func loadKey() -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
         do throws(SourceError) {
-            guard let key = try listing.key(at: index) else { return (.gone, name.none) }
+            guard let key = try listing.key(at: index) else { return (.removed, name.none) }
             name.keep(Array(key.utf8))
             return (.present, name.bytes)
         } catch {

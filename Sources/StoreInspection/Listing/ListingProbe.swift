@@ -95,7 +95,7 @@ package final class ListingProbe {
     private func found<Found>(_ answer: EntryProbe.Answer<Found>) -> Found? {
         switch answer {
         case .found(let found): return found
-        case .gone: return nil
+        case .removed: return nil
         case .unreadable:
             if !isCounted { unreadable += 1 }
             isCounted = true

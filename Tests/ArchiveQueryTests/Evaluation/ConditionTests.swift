@@ -336,7 +336,7 @@ import Testing
     @Test("damaged entries are counted, deleted ones are not") func deletedEntriesAreNotCounted() throws {
         var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#])
         source.entries[0].isDamaged = true
-        source.entries[1].isGone = true
+        source.entries[1].isRemoved = true
         let (rows, report) = try source.answer("find p = 1")
         #expect(rows.map { $0.entry?.key } == ["2"])
         #expect(report.unreadable == 1 && report.damaged == 1)
@@ -349,7 +349,7 @@ import Testing
     @Test("damaged entries are no rows and belong to no group") func damagedEntriesAreNoRows() throws {
         var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#, #"{"p":2}"#])
         source.entries[0].isDamaged = true
-        source.entries[1].isGone = true
+        source.entries[1].isRemoved = true
         for query in ["", "select p", "sort p", "sort @size", "skip 0 | limit 2"] {
             let (rows, report) = try source.answer(query)
             #expect(rows.map { $0.entry?.key } == ["2", "3"], "\(query)")

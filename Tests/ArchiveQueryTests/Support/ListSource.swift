@@ -15,7 +15,7 @@ struct ListSource: QuerySource {
         var tier = Tier.disk
         var owner: String?
         var isDamaged = false
-        var isGone = false
+        var isRemoved = false
     }
 
     var entries: [Entry]
@@ -79,7 +79,9 @@ struct ListSource: QuerySource {
         var recency: UInt64 { UInt64(entries.count - order[visited - 1]) }
         var encoding: ValueEncoding { entry.encoding }
         var sequence: UInt64 { UInt64(order[visited - 1] + 1) }
-        func load() -> QueryCursorReading { entry.isGone ? .gone : entry.isDamaged ? .damaged : .present }
+        func load() -> QueryCursorReading {
+            entry.isRemoved ? .removed : entry.isDamaged ? .damaged : .present
+        }
 
         var keyBytes: UnsafeRawBufferPointer { copy(Array(entry.key.utf8), at: entry.value.count) }
         var valueContent: UnsafeRawBufferPointer? { copy(entry.value, at: 0) }
