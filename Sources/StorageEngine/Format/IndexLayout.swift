@@ -108,7 +108,7 @@ enum IndexLayout {
     /// Whole pages, so that all pages after the last chunk can be freed.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// Buckets of an index with room for this number of entries, in whole chunks.
+    /// Buckets of an index with space for this number of entries, in whole chunks.
     @inline(__always) static func buckets(forCapacity entries: UInt32) -> Int {
         Int(entries) / chunkEntries * chunkBuckets
     }

@@ -34,7 +34,7 @@ final class IndexMemory: @unchecked Sendable {
     ) throws(StorageError) {
         let bytes = try IndexMemory.usedBytes(of: opened)
         let range = try AddressPressure.relieved(
-            MappedRange.withRoom(IndexMemory.room(for: bytes), opened, bytes: bytes, writable: writable))
+            MappedRange.spanning(IndexMemory.reserve(for: bytes), opened, bytes: bytes, writable: writable))
         file = IndexFile(folder: folder, number: try opened.status().number, open: staysOpen ? opened : nil)
         path = opened.path
         self.writable = writable
@@ -45,13 +45,13 @@ final class IndexMemory: @unchecked Sendable {
 
     deinit { IndexPlace.discard(place) }
 
-    /// Memory of this process only, for `bytes`. It can't grow later, so it gets up to `room` bytes if possible.
-    init(privateBytes bytes: Int, room: Int = 0, path: String) throws(StorageError) {
-        let most = room > 0 && ProcessLimit.addresses == nil ? max(room, 4 << 30) : 0
+    /// Memory of this process only, for `bytes`. It can't grow later, so it gets up to `reserve` bytes if possible.
+    init(privateBytes bytes: Int, reserve: Int = 0, path: String) throws(StorageError) {
+        let most = reserve > 0 && ProcessLimit.addresses == nil ? max(reserve, 4 << 30) : 0
         let large = most == 0 ? nil : try? MappedRange(privateBytes: most, for: path)
         let range =
             if let large { large } else {
-                try AddressPressure.relieved(MappedRange(privateBytes: max(bytes, room), for: path))
+                try AddressPressure.relieved(MappedRange(privateBytes: max(bytes, reserve), for: path))
             }
         file = nil
         self.path = path
@@ -68,7 +68,7 @@ final class IndexMemory: @unchecked Sendable {
     }
 
     /// Addresses for a million entries, so that most indexes are mapped only once; 0 if addresses are limited.
-    private static func room(for bytes: Int) -> Int {
+    private static func reserve(for bytes: Int) -> Int {
         ProcessLimit.addresses == nil ? min(max(96 << 20, 2 * bytes), mostBytes) : 0
     }
 
@@ -135,8 +135,8 @@ final class IndexMemory: @unchecked Sendable {
                             operation: "map \(bytes) bytes for the index of", path: path,
                             limit: .addresses(ProcessLimit.addresses))
                     }
-                    let range = try MappedRange.withRoom(
-                        max(2 * present, IndexMemory.room(for: bytes)), file.opened(writable: writable),
+                    let range = try MappedRange.spanning(
+                        max(2 * present, IndexMemory.reserve(for: bytes)), file.opened(writable: writable),
                         bytes: bytes, writable: writable)
                     ranges.append(range)
                     place.pointee.address.store(UInt(bitPattern: range.base), ordering: .releasing)

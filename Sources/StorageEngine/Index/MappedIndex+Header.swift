@@ -63,7 +63,7 @@ extension MappedIndex {
     @inline(__always) var freeHead: UInt32 { memory.word32(IndexLayout.freeHeadOffset) }
     @inline(__always) var bucketCount: UInt32 { memory.word32(IndexLayout.bucketCountOffset) }
     /// Whether the file can have as many buckets as it claims.
-    @inline(__always) var hasRoomForBuckets: Bool {
+    @inline(__always) var canHoldBuckets: Bool {
         Int(bucketCount) <= IndexLayout.buckets(forCapacity: entryCapacity)
     }
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }

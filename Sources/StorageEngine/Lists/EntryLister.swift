@@ -57,7 +57,7 @@ struct EntryLister {
         let count = min(present, most)
         // The resulting list needs the same again, and a check some words more.
         let bytes = part == nil ? 96 : EntryLister.checkedBytes
-        try AddressPressure.requireRoom(for: count, of: present, bytesEach: bytes, in: engine.folder.path)
+        try AddressPressure.requireFree(for: count, of: present, bytesEach: bytes, in: engine.folder.path)
         references.reserveCapacity(count)
         func take(_ content: SlotContent) {
             if let part, !part.contains(content.tag) || references.count > most { return }

@@ -108,7 +108,7 @@ package final class EntryScan {
         var stamps: [UInt64] = []
         let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
         // Memory for the items with their stamps, and for sorting them.
-        try AddressPressure.requireRoom(for: count, bytesEach: 64, in: engine.folder.path)
+        try AddressPressure.requireFree(for: count, bytesEach: 64, in: engine.folder.path)
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
         try engine.forEachEntry(uses: pending, ascending: ascending) { content in

@@ -26,13 +26,13 @@ package enum AddressPressure {
     /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: without memory, Swift's arrays end the
     /// process. Costs two system calls under a limit. Must not be called while segments are being mapped or
     /// released.
-    static func requireRoom(
+    static func requireFree(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
     ) throws(StorageError) {
         let bytes = entries * bytesEach
-        if MappedRange.leavesRoom(bytes) { return }
+        if MappedRange.leavesFree(bytes) { return }
         releaseUnused()
-        guard MappedRange.leavesRoom(bytes) else { throw lack("list the \(all ?? entries) entries of", path) }
+        guard MappedRange.leavesFree(bytes) else { throw lack("list the \(all ?? entries) entries of", path) }
     }
 
     package static func lack(_ operation: String, _ path: String) -> StorageError {
@@ -47,7 +47,7 @@ package enum AddressPressure {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {
             let (bytes, isTooMuch) = count.multipliedReportingOverflow(by: bytesEach)
-            return !isTooMuch && bytes < Int.max / 2 && MappedRange.leavesRoom(bytes + besides)
+            return !isTooMuch && bytes < Int.max / 2 && MappedRange.leavesFree(bytes + besides)
         }
         if isBearable(most) { return most }
         releaseUnused()
@@ -73,7 +73,7 @@ package enum AddressPressure {
     static func relievedEarly<Result>(
         _ map: @autoclosure () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        if let limit = ProcessLimit.addresses, !MappedRange.leavesRoom(Int(clamping: limit / 8)) {
+        if let limit = ProcessLimit.addresses, !MappedRange.leavesFree(Int(clamping: limit / 8)) {
             releaseUnused()
         }
         return try relieved(map())

@@ -24,7 +24,7 @@ struct ChangingLog {
         }
     }
 
-    /// The newest segment if this process appends to it (``mapNewest(_:room:)``). It has no pin: under the lock it stays the newest.
+    /// The newest segment if this process appends to it (``mapNewest(_:capacity:)``). The lock serves as its pin.
     @inline(__always) func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
     }
@@ -36,8 +36,8 @@ struct ChangingLog {
         return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
-    /// Creates segment `number` of `bytes`, with addresses for `room` bytes. Replaces an empty leftover; renames one with content.
-    func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
+    /// Creates segment `number` of `bytes`, with addresses for `capacity` bytes. Replaces an empty leftover, renames a used one.
+    func create(_ number: UInt32, oldest: UInt32, bytes: Int, capacity: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
         if try log.folder.hasEntry(named: name) {
             if try isLeftover(number) {
@@ -53,7 +53,7 @@ struct ChangingLog {
             try writeHeader(file, number, oldest: oldest)
             try AddressPressure.relieved(
                 log.mapped.withLock { (mapped) throws(StorageError) in
-                    try log.publish(number, file, bytes: bytes, room: room, &mapped)
+                    try log.publish(number, file, bytes: bytes, capacity: capacity, &mapped)
                     beginAppending(to: number, file, &mapped)
                 })
         }
@@ -71,7 +71,7 @@ struct ChangingLog {
         if header == nil { try writeHeader(log.openedFile(of: pin), pin.segment, oldest: oldest) }
     }
 
-    func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
+    func mapNewest(_ segment: UInt32, capacity: Int) throws(StorageError) -> SegmentLog.Pin {
         guard let pin = try log.pinIfPresent(segment) else {
             throw log.damage(of: segment, "the newest segment is missing")
         }

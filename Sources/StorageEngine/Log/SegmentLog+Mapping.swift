@@ -19,13 +19,13 @@ extension SegmentLog {
                 let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
                 try checkBelonging(file, segment)
                 let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
-                try publish(segment, file, bytes: bytes, room: 0, &mapped)
+                try publish(segment, file, bytes: bytes, capacity: 0, &mapped)
             })
     }
 
-    /// `bytes`: size of the part of the file that belongs to the segment. `room`: size to which the file may soon grow.
+    /// `bytes`: size of the segment's part of the file. `capacity`: size to which the file may soon grow.
     func publish(
-        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int, _ mapped: inout MappedSegments
+        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, capacity: Int, _ mapped: inout MappedSegments
     ) throws(StorageError) {
         let slot = table[segment]
         let present = slot.pointee.number.load(ordering: .relaxed)
@@ -33,7 +33,7 @@ extension SegmentLog {
             throw .busy(archive: folder.path, process: 0, reason: "a reader still uses segment \(present)")
         }
         let status = try file.status()
-        let range = try MappedRange.withRoom(room, file, bytes: bytes, writable: writable)
+        let range = try MappedRange.spanning(capacity, file, bytes: bytes, writable: writable)
         mapped[segment] = MappedSegment(ranges: [range], status: status, file: nil)
         slot.pointee.base.store(UInt(bitPattern: range.base), ordering: .relaxed)
         slot.pointee.bytes.store(bytes, ordering: .relaxed)
@@ -67,7 +67,7 @@ extension SegmentLog {
         guard let file = opened, try file.status().number == status.number else { return false }
         let bytes = try SegmentLayout.usableBytes(file, status.bytes)
         if bytes > range.bytes {
-            let next = try MappedRange.withRoom(2 * range.bytes, file, bytes: bytes, writable: writable)
+            let next = try MappedRange.spanning(2 * range.bytes, file, bytes: bytes, writable: writable)
             mapped[segment]?.ranges.append(next)
             slot.pointee.base.store(UInt(bitPattern: next.base), ordering: .relaxed)
         }

@@ -93,7 +93,7 @@ extension ArchiveEngine {
         }
         if let unreadable { return .unreadable(unreadable) }
         // If the count is damaged, the search may have used another key's bucket.
-        return index.hasRoomForBuckets ? .absent : .astray
+        return index.canHoldBuckets ? .absent : .astray
     }
 
     @inline(never) private func walkOverflow(

@@ -111,7 +111,7 @@ extension ArchiveOpening {
         let most = try log.mostEntries(in: log.segmentNumbers())
         let chunks = (most + most / 8) / IndexLayout.chunkEntries + 16
         let bytes = IndexLayout.fileBytes(chunks: chunks)
-        return try IndexMemory(privateBytes: bytes, room: mayGrow ? 2 * bytes : 0, path: folder.path)
+        return try IndexMemory(privateBytes: bytes, reserve: mayGrow ? 2 * bytes : 0, path: folder.path)
     }
 
     func fill(

@@ -115,7 +115,7 @@ struct SnapshotBuilder: ArchiveOperation {
         try index.catchUp()
         var items: [SnapshotItem] = []
         let count = min(engine.index.entryCount, Int(index.usedEntries))
-        try AddressPressure.requireRoom(for: count, bytesEach: 160, in: engine.folder.path)
+        try AddressPressure.requireFree(for: count, bytesEach: 160, in: engine.folder.path)
         items.reserveCapacity(count)
         var last = Location.none
         let renumberings = index.renumberings

@@ -43,8 +43,8 @@ struct SnapshotCopier: ArchiveOperation {
         let size = traits.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
         try section.withExtension(bytes: size) { (writer) throws(StorageError) in
             traits.write(to: &writer)
-            if item.hits > 0, let room = writer.part(.hits, bytes: 4) {
-                room.storeBytes(of: item.hits, as: UInt32.self)
+            if item.hits > 0, let field = writer.part(.hits, bytes: 4) {
+                field.storeBytes(of: item.hits, as: UInt32.self)
             }
             content.extensionBytes = writer.written
             try section.appendReplayed(content)

@@ -24,7 +24,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Removing many entries, and tombstoning
     case removalFrameWritten, tombstoneMarked, tombstoneLinked, tombstoneDropped, overwritten
     // Restoring
-    case restoreFrameWritten, returnBegun, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
+    case restoreFrameWritten, returnBegun, broughtBack, restoreCommitted, restoreSettled, restoreSpaceFreed
     // Expiry times, and memory-only entries
     case deadlineWritten, deadlineSet, residentRecorded
     // Messages

@@ -30,8 +30,8 @@ extension FileDescriptor {
             }
             guard let entry = next else { break }
             let type = Int(entry.pointee.d_type)
-            withUnsafeBytes(of: &entry.pointee.d_name) { room in
-                let name = UnsafeRawBufferPointer(rebasing: room.prefix { $0 != 0 })
+            withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                let name = UnsafeRawBufferPointer(rebasing: bytes.prefix { $0 != 0 })
                 if name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) { return }
                 body(name, type == Int(DT_UNKNOWN) ? nil : type == Int(DT_REG))
             }

@@ -22,11 +22,11 @@ final class MappedRange: @unchecked Sendable {
 
     deinit { munmap(base, bytes) }
 
-    /// Like ``init(_:bytes:writable:)``, with `room` bytes for the file to grow if that much can be mapped.
-    static func withRoom(_ room: Int, _ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError)
+    /// Like ``init(_:bytes:writable:)``, with `most` bytes for the file to grow if that much can be mapped.
+    static func spanning(_ most: Int, _ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError)
         -> MappedRange
     {
-        if room > bytes, let range = try? MappedRange(file, bytes: room, writable: writable) { return range }
+        if most > bytes, let range = try? MappedRange(file, bytes: most, writable: writable) { return range }
         return try MappedRange(file, bytes: bytes, writable: writable)
     }
 
@@ -41,7 +41,7 @@ final class MappedRange: @unchecked Sendable {
             return place == MAP_FAILED ? -1 : 0
         }
         if result.code == 0, let place {
-            if leavesRoom(0) { return place }
+            if leavesFree(0) { return place }
             munmap(place, bytes)
         }
         guard result.code == 0 || result.code == ENOMEM else {
@@ -52,7 +52,7 @@ final class MappedRange: @unchecked Sendable {
     }
 
     /// Whether the limit leaves these addresses, the reserved ones (``AddressReservation``), and a margin for allocators.
-    static func leavesRoom(_ bytes: Int) -> Bool {
+    static func leavesFree(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
         let bytes = bytes + leftBytes + AddressReservation.total
         let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)

@@ -298,7 +298,7 @@ struct UndoLog: ArchiveOperation {
                         evicted += 1
                         section.remove(number)
                     }
-                    crashPoint(.restoreRoomMade)
+                    crashPoint(.restoreSpaceFreed)
                 }
                 section.index.addLocked(.evictions, UInt64(victims.count))
             }

@@ -50,7 +50,7 @@ extension ArchiveStatus {
     package init(name: String, configuration: ArchiveConfiguration) {
         self.init(
             name: name, configuration: configuration, entries: 0, diskBytes: 0, memoryBytes: 0, footprint: 0,
-            undoBytes: 0, undoBudget: UndoBudget(values: .max, room: .max, valuesLeft: .max, roomLeft: .max),
+            undoBytes: 0, undoBudget: .init(values: .max, space: .max, valuesLeft: .max, spaceLeft: .max),
             damagedPlaces: 0, hits: 0, misses: 0, records: 0, deletes: 0, evictions: 0, expirations: 0,
             rejections: 0, latestEncoding: nil, attachedProcesses: 0)
     }

@@ -46,11 +46,11 @@ public struct UndoBudget: Sendable, Hashable {
     /// Bytes of values: the limit (for a collection, its values and those removed), but at least 4 MiB.
     public var values: UInt64
     /// Bytes on disk and in the index: an eighth of the limit, 64 MiB or more. An entry takes value, key and 180 bytes.
-    public var room: UInt64
+    public var space: UInt64
     /// Unused part of ``values``.
     public var valuesLeft: UInt64
-    /// Unused part of ``room``.
-    public var roomLeft: UInt64
+    /// Unused part of ``space``.
+    public var spaceLeft: UInt64
     /// Bytes that can be written until an action beyond the budget can't be undone.
     package var exceededBytes: UInt64 = 64 << 10
 
@@ -58,7 +58,7 @@ public struct UndoBudget: Sendable, Hashable {
     public func holds(entries: Int, valueBytes: UInt64) -> Bool {
         let (overhead, isTooMuch) = UInt64(max(entries, 0)).multipliedReportingOverflow(by: 224)
         guard !isTooMuch, valueBytes <= valuesLeft else { return false }
-        return overhead <= roomLeft && valueBytes <= roomLeft - overhead
+        return overhead <= spaceLeft && valueBytes <= spaceLeft - overhead
     }
 }
 

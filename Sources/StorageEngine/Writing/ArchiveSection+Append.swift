@@ -21,7 +21,7 @@ extension ArchiveSection {
         if let newest = segments.newest(place.segment) {
             pin = newest
         } else {
-            pin = try mapNewest(place.segment, room: target)
+            pin = try mapNewest(place.segment, capacity: target)
         }
         let reserve = content.kind.reserveLeft
         var view = segments.view(pin)
@@ -75,9 +75,9 @@ extension ArchiveSection {
     }
 
     @inline(never)
-    private func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
+    private func mapNewest(_ segment: UInt32, capacity: Int) throws(StorageError) -> SegmentLog.Pin {
         try engine.closingIfRemoved { () throws(StorageError) in
-            try segments.mapNewest(segment, room: room)
+            try segments.mapNewest(segment, capacity: capacity)
         }
     }
 
@@ -135,7 +135,7 @@ extension ArchiveSection {
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = index.oldestSegment == 0 ? number : index.oldestSegment
         try engine.closingIfRemoved { () throws(StorageError) in
-            try segments.create(number, oldest: oldest, bytes: size, room: target)
+            try segments.create(number, oldest: oldest, bytes: size, capacity: target)
         }
         crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
@@ -158,7 +158,7 @@ extension ArchiveSection {
             let pin = try beginSegment(bytes: bytes, target: target)
             return (Location(segment: pin.segment, offset: SegmentHeader.bytes), pin)
         }
-        if segments.newest(place.segment) == nil { _ = try mapNewest(place.segment, room: target) }
+        if segments.newest(place.segment) == nil { _ = try mapNewest(place.segment, capacity: target) }
         guard let pin = try log.pinIfPresent(place.segment) else {
             throw engine.closedIfRemoved(log.damage(of: place.segment, "the newest segment is missing"))
         }

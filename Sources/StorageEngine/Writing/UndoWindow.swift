@@ -46,7 +46,7 @@ struct UndoWindow: ArchiveOperation {
     /// The undo budget in addition to the limit: a whole archive's values, unless keys and overhead need far more space.
     var undoLimits: UndoCost {
         let limit = min(limit, ArchiveConfiguration.maximumDiskLimit)
-        return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
+        return UndoCost(values: max(4 << 20, limit), space: max(64 << 20, limit / 8))
     }
 
     /// A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
@@ -62,28 +62,28 @@ struct UndoWindow: ArchiveOperation {
         let limits = undoLimits
         let used = undoCost
         return UndoBudget(
-            values: limits.values, room: limits.room,
+            values: limits.values, space: limits.space,
             valuesLeft: limits.values - min(limits.values, used.values),
-            roomLeft: limits.room - min(limits.room, used.room), exceededBytes: exceededBytes)
+            spaceLeft: limits.space - min(limits.space, used.space), exceededBytes: exceededBytes)
     }
 
     /// Bytes that may be written until an action beyond the budget can't be undone.
     var exceededBytes: UInt64 { max(64 << 10, limit / 20) }
 
     /// Bytes that may be written until a change of expiry times can't be undone: it keeps the log from its first frame on.
-    var deadlineBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
+    var deadlineBytes: UInt64 { min(undoLimits.values, undoLimits.space) }
 }
 
 /// Bytes of tombstoned values, and bytes that their entries use on disk and in the index.
 struct UndoCost {
     var values: UInt64 = 0
-    var room: UInt64 = 0
+    var space: UInt64 = 0
 
     func with<Right>(_ line: UndoLine<Right>) -> UndoCost {
         UndoCost(
             values: values &+ line.pendingBytes,
-            room: room &+ line.frameBytes &+ UndoWindow.tombstoneSlotBytes &* line.marked)
+            space: space &+ line.frameBytes &+ UndoWindow.tombstoneSlotBytes &* line.marked)
     }
 
-    func fits(_ limits: UndoCost) -> Bool { values <= limits.values && room <= limits.room }
+    func fits(_ limits: UndoCost) -> Bool { values <= limits.values && space <= limits.space }
 }

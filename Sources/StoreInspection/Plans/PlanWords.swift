@@ -47,7 +47,7 @@ extension PlannedAction {
     /// Bytes that may be written until the action can't be undone; nil for no limit.
     package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
-        if isOfDeadlines { return min(budget.values, budget.room) }
+        if isOfDeadlines { return min(budget.values, budget.space) }
         return budget.holds(entries: entries, valueBytes: bytes) ? nil : budget.exceededBytes
     }
 

@@ -115,10 +115,10 @@ final class FullDisk {
     @Test("repairs on a full disk, with or without the space of the old index") func repairOnAFullDisk()
         throws
     {
-        for hasRoomOfTheOldIndex in [true, false] {
+        for freesTheOldIndex in [true, false] {
             let folder = try TemporaryFolder(inMemory: true)
             try filled(folder, .collection).close()
-            let disk = FullDisk(folder, freedBy: hasRoomOfTheOldIndex ? "/index" : nil)
+            let disk = FullDisk(folder, freedBy: freesTheOldIndex ? "/index" : nil)
             let report = try folder.repair()
             withExtendedLifetime(disk) {}
             #expect(report.entries == 600 && report.damaged == 0)

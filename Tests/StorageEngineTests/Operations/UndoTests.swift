@@ -67,12 +67,12 @@ import Testing
             for number in 0..<24 { try archive.put(value, forKey: "k\(number)") }
             #expect(try archive.undoBudget().values == 12_000_000)
             #expect(try archive.undoBudget().valuesLeft == 12_000_000)
-            #expect(try archive.undoBudget().room == 64 << 20)
+            #expect(try archive.undoBudget().space == 64 << 20)
             let first = try archive.carryOut(.delete, on: archive.planned((0..<10).map { "k\($0)" }))
             #expect(first.action?.bytesLeft == nil)
             #expect(try archive.undoBudget().valuesLeft == 7_000_000)
-            let roomLeft = try archive.undoBudget().roomLeft
-            #expect(roomLeft < 62_108_864 && roomLeft > 62_100_000)
+            let spaceLeft = try archive.undoBudget().spaceLeft
+            #expect(spaceLeft < 62_108_864 && spaceLeft > 62_100_000)
             for number in 0..<10 { try archive.put(value, forKey: "n\(number)") }
             let second = try archive.deleteAllReversibly()
             #expect(second.entries == 24)

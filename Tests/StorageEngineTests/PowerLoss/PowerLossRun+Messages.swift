@@ -23,10 +23,10 @@ extension PowerLossRun {
         #expect(places.count == found.count, "\(comment): a message that was never appended")
         #expect(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "\(comment): another order")
         // Later messages may have dropped earlier ones.
-        var room = Int(PowerLossRun.limit)
+        var space = Int(PowerLossRun.limit)
         let sure = messages.indices.reversed().prefix { place in
-            room -= messages[place].count
-            return room >= 0
+            space -= messages[place].count
+            return space >= 0
         }
         if durability != .process {
             for place in sure where place < durable {
