@@ -33,11 +33,11 @@ extension CacheAdvanceError: Equatable {
         switch (one, other) {
         case (.incompatibleHeader(let one), .incompatibleHeader(let other)): one == other
         case (.fileNotWritable, .fileNotWritable), (.fileCorrupted, .fileCorrupted): true
-        default: one.isAboutRoom && other.isAboutRoom
+        default: one.isAboutSpace && other.isAboutSpace
         }
     }
 
-    private var isAboutRoom: Bool {
+    private var isAboutSpace: Bool {
         switch self {
         case .messageLargerThanCacheCapacity, .messageLargerThanRemainingCacheSize: true
         default: false

@@ -22,9 +22,9 @@ import Testing
         try keeping.append(message: "cd")
         do {
             try keeping.append(message: "")
-            Issue.record("there is no room")
+            Issue.record("the cache has no space left")
         } catch CacheAdvanceError.messageLargerThanCacheCapacity {
-            Issue.record("an empty cache would have room")
+            Issue.record("an empty cache would have space")
         } catch CacheAdvanceError.messageLargerThanRemainingCacheSize {}
         do { try keeping.append(message: "") } catch CacheAdvanceError.messageDataTooLarge {}
         #expect(throws: CacheAdvanceError.messageDataTooLarge) { try keeping.append(message: "") }
@@ -52,8 +52,8 @@ import Testing
         for overwrites in [false, true] {
             let cache = try texts(try folder.file(), maximum, overwrites: overwrites)
             if maximum == .max {
-                try cache.append(message: "there is room")
-                #expect(try cache.messages() == ["there is room"])
+                try cache.append(message: "a small message")
+                #expect(try cache.messages() == ["a small message"])
             } else {
                 #expect(throws: CacheAdvanceError.messageLargerThanCacheCapacity) {
                     try cache.append(message: "x")

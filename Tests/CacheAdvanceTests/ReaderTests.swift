@@ -65,7 +65,7 @@ import Testing
         var later: [[Data]] = []
         for (number, messages) in expected.enumerated() {
             let file = folder.url.appendingPathComponent(String(number))
-            // A maximum without room for a header stores no settings.
+            // A maximum without space for a header stores no settings.
             let found = try plainCache(file, 0, overwrites: false).messages()
             #expect(found == messages, "seed \(seed), file \(number)")
             let header = [UInt8](try Data(contentsOf: file))

@@ -98,9 +98,9 @@ struct BinaryPropertyList {
         case 0x4, 0x5, 0x6, 0xA, 0xB, 0xC, 0xD:
             let (count, start) = try count(low, at: offset)
             switch kind {
-            case 0x4: try writer.write(bytes: room(content(at: start, bytes: count)))
-            case 0x5: try writeASCII(room(content(at: start, bytes: count)))
-            case 0x6: try writeUTF16(room(content(at: start, count, of: 2)))
+            case 0x4: try writer.write(bytes: limited(content(at: start, bytes: count)))
+            case 0x5: try writeASCII(limited(content(at: start, bytes: count)))
+            case 0x6: try writeUTF16(limited(content(at: start, count, of: 2)))
             case 0xD: try writeDictionary(count, at: start, depth)
             default: try writeArray(count, at: start, depth)
             }
@@ -110,7 +110,7 @@ struct BinaryPropertyList {
     }
 
     /// Checks the output limit before anything is copied.
-    private func room(_ content: UnsafeRawBufferPointer) throws(Fault) -> UnsafeRawBufferPointer {
+    private func limited(_ content: UnsafeRawBufferPointer) throws(Fault) -> UnsafeRawBufferPointer {
         guard content.count <= mostBytes - min(mostBytes, writer.bytes.count) else { throw .tooLarge }
         return content
     }

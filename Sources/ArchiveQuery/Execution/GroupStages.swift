@@ -45,7 +45,7 @@ final class GroupStage: RowStage {
     private let accesses: [RowShape.Access]
     private let figures: [FigureQuestion]
     private let form: KeptForm
-    private let room: QueryResources
+    private let pool: QueryResources
     private var places: [GroupKey: Int] = [:]
     private var groups: [Group] = []
     /// Values of some grouped rows, with the index of each row's group.
@@ -57,15 +57,15 @@ final class GroupStage: RowStage {
     private let done: RowSorter
 
     init(
-        by accesses: [RowShape.Access], _ figures: [FigureQuestion], form: KeptForm, room: QueryResources,
+        by accesses: [RowShape.Access], _ figures: [FigureQuestion], form: KeptForm, pool: QueryResources,
         next: RowSink
     ) {
         self.accesses = accesses
         isMany = accesses.contains(where: \.isMany)
         self.figures = figures
         self.form = form
-        self.room = room
-        done = room.sorter(accesses.columns.map { RowSorter.Key(access: $0) })
+        self.pool = pool
+        done = pool.sorter(accesses.columns.map { RowSorter.Key(access: $0) })
         super.init(next: next)
     }
 
@@ -102,15 +102,15 @@ final class GroupStage: RowStage {
         let (key, values, encoded) = combination
         if let place = places[key] { return try add(row, to: place) }
         let bytes = 3 * key.bytes + 200 + 200 * figures.count
-        if rest != nil || !room.memory.hasRoom(for: bytes) && groups.count >= Self.leastGroups,
+        if rest != nil || !pool.memory.hasSpace(for: bytes) && groups.count >= Self.leastGroups,
             depth < RowPartitions.deepest
         {
-            let rest = try self.rest ?? RowPartitions(depth: depth, room: room)
+            let rest = try self.rest ?? RowPartitions(depth: depth, pool: pool)
             self.rest = rest
             if let kept = try row.kept(form) { try rest.add(kept, tie: UInt64(number), key) }
             return
         }
-        if groups.count < Self.leastGroups { room.memory.use(bytes) } else { try room.memory.take(bytes) }
+        if groups.count < Self.leastGroups { pool.memory.use(bytes) } else { try pool.memory.take(bytes) }
         places[key] = groups.count
         groups.append(
             Group(
@@ -121,7 +121,7 @@ final class GroupStage: RowStage {
 
     private func add(_ row: RowReader, to place: Int) throws {
         for figure in figures.indices {
-            try groups[place].accumulators[figure].add(figures[figure], row, room.memory)
+            try groups[place].accumulators[figure].add(figures[figure], row, pool.memory)
         }
     }
 
@@ -135,10 +135,10 @@ final class GroupStage: RowStage {
             if let place = places[key] {
                 for figure in figures.indices {
                     groups[place].accumulators[figure].absorb(
-                        group.accumulators[figure], figures[figure].figure, room.memory)
+                        group.accumulators[figure], figures[figure].figure, pool.memory)
                 }
             } else {
-                room.memory.use(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
+                pool.memory.use(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
                 places[key] = groups.count
                 groups.append(group)
             }
@@ -147,7 +147,7 @@ final class GroupStage: RowStage {
 
     override func finish() throws {
         try finishGroups()
-        try done.forEach { row in try room.reader.show(row) { try next.push(room.reader) } }
+        try done.forEach { row in try pool.reader.show(row) { try next.push(pool.reader) } }
         try next.end()
     }
 
@@ -159,7 +159,7 @@ final class GroupStage: RowStage {
         recent.forget()
         while let group = groups.popLast() {
             let figures = zip(group.accumulators, figures).map { $0.encoded($1) }
-            room.memory.release(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
+            pool.memory.release(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
             let row = KeptRow(
                 facts: nil, document: ColumnRow.encode(group.encoded + figures), hasColumns: true)
             try done.add(row, group.values, 0)
@@ -167,13 +167,13 @@ final class GroupStage: RowStage {
         depth += 1
         defer { depth -= 1 }
         try rest?.forEachFile { record in
-            try room.reader.show(record.row) {
+            try pool.reader.show(record.row) {
                 // A row of several groups was written once for each.
-                room.reader.countsFailures = false
-                let combinations = try room.reader.groupKeys(accesses)
-                room.reader.countsFailures = true
+                pool.reader.countsFailures = false
+                let combinations = try pool.reader.groupKeys(accesses)
+                pool.reader.countsFailures = true
                 let number = Int(record.tie)
-                if number < combinations.count { try add(room.reader, number, to: combinations[number]) }
+                if number < combinations.count { try add(pool.reader, number, to: combinations[number]) }
             }
         } end: {
             try finishGroups()
@@ -184,7 +184,7 @@ final class GroupStage: RowStage {
 /// The first row of each combination of values, reduced to these columns. Rows beyond the memory limit follow, from files.
 final class DistinctStage: RowStage {
     private let accesses: [RowShape.Access]
-    private let room: QueryResources
+    private let pool: QueryResources
     /// Combinations that are kept even if other stages have used up the memory.
     private static let leastRows = 64
     private var seen: Set<GroupKey> = []
@@ -196,10 +196,10 @@ final class DistinctStage: RowStage {
     private var rest: RowPartitions?
     private var arrived: UInt64 = 0
 
-    init(_ accesses: [RowShape.Access], room: QueryResources, next: RowSink) {
+    init(_ accesses: [RowShape.Access], pool: QueryResources, next: RowSink) {
         self.accesses = accesses
         isMany = accesses.contains(where: \.isMany)
-        self.room = room
+        self.pool = pool
         super.init(next: next)
     }
 
@@ -226,14 +226,14 @@ final class DistinctStage: RowStage {
     /// Whether the row is the first of its combination. False for a row that is written to a file, to be decided later.
     private func note(_ key: GroupKey, _ tie: UInt64, _ row: () throws -> KeptRow?) throws -> Bool {
         let bytes = key.bytes + 96
-        let isFull = !room.memory.hasRoom(for: bytes) && seen.count >= Self.leastRows
+        let isFull = !pool.memory.hasSpace(for: bytes) && seen.count >= Self.leastRows
         if rest != nil || isFull, depth < RowPartitions.deepest {
-            let rest = try self.rest ?? RowPartitions(depth: depth, room: room)
+            let rest = try self.rest ?? RowPartitions(depth: depth, pool: pool)
             self.rest = rest
             if let row = try row() { try rest.add(row, tie: tie, key) }
             return false
         }
-        if seen.count < Self.leastRows { room.memory.use(bytes) } else { try room.memory.take(bytes) }
+        if seen.count < Self.leastRows { pool.memory.use(bytes) } else { try pool.memory.take(bytes) }
         seenBytes += bytes
         return seen.insert(key).inserted
     }
@@ -241,9 +241,9 @@ final class DistinctStage: RowStage {
     override func finish() throws {
         if rest != nil {
             // Rows are ordered only within each file, so sort them again.
-            let done = room.sorter([])
+            let done = pool.sorter([])
             try finishFiles(done)
-            try done.forEach { row in try room.reader.show(row) { try next.push(room.reader) } }
+            try done.forEach { row in try pool.reader.show(row) { try next.push(pool.reader) } }
         }
         try next.end()
     }
@@ -256,7 +256,7 @@ final class DistinctStage: RowStage {
         defer { depth -= 1 }
         let columns = accesses.columns
         try rest?.forEachFile { record in
-            let combination = try room.reader.show(record.row) { try room.reader.groupKeys(columns).first }
+            let combination = try pool.reader.show(record.row) { try pool.reader.groupKeys(columns).first }
             guard let combination, !seen.contains(combination.key) else { return }
             if try note(combination.key, record.tie, { record.row }) {
                 try done.add(record.row, [], record.tie)
@@ -268,7 +268,7 @@ final class DistinctStage: RowStage {
 
     private func forget() {
         seen = []
-        room.memory.release(seenBytes)
+        pool.memory.release(seenBytes)
         seenBytes = 0
     }
 }

@@ -5,13 +5,13 @@ final class QueryChain {
     let reader: RowReader
     let diagnostics: QueryDiagnostics
     let names: PropertyNames
-    let room: QueryResources
+    let pool: QueryResources
     /// The stages in order, followed by the receiver of their rows.
     private(set) var sinks: [RowSink]
 
     /// Stages up to `end`, or all; `last` receives their rows. `testsAll`: see ``RowReader/testsAll``.
     init(
-        _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, room memory: MemoryBudget,
+        _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, memory: MemoryBudget,
         diagnostics: QueryDiagnostics = QueryDiagnostics(), through end: Int? = nil, testsAll: Bool = false,
         into last: RowSink
     ) throws {
@@ -28,7 +28,7 @@ final class QueryChain {
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
         // Rows that are read again were counted before.
         secondReader.countsFailures = false
-        room = QueryResources(
+        pool = QueryResources(
             reader: reader, secondReader: secondReader, memory: memory,
             temporary: TemporaryBudget(limit: options.temporaryLimit),
             check: Self.check(cursor, reader, options))
@@ -136,15 +136,15 @@ final class QueryChain {
                 },
                 keys.map { diagnostics.counter($0.property, wanting: [], "sort \($0)", .sorted) },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place), form: form,
-                room: room, next: next)
+                pool: pool, next: next)
         case .select(let columns): return SelectStage(accesses(columns, "select"), next: next)
         case .distinct(let columns):
-            return DistinctStage(accesses(columns, "distinct"), room: room, next: next)
+            return DistinctStage(accesses(columns, "distinct"), pool: pool, next: next)
         case .aggregate(let wanted):
-            return AggregateStage(figures(wanted), reader: reader, budget: room.memory, next: next)
+            return AggregateStage(figures(wanted), reader: reader, budget: pool.memory, next: next)
         case .group(let columns, let wanted):
             return GroupStage(
-                by: accesses(columns, "group by"), figures(wanted), form: form, room: room, next: next)
+                by: accesses(columns, "group by"), figures(wanted), form: form, pool: pool, next: next)
         }
     }
 

@@ -22,7 +22,7 @@ final class QueryExecution {
         output = OutputSink(hasColumns: plan.columns != nil, body: body)
         chain = try QueryChain(
             plan, cursor, options: options,
-            room: plan.pipeline.stages.allSatisfy(\.isOfSingleRows)
+            memory: plan.pipeline.stages.allSatisfy(\.isOfSingleRows)
                 ? MemoryBudget(limit: options.memoryLimit) : MemoryBudget(atMost: options.memoryLimit),
             into: output)
     }
@@ -45,7 +45,7 @@ final class QueryExecution {
         let keys = options.looksBeyondKeys ? nil : chain.plan.keys
         let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: .storage)
         let whole = try QueryChain(
-            chain.plan, cursor, options: options, room: MemoryBudget(limit: options.memoryLimit),
+            chain.plan, cursor, options: options, memory: MemoryBudget(limit: options.memoryLimit),
             through: conditions.count, testsAll: true, into: RowSink())
         while chain.diagnostics.absorbKinds(of: whole.diagnostics), try cursor.advance() {
             whole.reader.next()
@@ -65,7 +65,7 @@ final class QueryExecution {
 
     // MARK: Reading entries
 
-    private var memoryLimit: Int { chain.room.memory.limit }
+    private var memoryLimit: Int { chain.pool.memory.limit }
 
     private func goThroughEntries() throws {
         var threads =
@@ -81,7 +81,7 @@ final class QueryExecution {
         guard try goAlone() else { return }
         let rest = Self.first..<scan.count
         threads = SharedWork.threadsWithinLimit(threads, bytes: memoryLimit)
-        guard threads > 1, chain.room.memory.used <= memoryLimit / 4,
+        guard threads > 1, chain.pool.memory.used <= memoryLimit / 4,
             !chain.sinks.contains(where: \.hasFiles)
         else {
             scan.go(to: rest)
@@ -135,13 +135,13 @@ final class QueryExecution {
     /// Each member reads its part to the end; then merges the states of the stage at `place` in order. Returns the unread
     /// entries, in order: those beyond the memory limit, which need temporary files.
     private func divide(_ entries: Range<Int>, upTo place: Int) throws -> [Range<Int>] {
-        let room = share
+        let most = share
         for (number, member) in members.enumerated() {
             member.begin(SharedWork.part(number, of: members.count, entries))
             member.chain.sinks[place].begin(at: member.rest.lowerBound)
         }
-        while !members.allSatisfy(\.rest.isEmpty), !members.contains(where: { $0.bytes >= room }) {
-            try work(members.filter { !$0.rest.isEmpty }, room: room)
+        while !members.allSatisfy(\.rest.isEmpty), !members.contains(where: { $0.bytes >= most }) {
+            try work(members.filter { !$0.rest.isEmpty }, keeping: most)
         }
         for member in members {
             for number in 0...place { chain.sinks[number].count(rows: member.chain.sinks[number].rowsIn) }
@@ -152,7 +152,7 @@ final class QueryExecution {
 
     /// Members read adjacent parts at the same time; their rows are passed on in the entries' order.
     private func goTogether(through entries: Range<Int>, to place: Int) throws {
-        let room = share
+        let most = share
         defer {
             for member in members {
                 for number in 0..<place {
@@ -174,7 +174,7 @@ final class QueryExecution {
                 busy.append(member)
             }
             guard !busy.isEmpty else { return }
-            try work(busy.filter { !$0.rest.isEmpty && $0.bytes < room }, room: room)
+            try work(busy.filter { !$0.rest.isEmpty && $0.bytes < most }, keeping: most)
             while let member = busy.first {
                 guard try member.passOn(to: chain.sinks[place], chain.reader) else { return }
                 guard member.rest.isEmpty else { break }
@@ -184,13 +184,13 @@ final class QueryExecution {
     }
 
     /// Runs the members for 20 milliseconds.
-    private func work(_ members: [QueryMember], room: Int) throws {
+    private func work(_ members: [QueryMember], keeping most: Int) throws {
         let deadline = ContinuousClock.now + .milliseconds(20)
         // Each member is used by one thread at a time.
         nonisolated(unsafe) let members = members
         let running = QueryClock.running
         SharedWork.each(members.count) { number in
-            QueryClock.$running.withValue(running) { members[number].work(until: deadline, room: room) }
+            QueryClock.$running.withValue(running) { members[number].work(until: deadline, keeping: most) }
         }
         for member in members { if let failure = member.failure { throw failure } }
         try tell()
@@ -208,7 +208,7 @@ final class QueryExecution {
     }
 
     private func report() -> QueryReport {
-        let (diagnostics, room) = (chain.diagnostics, chain.room)
+        let (diagnostics, pool) = (chain.diagnostics, chain.pool)
         let (damaged, oversized, tooLong) = (sum { $0.damaged }, sum { $0.oversized }, sum { $0.tooLong })
         let inMemoryOnly = sum { $0.inMemoryOnly }
         var report = QueryReport()
@@ -220,8 +220,8 @@ final class QueryExecution {
         report.unreadable = sum { $0.unreadable }
         report.damaged = damaged
         report.transcoded = sum { $0.transcoded }
-        report.memory = room.memory.peak
-        report.temporary = room.temporary.peak
+        report.memory = pool.memory.peak
+        report.temporary = pool.temporary.peak
         report.givenUp = diagnostics.patience.givenUp
         report.warnings = diagnostics.warnings
         report.kindRemarks = diagnostics.remarks

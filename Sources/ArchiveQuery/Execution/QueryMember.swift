@@ -63,7 +63,7 @@ final class QueryMember {
         let diagnostics = QueryDiagnostics(patience: patience)
         unseen = found.flatMap { UnseenRows(plan, at: place, diagnostics, next: $0) }
         chain = try QueryChain(
-            plan, scan, options: options, room: memory,
+            plan, scan, options: options, memory: memory,
             diagnostics: diagnostics, through: isMerging ? place + 1 : place,
             into: unseen ?? found ?? RowSink())
     }
@@ -71,13 +71,13 @@ final class QueryMember {
     /// Starts a part, which follows all earlier ones.
     func begin(_ part: Range<Int>) { rest = part }
 
-    /// Reads until the deadline, or until it keeps more than `room` bytes.
-    func work(until deadline: ContinuousClock.Instant, room: Int) {
-        found?.room = room
-        do { try go(until: deadline, room: room) } catch { failure = error }
+    /// Reads until the deadline, or until it keeps more than `most` bytes.
+    func work(until deadline: ContinuousClock.Instant, keeping most: Int) {
+        found?.limit = most
+        do { try read(until: deadline, keeping: most) } catch { failure = error }
     }
 
-    private func go(until deadline: ContinuousClock.Instant, room: Int) throws {
+    private func read(until deadline: ContinuousClock.Instant, keeping most: Int) throws {
         scan.go(to: rest)
         defer {
             visited += scan.visited - rest.lowerBound
@@ -88,7 +88,7 @@ final class QueryMember {
         var count = 0
         while try scan.advance() {
             reader.next()
-            guard try first.push(reader), memory.used < room else { return }
+            guard try first.push(reader), memory.used < most else { return }
             count += 1
             if count & 15 == 0, ContinuousClock.now >= deadline { return }
         }
@@ -109,7 +109,7 @@ private final class FoundRows: RowSink {
     private var rows: [KeptRow] = []
     private(set) var bytes = 0
     /// The limit in bytes.
-    var room = 0
+    var limit = 0
 
     init(_ form: KeptForm) { self.form = form }
 
@@ -117,7 +117,7 @@ private final class FoundRows: RowSink {
         guard let kept = try row.kept(form) else { return true }
         rows.append(kept)
         bytes += kept.bytes
-        return bytes < room
+        return bytes < limit
     }
 
     func take() -> [KeptRow] {

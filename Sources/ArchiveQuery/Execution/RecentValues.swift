@@ -2,11 +2,11 @@
 struct RecentValues {
     static let places = 2048
     /// Bytes of a slot: the value's length, and the value.
-    private static let room = 64
+    private static let size = 64
 
     private var table: [UInt8] = []
-    private var wanted = [UInt8](repeating: 0, count: room)
-    /// Length of the current value; at least `room` if it can't be stored.
+    private var wanted = [UInt8](repeating: 0, count: size)
+    /// Length of the current value; at least `size` if it can't be stored.
     private var length = 0
 
     mutating func begin() { length = 0 }
@@ -20,14 +20,14 @@ struct RecentValues {
         case .date(let date): withUnsafeBytes(of: date) { append(3, $0) }
         case .number(.integer(let number)): withUnsafeBytes(of: number) { append(4, $0) }
         case .number(.float(let number)): withUnsafeBytes(of: number) { append(5, $0) }
-        case .number(.decimal), .number(.bignum), .string, .bytes, .array, .map, .other: length = Self.room
+        case .number(.decimal), .number(.bignum), .string, .bytes, .array, .map, .other: length = Self.size
         }
     }
 
     private mutating func append(_ kind: UInt8, _ bytes: UnsafeRawBufferPointer) {
         let start = length + 2
-        guard start + bytes.count < Self.room else {
-            length = Self.room
+        guard start + bytes.count < Self.size else {
+            length = Self.size
             return
         }
         wanted[length] = kind
@@ -38,11 +38,12 @@ struct RecentValues {
 
     /// The slot, below 2,048, of the current value; nil if it isn't stored, which doesn't mean that it is new.
     func number() -> Int? {
-        guard !table.isEmpty, length < Self.room else { return nil }
+        guard !table.isEmpty, length < Self.size else { return nil }
         let place = self.place
         return table.withUnsafeBytes { table in
             wanted.withUnsafeBytes { wanted in
-                let stored = UnsafeRawBufferPointer(rebasing: table[(place * Self.room)...].prefix(Self.room))
+                let stored = UnsafeRawBufferPointer(
+                    rebasing: table[(place * Self.size)...].prefix(Self.size))
                 return stored[0] == length
                     && UTF8Text.isSame(
                         UnsafeRawBufferPointer(rebasing: stored[1...].prefix(length)),
@@ -55,12 +56,12 @@ struct RecentValues {
     /// Stores the value, unless it is too long or rare. Returns its slot, which may have had another value.
     @discardableResult
     mutating func note() -> Int? {
-        guard length < Self.room else { return nil }
-        if table.isEmpty { table = [UInt8](repeating: 0, count: Self.places * Self.room) }
+        guard length < Self.size else { return nil }
+        if table.isEmpty { table = [UInt8](repeating: 0, count: Self.places * Self.size) }
         let place = self.place
         // No value is empty: 0 is an empty slot.
-        table[place * Self.room] = UInt8(length)
-        for byte in 0..<length { table[place * Self.room + 1 + byte] = wanted[byte] }
+        table[place * Self.size] = UInt8(length)
+        for byte in 0..<length { table[place * Self.size + 1 + byte] = wanted[byte] }
         return place
     }
 

@@ -12,15 +12,15 @@ final class SortStage: RowStage {
 
     init(
         _ keys: [RowSorter.Key], _ counters: [KindCounts], most: Int, isByRecency: Bool, form: KeptForm,
-        room: QueryResources, next: RowSink
+        pool: QueryResources, next: RowSink
     ) {
         self.keys = keys
         self.counters = counters
         self.isByRecency = isByRecency
         self.most = most
         self.form = form
-        reader = room.reader
-        sorter = room.sorter(keys, most: most)
+        reader = pool.reader
+        sorter = pool.sorter(keys, most: most)
         super.init(next: next)
     }
 

@@ -18,9 +18,9 @@ enum CaseFolding {
     static func isFound(_ bytes: [UInt8], inFolded text: UnsafeRawBufferPointer) -> Bool? {
         if let isFound = isFound(bytes, inFoldedASCII: text) { return isFound }
         // Two bytes become three at most, and the last ones are stored as eight.
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 8) { room in
-            fold(text, into: room).map {
-                let folded = UnsafeBufferPointer(rebasing: room[..<$0])
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 8) { buffer in
+            fold(text, into: buffer).map {
+                let folded = UnsafeBufferPointer(rebasing: buffer[..<$0])
                 return ByteSearch.place(of: bytes, in: UnsafeRawBufferPointer(folded)) != nil
             }
         }
@@ -110,7 +110,7 @@ enum CaseFolding {
 
     /// Returns the number of bytes; nil for other scalars.
     private static func fold(
-        _ text: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>
+        _ text: UnsafeRawBufferPointer, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int? {
         var (place, end) = (0, 0)
         while place < text.count {
@@ -118,7 +118,7 @@ enum CaseFolding {
             let ascii = min(count, (word & high).trailingZeroBitCount / 8)
             if ascii > 0 {
                 // Bytes after the ASCII prefix are overwritten next.
-                UnsafeMutableRawBufferPointer(room).storeBytes(
+                UnsafeMutableRawBufferPointer(buffer).storeBytes(
                     of: lowercased(word).littleEndian, toByteOffset: end, as: UInt64.self)
                 place += ascii
                 end += ascii
@@ -129,14 +129,14 @@ enum CaseFolding {
                 let folded = short[Int(scalar)]
                 guard folded != 0 else { return nil }
                 for byte in 0..<folded >> 24 {
-                    room[end] = UInt8(truncatingIfNeeded: folded >> (8 * byte))
+                    buffer[end] = UInt8(truncatingIfNeeded: folded >> (8 * byte))
                     end += 1
                 }
             } else {
                 // Among the scripts with one form, only the wide Latin letters have a case.
                 guard scalar.isOfOneForm, !(0xff01...0xff9d ~= scalar) else { return nil }
                 for byte in text[place..<next] {
-                    room[end] = byte
+                    buffer[end] = byte
                     end += 1
                 }
             }

@@ -55,7 +55,7 @@ final class MemoryBudget {
         reservation?.lower(to: Self.growth * max(0, limit - used) + Self.fileBytes)
     }
 
-    func hasRoom(for bytes: Int) -> Bool { used + bytes <= limit }
+    func hasSpace(for bytes: Int) -> Bool { used + bytes <= limit }
 
     func release(_ bytes: Int) { used -= bytes }
 }

@@ -27,6 +27,6 @@ final class QueryResources {
     }
 
     func sorter(_ keys: [RowSorter.Key], most: Int = .max) -> RowSorter {
-        RowSorter(keys, most: most, room: self)
+        RowSorter(keys, most: most, pool: self)
     }
 }

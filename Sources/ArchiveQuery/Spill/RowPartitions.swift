@@ -6,12 +6,12 @@ final class RowPartitions {
 
     private var files: [TemporaryFile] = []
     private let depth: Int
-    private let room: QueryResources
+    private let pool: QueryResources
 
-    init(depth: Int, room: QueryResources) throws(QueryError) {
+    init(depth: Int, pool: QueryResources) throws(QueryError) {
         self.depth = depth
-        self.room = room
-        for _ in 0..<Self.count { files.append(try TemporaryFile(room.temporary)) }
+        self.pool = pool
+        for _ in 0..<Self.count { files.append(try TemporaryFile(pool.temporary)) }
     }
 
     func add(_ row: KeptRow, tie: UInt64, _ key: GroupKey) throws(QueryError) {
@@ -30,7 +30,7 @@ final class RowPartitions {
             var isEmpty = true
             while let record = try file.next().map(RowRecord.init) {
                 isEmpty = false
-                try room.step()
+                try pool.step()
                 try body(record)
             }
             if !isEmpty { try end() }

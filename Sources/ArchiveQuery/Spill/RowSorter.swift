@@ -11,7 +11,7 @@ final class RowSorter {
     private static let leastBytes = 64 << 10
     /// Files merged at a time: each has a row in memory, the bytes it is read from, and its copy.
     private var mostRuns: Int {
-        max(4, min(64, max(Self.commonBytes, room.memory.limit) / (4 * max(1, largestWritten))))
+        max(4, min(64, max(Self.commonBytes, pool.memory.limit) / (4 * max(1, largestWritten))))
     }
     /// Memory for merging, even above the limit.
     private static let commonBytes = 16 << 20
@@ -27,7 +27,7 @@ final class RowSorter {
 
     private let keys: [Key]
     private let most: Int
-    private let room: QueryResources
+    private let pool: QueryResources
     private var entries: [Entry] = []
     private var entryBytes = 0
     private var runs: [TemporaryFile] = []
@@ -46,10 +46,10 @@ final class RowSorter {
     private var lastKey: TextValue?
 
     /// - Parameter most: the number of rows that will be used.
-    init(_ keys: [Key], most: Int, room: QueryResources) {
+    init(_ keys: [Key], most: Int, pool: QueryResources) {
         self.keys = keys
         self.most = most
-        self.room = room
+        self.pool = pool
     }
 
     /// Whether the value of the first key alone shows that the row follows all kept ones.
@@ -76,8 +76,8 @@ final class RowSorter {
 
     func add(_ row: KeptRow, _ values: [SortValue], _ tie: UInt64) throws {
         let entry = Entry(values: values, tie: tie, row: row)
-        if !room.memory.hasRoom(for: entry.bytes), entryBytes >= Self.leastBytes { try makeRoom() }
-        room.memory.use(entry.bytes)
+        if !pool.memory.hasSpace(for: entry.bytes), entryBytes >= Self.leastBytes { try spill() }
+        pool.memory.use(entry.bytes)
         entryBytes += entry.bytes
         entries.append(entry)
         // Occasional sorting and trimming needs no more comparisons than a heap.
@@ -86,14 +86,14 @@ final class RowSorter {
 
     /// Takes the rows of a sorter without files.
     func absorb(_ other: RowSorter) {
-        room.memory.use(other.entryBytes)
+        pool.memory.use(other.entryBytes)
         entryBytes += other.entryBytes
         entries += other.entries
         other.forget()
         if entries.count > most { trim() }
     }
 
-    private func makeRoom() throws {
+    private func spill() throws {
         trim()
         try noteLargest()
         try writeRun(entries.lazy.map { RowRecord(tie: $0.tie, row: $0.row) })
@@ -105,19 +105,19 @@ final class RowSorter {
     /// - Throws: if merging would exceed the memory limit.
     private func noteLargest() throws {
         largestWritten = entries.reduce(largestWritten) { max($0, $1.bytes) }
-        guard largestWritten <= max(Self.commonBytes, room.memory.limit) / 16 else {
-            throw QueryError.tooMuchMemory(limit: room.memory.limit)
+        guard largestWritten <= max(Self.commonBytes, pool.memory.limit) / 16 else {
+            throw QueryError.tooMuchMemory(limit: pool.memory.limit)
         }
     }
 
     private func forget() {
         entries = []
-        room.memory.release(entryBytes)
+        pool.memory.release(entryBytes)
         entryBytes = 0
     }
 
     private func writeRun(_ records: some Sequence<RowRecord>) throws {
-        let run = try TemporaryFile(room.temporary)
+        let run = try TemporaryFile(pool.temporary)
         for record in records { try run.append(record.encoded) }
         try run.rewind()
         runs.append(run)
@@ -125,14 +125,14 @@ final class RowSorter {
 
     /// Merges the smaller half of the files into one. Merged files are large, and so are seldom merged again.
     private func mergeRuns() throws {
-        let merged = try TemporaryFile(room.temporary)
+        let merged = try TemporaryFile(pool.temporary)
         runs.sort { $0.written < $1.written }
         var merge = try RunMerge(runs.prefix(runs.count / 2), values: values, precedes: precedes)
         runs.removeFirst(runs.count / 2)
         var count = 0
         while count < most, let record = try merge.next() {
             try merged.append(record.encoded)
-            try room.step()
+            try pool.step()
             count += 1
         }
         try merged.rewind()
@@ -146,7 +146,7 @@ final class RowSorter {
             // Release the memory first: later stages may need it for the row.
             entries.reverse()
             while let entry = entries.popLast() {
-                room.memory.release(entry.bytes)
+                pool.memory.release(entry.bytes)
                 entryBytes -= entry.bytes
                 guard try body(entry.row) else { return }
             }
@@ -158,7 +158,7 @@ final class RowSorter {
         runs = []
         var count = 0
         while count < most, let record = try merge.next() {
-            try room.step()
+            try pool.step()
             guard try body(record.row) else { return }
             count += 1
         }
@@ -168,7 +168,7 @@ final class RowSorter {
         entries.sort { precedes($0.values, $0.tie, $1) }
         guard entries.count > most else { return }
         let bytes = entries[most...].reduce(0) { $0 + $1.bytes }
-        room.memory.release(bytes)
+        pool.memory.release(bytes)
         entryBytes -= bytes
         entries.removeSubrange(most...)
         isTrimmed = most > 0
@@ -191,7 +191,7 @@ final class RowSorter {
     }
 
     private func values(of row: KeptRow) -> [SortValue] {
-        room.secondReader.show(row) { keys.map { (try? room.secondReader.sortValue($0)) ?? .absent } }
+        pool.secondReader.show(row) { keys.map { (try? pool.secondReader.sortValue($0)) ?? .absent } }
     }
 }
 

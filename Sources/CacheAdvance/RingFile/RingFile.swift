@@ -127,13 +127,13 @@ public final class RingFile: Sendable {
         try verify()
         try alone { () throws(RingFileError) in
             let found = try headerToAppend()
-            guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
-                throw .messageTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, path: path)
+            guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= space else {
+                throw .messageTooLarge(bytes: message.count, limit: space >= 4 ? space - 4 : 0, path: path)
             }
             var (header, fileBytes) = if let found { found } else { try writeHeader() }
             let needed = UInt64(RingFileHeader.lengthBytes + message.count)
             if overwritesOldMessages {
-                try makeRoom(for: needed, &header, &fileBytes)
+                try dropOldest(for: needed, &header, &fileBytes)
             } else if header.isWrapped || needed > maximumBytes - min(maximumBytes, header.end) {
                 let left = maximumBytes - min(maximumBytes, header.end)
                 throw .messageTooLarge(bytes: message.count, limit: left >= 4 ? left - 4 : 0, path: path)
@@ -167,7 +167,7 @@ public final class RingFile: Sendable {
         isVerified.store(true, ordering: .releasing)
     }
 
-    private var room: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
+    private var space: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
 
     private func writeHeader() throws(RingFileError) -> (RingFileHeader, fileBytes: Int) {
         let header = RingFileHeader(settings: settings)
@@ -195,7 +195,7 @@ public final class RingFile: Sendable {
     }
 
     /// Drops the oldest messages until `needed` bytes fit, before overwriting. After each step the remaining messages are intact.
-    private func makeRoom(
+    private func dropOldest(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(RingFileError) {
         let first = UInt64(RingFileHeader.bytes)

@@ -30,9 +30,9 @@ struct StoredType: Sendable, Hashable {
     func key<ID: CustomStringConvertible>(of id: ID) -> String {
         var text = id.description
         if !text.utf8.allSatisfy({ $0 < 0x80 }) { text = text.precomposedStringWithCanonicalMapping }
-        let room = 1_023 - prefix.utf8.count
-        guard text.utf8.count > room else { return prefix + text }
-        return prefix + StoredType.cut(text, to: room + 1)
+        let most = 1_023 - prefix.utf8.count
+        guard text.utf8.count > most else { return prefix + text }
+        return prefix + StoredType.cut(text, to: most + 1)
     }
 
     private static func shortened(_ text: String, to bytes: Int) -> String {

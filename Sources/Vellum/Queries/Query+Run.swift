@@ -119,12 +119,12 @@ struct Gate<Result> {
     }
 
     private mutating func append(_ limit: Int) {
-        var room = limit
-        if room == 0 { lock.isClosed = true }
+        var remaining = limit
+        if remaining == 0 { lock.isClosed = true }
         admits = { [admits, lock] object in
-            guard admits(object), room > 0 else { return false }
-            room -= 1
-            if room == 0 { lock.isClosed = true }
+            guard admits(object), remaining > 0 else { return false }
+            remaining -= 1
+            if remaining == 0 { lock.isClosed = true }
             return true
         }
     }

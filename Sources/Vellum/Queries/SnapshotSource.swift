@@ -20,14 +20,14 @@ private final class SnapshotCursor: QueryCursor {
     private let numbers: [Int]
     private(set) var visited = 0
     private var loaded: (key: String, entry: CurrentEntry)?
-    private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     init(_ snapshot: ArchiveSnapshot, _ numbers: [Int]) {
         self.snapshot = snapshot
         self.numbers = numbers
     }
 
-    deinit { room.deallocate() }
+    deinit { buffer.deallocate() }
 
     private var number: Int { numbers[visited - 1] }
 
@@ -54,18 +54,18 @@ private final class SnapshotCursor: QueryCursor {
     }
 
     private func copy(_ value: [UInt8], _ key: [UInt8]) {
-        if room.count < value.count + key.count {
-            room.deallocate()
-            room = .allocate(byteCount: value.count + key.count, alignment: 8)
+        if buffer.count < value.count + key.count {
+            buffer.deallocate()
+            buffer = .allocate(byteCount: value.count + key.count, alignment: 8)
         }
-        room.copyBytes(from: value)
-        UnsafeMutableRawBufferPointer(rebasing: room[value.count...]).copyBytes(from: key)
+        buffer.copyBytes(from: value)
+        UnsafeMutableRawBufferPointer(rebasing: buffer[value.count...]).copyBytes(from: key)
     }
 
     var keyBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: room[valueBytes..<valueBytes + key.utf8.count])
+        UnsafeRawBufferPointer(rebasing: buffer[valueBytes..<valueBytes + key.utf8.count])
     }
-    var valueContent: UnsafeRawBufferPointer? { UnsafeRawBufferPointer(rebasing: room[..<valueBytes]) }
+    var valueContent: UnsafeRawBufferPointer? { UnsafeRawBufferPointer(rebasing: buffer[..<valueBytes]) }
 
     var key: String { loaded?.key ?? "" }
     var valueBytes: Int { loaded?.entry.value.count ?? 0 }

@@ -50,10 +50,10 @@ import Testing
         "find w < 3 | group by v | count | sort count desc | limit 10", "sort v | group by w | sum v",
     ])
     func sameAnswerWithTemporaryFiles(query: String) throws {
-        let (expected, roomy) = try answer(query, memory: nil)
+        let (expected, unlimited) = try answer(query, memory: nil)
         let (rows, report) = try answer(query, memory: 50_000)
         #expect(rows == expected)
-        #expect(roomy.temporary == 0 && report.temporary > 0)
+        #expect(unlimited.temporary == 0 && report.temporary > 0)
         // The minimum of each stage is added.
         #expect(report.memory < 300_000)
     }

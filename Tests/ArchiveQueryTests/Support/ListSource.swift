@@ -50,7 +50,7 @@ struct ListSource: QuerySource {
         private let order: [Int]
         private(set) var visited = 0
         private var keys: [UInt8] = []
-        private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
         init(_ source: ListSource, order: [Int]) {
             entries = source.entries
@@ -58,7 +58,7 @@ struct ListSource: QuerySource {
             self.order = order
         }
 
-        deinit { room.deallocate() }
+        deinit { buffer.deallocate() }
 
         private var entry: Entry { entries[order[visited - 1]] }
         var count: Int { order.count }
@@ -89,11 +89,11 @@ struct ListSource: QuerySource {
         /// Key and value in memory that stays until the next entry.
         private func copy(_ bytes: [UInt8], at offset: Int) -> UnsafeRawBufferPointer {
             let needed = entry.value.count + entry.key.utf8.count
-            if room.count < needed {
-                room.deallocate()
-                room = .allocate(byteCount: needed, alignment: 8)
+            if buffer.count < needed {
+                buffer.deallocate()
+                buffer = .allocate(byteCount: needed, alignment: 8)
             }
-            let part = UnsafeMutableRawBufferPointer(rebasing: room[offset..<offset + bytes.count])
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<offset + bytes.count])
             part.copyBytes(from: bytes)
             return UnsafeRawBufferPointer(part)
         }
