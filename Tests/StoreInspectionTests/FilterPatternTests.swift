@@ -4,7 +4,7 @@ import Testing
 
 struct FilterPatternTests {
     private func matches(_ key: String, _ pattern: FilterPattern) -> Bool? {
-        Array(key.utf8).withUnsafeBytes { pattern.matches(key: $0, within: SearchPatience()) }
+        Array(key.utf8).withUnsafeBytes { pattern.matches(key: $0, within: SearchTimeLimit()) }
     }
 
     @Test("a key is untested if the regular expression takes too long")
@@ -13,7 +13,7 @@ struct FilterPatternTests {
         let pattern = try #require(FilterPattern("(a+)+$"))
         #expect(matches(slow, pattern) == nil && matches("xa", pattern) == true)
         #expect(matches("x", pattern) == false && matches("(A+)+$", pattern) == true)
-        #expect(pattern.matches([slow], within: SearchPatience()) == nil && pattern.ranges(in: slow).isEmpty)
+        #expect(pattern.matches([slow], within: SearchTimeLimit()) == nil && pattern.ranges(in: slow).isEmpty)
     }
 
     @Test("texts for which an expression is too slow leave time for others")
@@ -21,11 +21,11 @@ struct FilterPatternTests {
         let slow = String(repeating: "a", count: 40) + "b"
         let pattern = try #require(FilterPattern("^(a+)+$"))
         for _ in 0..<100 { _ = pattern.ranges(in: slow) }
-        let patience = SearchPatience()
-        for _ in 0..<30 { #expect(pattern.matches([slow], within: patience) == nil) }
-        #expect(pattern.matches(["b"], within: patience) == false)
-        #expect(pattern.matches(["b", "aa"], within: patience) == true)
-        #expect(patience.givenUp == 30)
+        let timeLimit = SearchTimeLimit()
+        for _ in 0..<30 { #expect(pattern.matches([slow], within: timeLimit) == nil) }
+        #expect(pattern.matches(["b"], within: timeLimit) == false)
+        #expect(pattern.matches(["b", "aa"], within: timeLimit) == true)
+        #expect(timeLimit.givenUp == 30)
     }
 
     @Test("an invalid expression has a reason", arguments: ["(a", "[", String(repeating: "[", count: 5_000)])

@@ -152,9 +152,9 @@ extension QueryPredicate {
             let compiled = TextPattern(pattern)
             guard compiled.isValid else { throw .invalidPattern(pattern) }
             let filter = PatternFilter(MarkOrder.composed(pattern))
-            let patience = diagnostics.patience
+            let timeLimit = diagnostics.timeLimit
             return search(property) {
-                filter.verdict($0) ?? compiled.matches(UTF8Text.string($0), within: patience)
+                filter.verdict($0) ?? compiled.matches(UTF8Text.string($0), within: timeLimit)
             }
         default: preconditionFailure("no search")
         }

@@ -32,20 +32,20 @@ final class QueryDiagnostics {
     }
 
     /// The time limit of all regular expressions.
-    let patience: SearchPatience
+    let timeLimit: SearchTimeLimit
     /// Whether a part of a condition may have been tested for some entries only; then values of other kinds are only counted.
     var isPartial = false
     private var subjects: [Subject] = []
     private var lines: [String] = []
 
-    init(patience: SearchPatience = SearchPatience()) { self.patience = patience }
+    init(timeLimit: SearchTimeLimit = SearchTimeLimit()) { self.timeLimit = timeLimit }
 
     deinit { subjects.forEach { $0.counter.counts.deallocate() } }
 
     func warn(_ line: String) { lines.append(line) }
 
     /// Warnings that suggest a mistake in the query, and then the remarks.
-    var warnings: [String] { lines + misfits + (patience.warning.map { [$0] } ?? []) + remarks }
+    var warnings: [String] { lines + misfits + (timeLimit.warning.map { [$0] } ?? []) + remarks }
 
     var misfits: [String] { unique(misfit) }
 

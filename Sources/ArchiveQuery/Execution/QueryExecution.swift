@@ -5,7 +5,7 @@ final class QueryExecution {
     private let options: QueryOptions
     private let output: OutputSink
     private let chain: QueryChain
-    private var members: [QueryMember] = []
+    private var workers: [QueryWorker] = []
     private var visitedAlone = 0
 
     private static let mostThreads = 64
@@ -28,9 +28,9 @@ final class QueryExecution {
     }
 
     func run(over source: some QuerySource) throws -> QueryReport {
-        try goThroughEntries()
+        try readEntries()
         try chain.sinks[0].end()
-        for member in members { chain.diagnostics.absorb(member.chain.diagnostics) }
+        for worker in workers { chain.diagnostics.absorb(worker.chain.diagnostics) }
         if options.looksForMistakes { try findOtherKinds(in: source) }
         return report()
     }
@@ -59,7 +59,7 @@ final class QueryExecution {
             pipeline: chain.plan.pipeline, unseen: chain.names.properties(seenByNoneOf: readers))
     }
 
-    private var readers: [RowReader] { [chain.reader] + members.map(\.chain.reader) }
+    private var readers: [RowReader] { [chain.reader] + workers.map(\.chain.reader) }
     /// Without key paths, which check for exclusive access at each row.
     private func sum(_ figure: (RowReader) -> Int) -> Int { readers.reduce(0) { $0 + figure($1) } }
 
@@ -67,50 +67,51 @@ final class QueryExecution {
 
     private var memoryLimit: Int { chain.pool.memory.limit }
 
-    private func goThroughEntries() throws {
+    private func readEntries() throws {
         var threads =
             options.measuresStages ? 1 : min(options.mostThreads ?? SharedWork.threads, Self.mostThreads)
         guard threads > 1, memoryLimit >= Self.leastMemory, let scan = chain.cursor as? EntryScan,
             scan.count >= 2 * Self.first,
             let division = QueryDivision(chain.plan)
         else {
-            _ = try goAlone()
+            _ = try readSequentially()
             return
         }
-        scan.go(to: 0..<Self.first)
-        guard try goAlone() else { return }
+        scan.move(to: 0..<Self.first)
+        guard try readSequentially() else { return }
         let rest = Self.first..<scan.count
         threads = SharedWork.threadsWithinLimit(threads, bytes: memoryLimit)
         guard threads > 1, chain.pool.memory.used <= memoryLimit / 4,
             !chain.sinks.contains(where: \.hasFiles)
         else {
-            scan.go(to: rest)
-            _ = try goAlone()
+            scan.move(to: rest)
+            _ = try readSequentially()
             return
         }
-        members = try (0..<threads).map { _ in
-            try QueryMember(
-                chain.plan, scan.duplicate(), division, options: options, patience: chain.diagnostics.patience
+        workers = try (0..<threads).map { _ in
+            try QueryWorker(
+                chain.plan, scan.duplicate(), division, options: options,
+                timeLimit: chain.diagnostics.timeLimit
             )
         }
         switch division {
-        case .collecting(let place): try goTogether(through: rest, to: place)
+        case .collecting(let place): try readInParallel(through: rest, to: place)
         case .merging(let place):
             for left in try divide(rest, upTo: place) {
-                scan.go(to: left)
+                scan.move(to: left)
                 chain.sinks[place].begin(at: left.lowerBound)
-                guard try goAlone() else { return }
+                guard try readSequentially() else { return }
             }
         }
     }
 
     /// Reads to the cursor's end. Returns whether the stages can use more rows.
-    private func goAlone() throws -> Bool {
+    private func readSequentially() throws -> Bool {
         // Read them once: in the loop, each access would cost as much as the use.
         let (first, cursor, reader) = (chain.sinks[0], chain.cursor, chain.reader)
         let isToTell = options.progress != nil
         var count = 0
-        var told = ContinuousClock.now
+        var reported = ContinuousClock.now
         let (before, start) = (visitedAlone, cursor.visited)
         defer { visitedAlone = before + cursor.visited - start }
         while try cursor.advance() {
@@ -119,86 +120,86 @@ final class QueryExecution {
             guard isToTell else { continue }
             count += 1
             // Also by time, because a regular expression may take a tenth of a second for one text.
-            guard count & 7 == 0, count % 1000 == 0 || told.duration(to: .now) > .milliseconds(50) else {
+            guard count & 7 == 0, count % 1000 == 0 || reported.duration(to: .now) > .milliseconds(50) else {
                 continue
             }
-            told = .now
+            reported = .now
             visitedAlone = before + cursor.visited - start
             try tell()
         }
         return true
     }
 
-    /// Bytes that each member may keep: together half of the limit.
-    private var share: Int { memoryLimit / (2 * members.count) }
+    /// Bytes that each worker may keep: together half of the limit.
+    private var share: Int { memoryLimit / (2 * workers.count) }
 
-    /// Each member reads its part to the end; then merges the states of the stage at `place` in order. Returns the unread
+    /// Each worker reads its part to the end; then merges the states of the stage at `place` in order. Returns the unread
     /// entries, in order: those beyond the memory limit, which need temporary files.
     private func divide(_ entries: Range<Int>, upTo place: Int) throws -> [Range<Int>] {
         let most = share
-        for (number, member) in members.enumerated() {
-            member.begin(SharedWork.part(number, of: members.count, entries))
-            member.chain.sinks[place].begin(at: member.rest.lowerBound)
+        for (number, worker) in workers.enumerated() {
+            worker.begin(SharedWork.part(number, of: workers.count, entries))
+            worker.chain.sinks[place].begin(at: worker.rest.lowerBound)
         }
-        while !members.allSatisfy(\.rest.isEmpty), !members.contains(where: { $0.bytes >= most }) {
-            try work(members.filter { !$0.rest.isEmpty }, keeping: most)
+        while !workers.allSatisfy(\.rest.isEmpty), !workers.contains(where: { $0.bytes >= most }) {
+            try work(workers.filter { !$0.rest.isEmpty }, keeping: most)
         }
-        for member in members {
-            for number in 0...place { chain.sinks[number].count(rows: member.chain.sinks[number].rowsIn) }
-            chain.sinks[place].absorb(member.chain.sinks[place])
+        for worker in workers {
+            for number in 0...place { chain.sinks[number].count(rows: worker.chain.sinks[number].rowsIn) }
+            chain.sinks[place].absorb(worker.chain.sinks[place])
         }
-        return members.map(\.rest).filter { !$0.isEmpty }
+        return workers.map(\.rest).filter { !$0.isEmpty }
     }
 
-    /// Members read adjacent parts at the same time; their rows are passed on in the entries' order.
-    private func goTogether(through entries: Range<Int>, to place: Int) throws {
+    /// Workers read adjacent parts at the same time; their rows are passed on in the entries' order.
+    private func readInParallel(through entries: Range<Int>, to place: Int) throws {
         let most = share
         defer {
-            for member in members {
+            for worker in workers {
                 for number in 0..<place {
-                    chain.sinks[number].count(rows: member.chain.sinks[number].rowsIn)
+                    chain.sinks[number].count(rows: worker.chain.sinks[number].rowsIn)
                 }
-                chain.sinks[place].count(rows: member.repeated)
+                chain.sinks[place].count(rows: worker.repeated)
             }
         }
         // In the order of their parts; the first one's rows are passed on at once.
-        var busy: [QueryMember] = []
-        var idle = members
+        var busy: [QueryWorker] = []
+        var idle = workers
         var next = entries.lowerBound
         while true {
-            while let member = idle.last, next < entries.upperBound {
+            while let worker = idle.last, next < entries.upperBound {
                 idle.removeLast()
-                let end = min(next + QueryMember.part, entries.upperBound)
-                member.begin(next..<end)
+                let end = min(next + QueryWorker.part, entries.upperBound)
+                worker.begin(next..<end)
                 next = end
-                busy.append(member)
+                busy.append(worker)
             }
             guard !busy.isEmpty else { return }
             try work(busy.filter { !$0.rest.isEmpty && $0.bytes < most }, keeping: most)
-            while let member = busy.first {
-                guard try member.passOn(to: chain.sinks[place], chain.reader) else { return }
-                guard member.rest.isEmpty else { break }
+            while let worker = busy.first {
+                guard try worker.passOn(to: chain.sinks[place], chain.reader) else { return }
+                guard worker.rest.isEmpty else { break }
                 idle.append(busy.removeFirst())
             }
         }
     }
 
-    /// Runs the members for 20 milliseconds.
-    private func work(_ members: [QueryMember], keeping most: Int) throws {
+    /// Runs the workers for 20 milliseconds.
+    private func work(_ workers: [QueryWorker], keeping most: Int) throws {
         let deadline = ContinuousClock.now + .milliseconds(20)
-        // Each member is used by one thread at a time.
-        nonisolated(unsafe) let members = members
+        // Each worker is used by one thread at a time.
+        nonisolated(unsafe) let workers = workers
         let running = QueryClock.running
-        SharedWork.each(members.count) { number in
-            QueryClock.$running.withValue(running) { members[number].work(until: deadline, keeping: most) }
+        SharedWork.each(workers.count) { number in
+            QueryClock.$running.withValue(running) { workers[number].work(until: deadline, keeping: most) }
         }
-        for member in members { if let failure = member.failure { throw failure } }
+        for worker in workers { if let failure = worker.failure { throw failure } }
         try tell()
     }
 
     // MARK: Progress
 
-    private var visited: Int { members.reduce(visitedAlone) { $0 + $1.visited } }
+    private var visited: Int { workers.reduce(visitedAlone) { $0 + $1.visited } }
 
     private func tell() throws {
         guard let progress = options.progress else { return }
@@ -212,7 +213,7 @@ final class QueryExecution {
         let (damaged, oversized, tooLong) = (sum { $0.damaged }, sum { $0.oversized }, sum { $0.tooLong })
         let inMemoryOnly = sum { $0.inMemoryOnly }
         var report = QueryReport()
-        report.threads = max(1, members.count)
+        report.threads = max(1, workers.count)
         report.rows = output.rows
         report.visited = visited
         report.valuesRead = sum { $0.valuesRead }
@@ -222,7 +223,7 @@ final class QueryExecution {
         report.transcoded = sum { $0.transcoded }
         report.memory = pool.memory.peak
         report.temporary = pool.temporary.peak
-        report.givenUp = diagnostics.patience.givenUp
+        report.givenUp = diagnostics.timeLimit.givenUp
         report.warnings = diagnostics.warnings
         report.kindRemarks = diagnostics.remarks
         report.unevaluated = diagnostics.undecidedRows

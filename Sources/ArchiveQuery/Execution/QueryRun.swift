@@ -195,9 +195,9 @@ final class OutputSink: RowSink {
         guard !spelledColumns.isEmpty else { return try body(passing) }
         var kept = passing.kept
         for column in spelledColumns { kept.columns[column] = kept.columns[column].map(Self.key) }
-        var goesOn = true
-        try kept.pass { goesOn = try body($0) }
-        return goesOn
+        var shouldContinue = true
+        try kept.pass { shouldContinue = try body($0) }
+        return shouldContinue
     }
 
     /// The key that a column's text spells.

@@ -42,8 +42,7 @@ struct RecentValues {
         let place = self.place
         return table.withUnsafeBytes { table in
             wanted.withUnsafeBytes { wanted in
-                let stored = UnsafeRawBufferPointer(
-                    rebasing: table[(place * Self.size)...].prefix(Self.size))
+                let stored = UnsafeRawBufferPointer(rebasing: table[(place * Self.size)...].prefix(Self.size))
                 return stored[0] == length
                     && UTF8Text.isSame(
                         UnsafeRawBufferPointer(rebasing: stored[1...].prefix(length)),

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A regular expression of Foundation's engine, which is fast for short texts and can be stopped.
 package final class TextPattern: Sendable {
-    package static let patience = Duration.milliseconds(100)
+    package static let timeLimit = Duration.milliseconds(100)
 
     private let expression: NSRegularExpression?
     private let pattern: String
@@ -45,7 +45,7 @@ package final class TextPattern: Sendable {
     }
 
     package func matches(_ text: String) -> Bool {
-        let outcome = search(text, within: Self.patience)
+        let outcome = search(text, within: Self.timeLimit)
         switch outcome {
         case .tooSlow: reportOnce("a text took too long and was skipped")
         case .tooManyWays: reportOnce("a text has too many ways to match and was skipped")
@@ -81,9 +81,9 @@ package final class TextPattern: Sendable {
         return outcome.isGivenUp ? nil : found
     }
 
-    /// - Parameter goesOn: gets each match, and returns whether to search for another.
+    /// - Parameter shouldContinue: gets each match, and returns whether to search for another.
     private func search(
-        composed text: String, within allowed: Duration, _ goesOn: @escaping (NSRange) -> Bool
+        composed text: String, within allowed: Duration, _ shouldContinue: @escaping (NSRange) -> Bool
     ) -> Outcome {
         guard let expression else { return .absent }
         let whole = NSRange(location: 0, length: text.utf16.count)
@@ -94,7 +94,7 @@ package final class TextPattern: Sendable {
             match, flags, stop in
             if let match {
                 outcome = .found
-                if !goesOn(match.range) { stop.pointee = true }
+                if !shouldContinue(match.range) { stop.pointee = true }
             } else if flags.contains(.internalError) {
                 outcome = .tooManyWays
             } else if flags.contains(.progress) {

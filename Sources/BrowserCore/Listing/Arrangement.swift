@@ -163,9 +163,9 @@ extension Arrangement {
     ) -> Set<ExactText>? {
         if group == nil, condition == nil {
             guard let pattern = FilterPattern(filter) else { return [] }
-            let patience = SearchPatience()
+            let timeLimit = SearchTimeLimit()
             return keys.filter { key in
-                Array(key.text.utf8).withUnsafeBytes { pattern.matches(key: $0, within: patience) } != true
+                Array(key.text.utf8).withUnsafeBytes { pattern.matches(key: $0, within: timeLimit) } != true
             }
         }
         var missing = keys.subtracting(shown.map { ExactText($0.key) })

@@ -127,7 +127,7 @@ package final class EntryScan {
     }
 
     /// Continues with these items of the snapshot, and ends after them. The range is clamped.
-    package func go(to range: Range<Int>) {
+    package func move(to range: Range<Int>) {
         let range = range.clamped(to: 0..<items.count)
         (next, end, content, frame) = (range.lowerBound, range.upperBound, nil, nil)
     }

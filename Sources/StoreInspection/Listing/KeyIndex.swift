@@ -77,7 +77,7 @@ extension EntryListing {
         _ pattern: FilterPattern, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> KeyMatches {
         var all = KeyMatches()
-        let patience = SearchPatience()
+        let timeLimit = SearchTimeLimit()
         var row = 0
         while row < candidates.count {
             try checkpoint(Double(row) / Double(candidates.count))
@@ -85,7 +85,7 @@ extension EntryListing {
             let parts = SharedWork.map(row..<end) { rows in
                 var part = KeyMatches()
                 part.unreadable = readKeys(of: rows, in: candidates) { index, key in
-                    switch pattern.matches(key: key, within: patience) {
+                    switch pattern.matches(key: key, within: timeLimit) {
                     case true?: part.found.append(Int32(index))
                     case false?: break
                     case nil: part.untested += 1

@@ -58,10 +58,10 @@ package struct FilterPattern: Sendable {
     }
 
     /// Whether any of the forms of a text matches or, after `!`, none does; nil if the regular expression takes too long.
-    package func matches(_ texts: [String], within patience: SearchPatience) -> Bool? {
+    package func matches(_ texts: [String], within timeLimit: SearchTimeLimit) -> Bool? {
         var isUnknown = false
         for text in texts {
-            switch plain.matches(text) ? true : search(text, patience) {
+            switch plain.matches(text) ? true : search(text, timeLimit) {
             case true?: return !isInverse
             case false?: break
             case nil: isUnknown = true
@@ -71,14 +71,14 @@ package struct FilterPattern: Sendable {
     }
 
     /// Whether a key in UTF-8 matches; nil if the regular expression takes too long.
-    package func matches(key: UnsafeRawBufferPointer, within patience: SearchPatience) -> Bool? {
+    package func matches(key: UnsafeRawBufferPointer, within timeLimit: SearchTimeLimit) -> Bool? {
         if plain.matches(key) { return !isInverse }
         guard expression != nil else { return isInverse }
-        return search(String(decoding: key, as: UTF8.self), patience).map { $0 != isInverse }
+        return search(String(decoding: key, as: UTF8.self), timeLimit).map { $0 != isInverse }
     }
 
-    private func search(_ text: String, _ patience: SearchPatience) -> Bool? {
+    private func search(_ text: String, _ timeLimit: SearchTimeLimit) -> Bool? {
         guard let expression else { return false }
-        return expression.matches(text, within: patience)
+        return expression.matches(text, within: timeLimit)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         "find count(a) = 3 or a has 1",
     ]
     /// Time for regular expressions in addition to the time in proportion to their texts.
-    private static let patience = 2 * (SearchPatience.whole / .seconds(1))
+    private static let timeLimit = 2 * (SearchTimeLimit.whole / .seconds(1))
 
     private func ask(_ value: HostileValue, _ costs: Costs) {
         let encoding = ValueEncoding(rawValue: value.encoding) ?? .unknown
@@ -30,7 +30,7 @@ import Testing
             }
         }
         for text in Self.queries { ask(text) }
-        ask("find a matches \"9$\"", more: Self.patience)
+        ask("find a matches \"9$\"", more: Self.timeLimit)
     }
 
     /// Accepts five times the promised time, for busy machines.

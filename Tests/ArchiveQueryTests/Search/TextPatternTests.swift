@@ -43,7 +43,7 @@ import Testing
             #expect(!pattern.matches(text))
             #expect(!pattern.matches(text))
         }
-        #expect(time >= TextPattern.patience * 2)
+        #expect(time >= TextPattern.timeLimit * 2)
         #expect(time < .seconds(60))
         #expect(reports.reasons == ["^(a+)+$: a text took too long and was skipped"])
         #expect(pattern.matches("aaa"))

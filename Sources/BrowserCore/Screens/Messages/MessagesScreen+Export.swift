@@ -61,7 +61,7 @@ extension MessagesScreen {
             omitted.damaged += page.damaged.count
             for (_, line) in page.lines {
                 // Patterns match the part of a message that the list reads.
-                let matches = pattern.map { $0.matches(line.cut.searched, within: patience) } ?? true
+                let matches = pattern.map { $0.matches(line.cut.searched, within: timeLimit) } ?? true
                 if matches == nil { omitted.untested += 1 }
                 guard matches == true else { continue }
                 try body(line)

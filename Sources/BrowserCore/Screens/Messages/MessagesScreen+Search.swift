@@ -107,7 +107,7 @@ extension MessagesScreen {
                 for (number, line) in page.lines {
                     var isUntested = false
                     let isOther = patterns.contains { pattern in
-                        let matches = pattern.matches(line.searched, within: patience)
+                        let matches = pattern.matches(line.searched, within: timeLimit)
                         if matches == nil { isUntested = true }
                         return matches == false
                     }

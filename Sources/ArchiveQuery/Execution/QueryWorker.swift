@@ -28,7 +28,7 @@ enum QueryDivision {
 }
 
 /// Reads parts of a query's entries. Used by one thread at a time.
-final class QueryMember {
+final class QueryWorker {
     /// Number of entries in a part whose rows are passed on, which takes some milliseconds.
     static let part = 8192
 
@@ -50,7 +50,7 @@ final class QueryMember {
 
     init(
         _ plan: QueryPlan, _ scan: EntryScan, _ division: QueryDivision, options: QueryOptions,
-        patience: SearchPatience
+        timeLimit: SearchTimeLimit
     ) throws {
         var options = options
         // The caller's thread reports progress.
@@ -60,7 +60,7 @@ final class QueryMember {
         let isMerging = if case .merging = division { true } else { false }
         let found = isMerging ? nil : FoundRows(QueryChain.form(of: plan, at: place))
         self.found = found
-        let diagnostics = QueryDiagnostics(patience: patience)
+        let diagnostics = QueryDiagnostics(timeLimit: timeLimit)
         unseen = found.flatMap { UnseenRows(plan, at: place, diagnostics, next: $0) }
         chain = try QueryChain(
             plan, scan, options: options, memory: memory,
@@ -78,7 +78,7 @@ final class QueryMember {
     }
 
     private func read(until deadline: ContinuousClock.Instant, keeping most: Int) throws {
-        scan.go(to: rest)
+        scan.move(to: rest)
         defer {
             visited += scan.visited - rest.lowerBound
             rest = scan.visited..<rest.upperBound

@@ -11,8 +11,8 @@ enum ThreadTime {
 }
 
 /// The time limit for all regular expressions of a query or a filter: one second of processor time and a microsecond a byte,
-/// then another second for texts that are decided quickly. ``TextPattern/patience`` limits a single text.
-package final class SearchPatience: Sendable {
+/// then another second for texts that are decided quickly. ``TextPattern/timeLimit`` limits a single text.
+package final class SearchTimeLimit: Sendable {
     /// The basic time, and the further time for quick searches.
     package static let whole = Duration.seconds(1)
     private static let ofByte = Duration.microseconds(1)
@@ -29,7 +29,7 @@ package final class SearchPatience: Sendable {
     /// Texts whose search was given up. The condition is unknown for them.
     package var givenUp: Int { state.withLock { $0.givenUp } }
 
-    package init(for basic: Duration = SearchPatience.whole) {
+    package init(for basic: Duration = SearchTimeLimit.whole) {
         self.basic = basic
         state = Mutex(State(left: basic))
     }
@@ -37,18 +37,18 @@ package final class SearchPatience: Sendable {
     /// The time limit for a text of this size; `nil` to give it up without searching.
     fileprivate func begin(bytes: Int) -> Duration? {
         state.withLock { state in
-            state.left += SearchPatience.ofByte * bytes
+            state.left += SearchTimeLimit.ofByte * bytes
             guard state.left > .zero - basic else {
                 state.givenUp += 1
                 return nil
             }
-            return max(.zero, min(TextPattern.patience, state.left))
+            return max(.zero, min(TextPattern.timeLimit, state.left))
         }
     }
 
     fileprivate func end(after taken: Duration, isGivenUp: Bool) {
         state.withLock { state in
-            state.left -= min(taken, TextPattern.patience)
+            state.left -= min(taken, TextPattern.timeLimit)
             if isGivenUp { state.givenUp += 1 }
         }
     }
@@ -63,11 +63,11 @@ package final class SearchPatience: Sendable {
 
 extension TextPattern {
     /// Like ``matches(_:)``, within a limit for many texts; nil for texts that exceed it, which are counted.
-    package func matches(_ text: String, within patience: SearchPatience) -> Bool? {
-        guard let allowed = patience.begin(bytes: text.utf8.count) else { return nil }
+    package func matches(_ text: String, within timeLimit: SearchTimeLimit) -> Bool? {
+        guard let allowed = timeLimit.begin(bytes: text.utf8.count) else { return nil }
         let start = ThreadTime.now()
         let outcome = search(text, within: allowed)
-        patience.end(after: ThreadTime.now() - start, isGivenUp: outcome.isGivenUp)
+        timeLimit.end(after: ThreadTime.now() - start, isGivenUp: outcome.isGivenUp)
         return outcome.isGivenUp ? nil : outcome == .found
     }
 }
