@@ -49,7 +49,7 @@ extension PapyrusStore {
         }
 
         nonisolated(nonsending) func results(leavingOut: Bool) async throws -> [Object] {
-            try await core.elsewhere { core in
+            try await core.blocking { core in
                 try core.withArchive(creates: false) { archive in
                     try read(SnapshotEntries(snapshot: archive.snapshot()), leavingOut: leavingOut).value
                 } ?? []

@@ -17,7 +17,7 @@ extension PapyrusStore {
         /// `StorageError`.
         @discardableResult
         public nonisolated(nonsending) func execute() async throws -> Object {
-            let object = try await core.elsewhere { core in
+            let object = try await core.blocking { core in
                 try core.withArchive(creates: false) { try read(ArchiveView($0)).value }
             }
             guard let object else { throw PapyrusStore.QueryError.notFound }

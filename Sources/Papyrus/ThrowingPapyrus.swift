@@ -15,7 +15,7 @@ public struct ThrowingPapyrus: Sendable {
     /// As ``PapyrusStore/save(objects:)``.
     public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async throws {
         let written = try ObjectWriter.entries(of: objects)
-        try await core.elsewhere { try $0.save(written) }
+        try await core.blocking { try $0.save(written) }
         journal.info("saved \(written.count) objects")
     }
 
@@ -52,13 +52,13 @@ public struct ThrowingPapyrus: Sendable {
     ) async throws { try await delete(queries.map(\.key)) }
 
     private nonisolated(nonsending) func delete(_ keys: [String]) async throws {
-        try await core.elsewhere { try $0.delete(keys) }
+        try await core.blocking { try $0.delete(keys) }
         journal.info("deleted \(keys.count) objects")
     }
 
     /// As ``PapyrusStore/deleteAll(_:)``.
     public nonisolated(nonsending) func deleteAll<Object: Papyrus>(_ type: Object.Type) async throws {
-        try await core.elsewhere { [journal] in try $0.deleteAll(of: type, journal: journal) }
+        try await core.blocking { [journal] in try $0.deleteAll(of: type, journal: journal) }
         journal.info("deleted all objects of \(StoredType.of(type).name)")
     }
 
@@ -82,7 +82,7 @@ public struct ThrowingPapyrus: Sendable {
         _ objects: [Object], _ filter: (@Sendable (Object) -> Bool)?
     ) async throws {
         let written = try ObjectWriter.entries(of: objects)
-        try await core.elsewhere { [journal] in
+        try await core.blocking { [journal] in
             try $0.merge(written, type: Object.self, journal: journal, into: filter)
         }
         journal.info("merged \(written.count) objects")
@@ -94,7 +94,7 @@ public struct ThrowingPapyrus: Sendable {
         migration: Migration<FromObject, ToObject>
     ) async throws {
         let registered = migration.registered
-        try await core.elsewhere { try $0.migrate(registered) }
+        try await core.blocking { try $0.migrate(registered) }
         journal.info("migrated \(registered.from) to \(registered.to)")
     }
 }

@@ -19,7 +19,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         }
         // Another thread costs more than the access, so it is only used for a copy that may be trusted.
         if archives.coverage.mayTrust(key),
-            let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) })
+            let object = try await archives.near.blocking({ try archives.accessOnDisk($0, key) })
         {
             return object
         }
@@ -92,6 +92,6 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
 
     /// See ``RemoteArchives/statistics()``.
     public nonisolated(nonsending) func statistics() async throws -> RemoteStatistics {
-        try await archives.near.elsewhere { _ in try archives.statistics() }
+        try await archives.near.blocking { _ in try archives.statistics() }
     }
 }

@@ -27,10 +27,10 @@ public final class RingFile: Sendable {
     let file: OpenFile
     private let isReadOnly: Bool
     private let forks = cp_watch_forks()
-    private let turn = NSLock()
+    private let threadLock = NSLock()
     /// Whether all messages have been verified as readable, which is required before the first append.
     private let isVerified = Atomic<Bool>(false)
-    /// Whether messages must survive a power failure; never reset. Guarded by `turn`.
+    /// Whether messages must survive a power failure; never reset. Guarded by `threadLock`.
     private let isDurable = Atomic<Bool>(false)
 
     /// Opens the file at `path`, which must exist. An empty file gets its header with the first message, or by
@@ -332,8 +332,8 @@ public final class RingFile: Sendable {
     ) throws(RingFileError) -> Value {
         // A forked process shares its parent's lock, which would admit both.
         guard cp_fork_count() == forks else { throw .closed(path: path) }
-        turn.lock()
-        defer { turn.unlock() }
+        threadLock.lock()
+        defer { threadLock.unlock() }
         return try body(LimitedWait(RingFile.timeoutNanoseconds, path))
     }
 

@@ -126,7 +126,7 @@ final class Observation<Value>: @unchecked Sendable {
     }
 
     private func open() async throws -> Following {
-        try await core.elsewhere { core in
+        try await core.blocking { core in
             try core.withArchive { Carried(value: try self.follow($0)) }
         }.value
     }
@@ -135,7 +135,7 @@ final class Observation<Value>: @unchecked Sendable {
     private func value(
         _ first: @escaping @Sendable () throws -> Reading<Value>, _ following: Following?
     ) async throws -> Carried<Value> {
-        let reading = try await core.lane.inTurn(first).value
+        let reading = try await core.lane.serially(first).value
         lock.withLock { interest = reading.interest }
         if var following {
             following.latest = reading.withoutValue()
@@ -162,7 +162,7 @@ final class Observation<Value>: @unchecked Sendable {
         let start = ContinuousClock.now
         let reading: Reading<Value>
         if let held = takeHeld(after: following.seen) {
-            reading = try await core.lane.inTurn(held.value).value
+            reading = try await core.lane.serially(held.value).value
             following.seen = held.position
         } else {
             let position = following.position

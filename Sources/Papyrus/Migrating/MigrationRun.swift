@@ -61,7 +61,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     count = max(1, part.count / 2)
                     let since = failing ?? .now
                     failing = since
-                    guard part.count > 1 || since.duration(to: .now) < Self.patience else {
+                    guard part.count > 1 || since.duration(to: .now) < Self.conflictTimeout else {
                         throw StorageError.busy(
                             archive: archive.name, process: 0,
                             reason: "other processes keep changing \"\(first)\"; register the migration again"
@@ -99,7 +99,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private static var objectsAtOnce: Int { 500 }
 
     /// Longest time of consecutive conflicts before the migration throws; the last attempts use a single object.
-    private static var patience: Duration { .seconds(10) }
+    private static var conflictTimeout: Duration { .seconds(10) }
 
     /// The content of one batch.
     private struct Changes {

@@ -46,13 +46,13 @@ final class ObservationLane: @unchecked Sendable {
     func read<Value>(
         _ archive: Archive, after position: UInt64, _ body: @escaping @Sendable (ArchiveView) throws -> Value
     ) async throws -> Carried<Value> {
-        try await inTurn {
+        try await serially {
             try body(ArchiveView(archive) { try self.snapshot(of: archive, after: position) })
         }
     }
 
     /// Calls `body` on the queue that all readings share.
-    func inTurn<Value>(_ body: @escaping @Sendable () throws -> Value) async throws -> Carried<Value> {
+    func serially<Value>(_ body: @escaping @Sendable () throws -> Value) async throws -> Carried<Value> {
         waiting.withLock { $0 += 1 }
         let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
             queue.async { [self] in

@@ -10,7 +10,7 @@ private struct MergeMark: Codable {
 
 /// Every change is one batch in one archive, so readers find all of it or nothing, even after a crash.
 extension StoreCore {
-    private static let patience = 1_000
+    private static let mostRetries = 1_000
 
     /// Calls `body` with the archive, and passes the resulting state to observations.
     private func change<Value>(creates: Bool = true, _ body: (Archive) throws -> Value) throws -> Value? {
@@ -47,7 +47,7 @@ extension StoreCore {
         let kept = Set(objects.map { ExactText($0.key) })
         let mark = MergeMark(type: stored.name, merged: Date())
         _ = try change(creates: !objects.isEmpty) { archive in
-            for _ in 0..<StoreCore.patience {
+            for _ in 0..<StoreCore.mostRetries {
                 let before = SeenEntry(key: stored.mark, sequence: try archive.sequence(of: stored.mark))
                 var others = try StoreCore.versions(
                     of: stored, in: archive, without: kept, where: isIncluded, journal: journal)

@@ -69,7 +69,7 @@ final class StoreCore: @unchecked Sendable {
     ) throws -> Value? {
         for _ in 0..<100 {
             do {
-                let present = try waits ? openPatiently(creates: creates) : open(creates: creates)
+                let present = try waits ? openWaiting(creates: creates) : open(creates: creates)
                 guard let archive = present else { return nil }
                 return try body(archive)
             } catch let error as StorageError {
@@ -88,7 +88,7 @@ final class StoreCore: @unchecked Sendable {
     }
 
     /// Waits up to five seconds, because another process may be creating the archive.
-    private func openPatiently(creates: Bool) throws(StorageError) -> Archive? {
+    private func openWaiting(creates: Bool) throws(StorageError) -> Archive? {
         let end = ContinuousClock.now + .seconds(5)
         while true {
             do throws(StorageError) {
@@ -142,7 +142,7 @@ final class StoreCore: @unchecked Sendable {
     // MARK: Other threads
 
     /// Calls `body` on a thread of a system queue, because it may block on the disk or another process.
-    nonisolated(nonsending) func elsewhere<Value>(
+    nonisolated(nonsending) func blocking<Value>(
         _ body: @escaping @Sendable (StoreCore) throws -> Value
     ) async throws -> Value {
         let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in

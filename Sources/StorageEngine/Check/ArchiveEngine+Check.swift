@@ -255,7 +255,7 @@ private struct CheckPass {
     private let end: Location
     private let oldest: UInt32
     /// Keys whose look-up returned another location than the listed one.
-    private var astray: [(key: UInt64, location: Location, problem: String)] = []
+    private var misplaced: [(key: UInt64, location: Location, problem: String)] = []
 
     init(
         _ engine: ArchiveEngine, _ part: TagRange, most: Int, _ findings: CheckFindings
@@ -306,7 +306,7 @@ private struct CheckPass {
             listed.removeAll { !part.contains($0.tag) }
             next = listed.count - following
             inMemory.removeAll { !part.contains($0) }
-            astray.removeAll { !part.contains(LogAccount.tag(of: $0.key)) }
+            misplaced.removeAll { !part.contains(LogAccount.tag(of: $0.key)) }
         }
     }
 
@@ -469,13 +469,13 @@ private struct CheckPass {
         let key = account.key(of: frame, at: location)
         listed[next].key = key
         if let problem = try lookUp(frame, location), isListed(listed[next]) {
-            astray.append((key, location, problem))
+            misplaced.append((key, location, problem))
         }
         if let content = try slotContent(of: listed[next]), content.location == location,
             content.owner != engine.ownerTag(frame.owner)
         {
             let problem = "the index has another owner for the entry at \(location) than the log"
-            astray.append((key, location, problem))
+            misplaced.append((key, location, problem))
         }
     }
 
@@ -548,7 +548,7 @@ private struct CheckPass {
             }
         }
         // A newer frame of the key explains the difference.
-        for item in astray where item.location.segment >= reclaimed {
+        for item in misplaced where item.location.segment >= reclaimed {
             guard let word = words[item.key], word.location == item.location, !word.isNew else { continue }
             findings.add(item.problem)
         }

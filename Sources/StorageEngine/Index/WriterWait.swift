@@ -14,7 +14,7 @@ final class WriterWait {
 
     /// Longest total wait of a reader, in nanoseconds.
     private static let longestWait: Int64 = 20_000_000
-    private static let shortPatience: Int64 = 1_000_000
+    private static let shortWait: Int64 = 1_000_000
     private static let cautionNanoseconds: Int64 = 1_000_000_000
     private static let spins = 100
     private static let yields = 200
@@ -58,7 +58,7 @@ final class WriterWait {
         (state, begin, end) = (bytes.writerState, now, now)
         guard bytes.memory.stoppedState.load(ordering: .relaxed) != state else { return }
         let isRecent = now &- WriterWait.lastTimeout.load(ordering: .relaxed) < WriterWait.cautionNanoseconds
-        end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
+        end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortWait) : left)
     }
 
     private func noteTimeout(_ now: Int64) {

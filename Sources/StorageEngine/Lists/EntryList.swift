@@ -277,7 +277,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         _ body: (SlotContent) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
         var before: Location?
-        for _ in 0..<ArchiveEngine.batchPatience {
+        for _ in 0..<ArchiveEngine.mostRetries {
             guard let content = try content(), content.location != before else { return nil }
             if let result = try body(content) { return result }
             before = content.location

@@ -81,7 +81,7 @@ extension ArchiveEngine {
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, SlotContent) -> Void
     ) throws(StorageError) {
-        for _ in 0..<ArchiveEngine.batchPatience {
+        for _ in 0..<ArchiveEngine.mostRetries {
             guard let entry = try find(key, tag: tag) else { return }
             unpin(entry)
             // The entry may have been stored again or removed since.

@@ -19,7 +19,7 @@ extension ArchiveEngine {
         /// A frame on the search path was reclaimed during the search, or is damaged.
         case unreadable(Location)
         /// The chain is broken: it is being changed, is damaged, or leads to memory that can't be mapped now.
-        case astray
+        case broken
     }
 
     /// Finds the entry of `key` without the lock (F6). A hit is valid: a location always names the same bytes, and a slot that
@@ -40,7 +40,7 @@ extension ArchiveEngine {
         switch walk(key, tag: tag, forChange: forChange) {
         case .found(let entry): return entry
         case .absent where before & 1 == 0 && index.structureVersion == before: return nil
-        default: return try findPatiently(key, tag: tag)
+        default: return try findRetrying(key, tag: tag)
         }
     }
 
@@ -85,20 +85,20 @@ extension ArchiveEngine {
             }
         }
         if bucket.overflow != 0 {
-            var isAstray = false
-            if let found = walkOverflow(bucket, key, tag: tag, &unreadable, &isAstray) {
+            var isBroken = false
+            if let found = walkOverflow(bucket, key, tag: tag, &unreadable, &isBroken) {
                 return .found(found)
             }
-            if isAstray { return .astray }
+            if isBroken { return .broken }
         }
         if let unreadable { return .unreadable(unreadable) }
         // If the count is damaged, the search may have used another key's bucket.
-        return index.canHoldBuckets ? .absent : .astray
+        return index.canHoldBuckets ? .absent : .broken
     }
 
     @inline(never) private func walkOverflow(
         _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?,
-        _ isAstray: inout Bool
+        _ isBroken: inout Bool
     ) -> FoundEntry? {
         var chain = index.table.chain(of: bucket)
         while let slot = chain.next() {
@@ -109,7 +109,7 @@ extension ArchiveEngine {
             if standsVisibly(&found, &unreadable) { return found }
             log.unpin(found.pin)
         }
-        isAstray = chain.isBroken
+        isBroken = chain.isBroken
         return nil
     }
 
@@ -186,16 +186,16 @@ extension ArchiveEngine {
     /// Repeats the search while chains are changing. If their writer was stopped, or a chain can't be followed, walks over all
     /// slots instead; this discards earlier unreadable results, because the entry may have moved.
     @inline(never)
-    private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
+    private func findRetrying(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
         var doubted: Location?
-        for _ in 0..<ArchiveEngine.batchPatience {
+        for _ in 0..<ArchiveEngine.mostRetries {
             var unreadable: Location?
             switch try lookUntilSettled(key, tag: tag) {
             case .found(let entry): return entry
             case .absent: return nil
             case .unreadable(let location): unreadable = location
-            case .astray: break
+            case .broken: break
             }
             try index.catchUp()
             let (version, renumberings) = (index.structureVersion, index.renumberings)
@@ -203,7 +203,7 @@ extension ArchiveEngine {
             case .found(let entry): return entry
             case .unreadable(let location): unreadable = location
             case .absent: break
-            case .astray: continue
+            case .broken: continue
             }
             // The walk may have missed an entry that was renumbered during it.
             let isSettled = index.structureVersion == version && index.renumberings == renumberings
@@ -224,7 +224,7 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// Repeats the search until no chain changes during it; `astray` if chains keep changing or stay broken. A time limit bounds
+    /// Repeats the search until no chain changes during it; `broken` if chains keep changing or stay broken. A time limit bounds
     /// the attempts, because each one after the hundredth may yield the processor.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         let wait = WriterWait(index, atMost: ArchiveEngine.longestUnsettled)
@@ -242,14 +242,14 @@ extension ArchiveEngine {
                     // The index names a frame that the log lacks: damage, unless the frame is being moved or dropped.
                     if location == unreadable, attempt > 50, !isDropped(location) { return result }
                     unreadable = location
-                case .astray:
+                case .broken:
                     if attempt > 50 { return result }
                 default: return result
                 }
             }
             guard wait.shouldContinue() else { break }
         }
-        return .astray
+        return .broken
     }
 
     private static let longestUnsettled: Int64 = 1_000_000
@@ -271,7 +271,7 @@ extension ArchiveEngine {
         in slot: SlotView, _ number: UInt32, _ key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> Walk {
         var doubted = Location.none
-        for _ in 0..<ArchiveEngine.batchPatience {
+        for _ in 0..<ArchiveEngine.mostRetries {
             let location = slot.location
             guard location != .none, slot.tag == tag else { return .absent }
             var unreadable: Location?
@@ -286,7 +286,7 @@ extension ArchiveEngine {
             if doubted == location { return .unreadable(location) }
             doubted = location
         }
-        return .astray
+        return .broken
     }
 
     /// Whether the location is before the oldest segment, so that its frame no longer exists.

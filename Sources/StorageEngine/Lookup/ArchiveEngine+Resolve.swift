@@ -14,7 +14,7 @@ extension ArchiveEngine {
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
     ) throws(StorageError) -> FoundEntry? {
         var entry = entry
-        for _ in 0..<ArchiveEngine.batchPatience {
+        for _ in 0..<ArchiveEngine.mostRetries {
             let resolution = try StorageError.rethrowing(after: { unpin(entry) }) { () throws(StorageError) in
                 try self.resolution(of: entry)
             }
@@ -28,7 +28,7 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    static let batchPatience = 1000
+    static let mostRetries = 1000
 
     var changesTooFast: StorageError {
         .busy(

@@ -2,7 +2,7 @@ import StorageEngine
 
 extension ArchiveCore {
     /// In microseconds.
-    static var patience: Int64 { 10_000_000 }
+    static var retryTimeout: Int64 { 10_000_000 }
 
     /// Retries until `attempt` returns a value; throws `busy` after ten seconds.
     func persist<Value>(_ subject: String?, _ attempt: () throws -> Value?) throws -> Value {
@@ -13,7 +13,7 @@ extension ArchiveCore {
             attempts += 1
             shared.failures.withLock { $0.conflicts += 1 }
             let now = Archive.bootTime()
-            guard now - (start ?? now) < Self.patience else { break }
+            guard now - (start ?? now) < Self.retryTimeout else { break }
             start = start ?? now
         }
         throw StorageError.busy(

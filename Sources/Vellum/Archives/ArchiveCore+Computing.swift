@@ -9,7 +9,7 @@ extension ArchiveCore {
         /// An object with less time left than this is computed again.
         var renewal: Duration?
         /// How long to wait for another process that computes the object; `nil`: don't wait.
-        var patience: Duration?
+        var timeout: Duration?
     }
 
     func isDue(_ request: Request) throws -> Bool {
@@ -55,12 +55,12 @@ extension ArchiveCore {
         var claim: KeyClaim?
         var basis = Basis()
         waiting: while true {
-            switch try turn(request, isRenewal, since: start) {
+            switch try nextStep(request, isRenewal, since: start) {
             case .found(let held): return held
             case .compute(let own, let found):
                 (claim, basis) = (own, found)
                 break waiting
-            case .wait: usleep(UInt32(ComputingTurn.pause))
+            case .wait: usleep(UInt32(ComputingStep.pause))
             }
         }
         defer { withExtendedLifetime(claim) {} }
@@ -76,20 +76,20 @@ extension ArchiveCore {
     // MARK: For threads and tasks
 
     /// Whether to compute now. To compute for all processes, claims the key first and looks up the object again.
-    fileprivate func turn(
+    fileprivate func nextStep(
         _ request: Request, _ isRenewal: Bool, since start: Int64
-    ) throws -> ComputingTurn {
-        let claim = request.patience == nil ? nil : try archive.claim(request.key)
+    ) throws -> ComputingStep {
+        let claim = request.timeout == nil ? nil : try archive.claim(request.key)
         let basis = try basis(of: request.key)
         if let object = try peek(request.key) {
             // While another process renews the object, the existing one is returned.
-            let isOthers = request.patience != nil && claim == nil
+            let isOthers = request.timeout != nil && claim == nil
             let isGood = try isOthers || isRenewal == false || isDue(request) == false
             if isGood { return .found(try prepare(object).kept) }
         }
-        guard let patience = request.patience, claim == nil else { return .compute(claim, basis) }
+        guard let timeout = request.timeout, claim == nil else { return .compute(claim, basis) }
         let waited = Duration.microseconds(Archive.bootTime() - start)
-        return waited < patience ? .wait : .compute(nil, basis)
+        return waited < timeout ? .wait : .compute(nil, basis)
     }
 
     private func basis(of name: String) throws -> Basis {
@@ -156,7 +156,7 @@ private struct Basis: Sendable {
     var event: UInt64 = 0
 }
 
-private enum ComputingTurn: Sendable {
+private enum ComputingStep: Sendable {
     case found(HeldObject)
     /// With the present version.
     case compute(KeyClaim?, Basis)
@@ -179,7 +179,7 @@ extension ArchiveHandle {
     ) async throws -> Object {
         let key = request.key
         var present = try accessInMemory(key)
-        if present == nil { present = try await elsewhere { try $0.accessOnDisk(key) } }
+        if present == nil { present = try await blocking { try $0.accessOnDisk(key) } }
         if let present, try perform({ try $0.isDue(request) }) == false { return present }
         let flights = shared.flights
         let (flight, ticket, isNew) = flights.join(key, owner: request.terms.attributes.owner)
@@ -234,12 +234,12 @@ extension ArchiveHandle {
         var claim: KeyClaim?
         var basis = Basis()
         waiting: while true {
-            switch try await elsewhere({ try $0.turn(request, isRenewal, since: start) }) {
+            switch try await blocking({ try $0.nextStep(request, isRenewal, since: start) }) {
             case .found(let held): return held
             case .compute(let own, let found):
                 (claim, basis) = (own, found)
                 break waiting
-            case .wait: try await Task.sleep(for: .microseconds(ComputingTurn.pause))
+            case .wait: try await Task.sleep(for: .microseconds(ComputingStep.pause))
             }
         }
         defer { withExtendedLifetime(claim) {} }
@@ -250,6 +250,6 @@ extension ArchiveHandle {
             object = try await compute()
         }
         let prepared = try perform { try $0.prepared(object, for: request) }
-        return try await elsewhere { [basis] in try $0.keep(prepared, request, flight, basis) }
+        return try await blocking { [basis] in try $0.keep(prepared, request, flight, basis) }
     }
 }

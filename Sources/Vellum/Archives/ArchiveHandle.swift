@@ -13,7 +13,7 @@ private let pauseBetweenChecks: Int64 = 50
     let shelf: MemoryShelf
     private let current: Guarded<ArchiveCore<Object>>
     /// Held while the archive is reopened.
-    private let turn = Guarded(())
+    private let reopening = Guarded(())
     private let checkedFiles = Atomic<Int64>(0)
 
     init(_ archive: Archive, _ request: ArchiveRequest, _ factory: OpenArchives) throws {
@@ -59,7 +59,7 @@ private let pauseBetweenChecks: Int64 = 50
             } catch let error as StorageError {
                 guard case .closed = error else { throw error }
             }
-        } while Archive.bootTime() - start < ArchiveCore<Object>.patience
+        } while Archive.bootTime() - start < ArchiveCore<Object>.retryTimeout
         throw StorageError.closed(name: name)
     }
 
@@ -69,7 +69,7 @@ private let pauseBetweenChecks: Int64 = 50
 
     /// Like ``perform(_:)``, but runs `body` outside Swift's cooperative threads, because it may block on the disk
     /// or another process. `body` must not use state of the caller's actor, which keeps running.
-    package nonisolated(nonsending) func elsewhere<Value>(
+    package nonisolated(nonsending) func blocking<Value>(
         _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
     ) async throws -> Value {
         try await BlockingExecutor.run { try self.perform(body) }
@@ -148,7 +148,7 @@ private let pauseBetweenChecks: Int64 = 50
     private func reopened(after closed: ArchiveCore<Object>) throws -> ArchiveCore<Object> {
         var former: MemoryShelf.State?
         defer { withExtendedLifetime(former) {} }
-        return try turn.withLock { _ in
+        return try reopening.withLock { _ in
             let present = core
             guard present === closed else { return present }
             let archive = try shared.factory.reopen(named: name, configuration.withLock { $0 })

@@ -15,7 +15,7 @@ public protocol AsynchronousArchiveAccess<Object> {
     /// implementation calls `access` and `record`; concurrent callers each compute the object.
     nonisolated(nonsending) func value(
         forKey key: String, options: EntryOptions, renewingBefore renewal: Duration?,
-        waitingForProcesses patience: Duration?,
+        waitingForProcesses timeout: Duration?,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object
 }
@@ -26,10 +26,10 @@ extension AsynchronousArchiveAccess {
         try await record(object, options: EntryOptions())
     }
 
-    /// The object with this key. If absent, calls `compute` and records the result. Ignores `renewal` and `patience`.
+    /// The object with this key. If absent, calls `compute` and records the result. Ignores `renewal` and `timeout`.
     public nonisolated(nonsending) func value(
         forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil,
+        waitingForProcesses timeout: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object {
         if let present = try await access(archiveWithKey: key) { return present }

@@ -29,7 +29,7 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
         all objects: [Object], options: EntryOptions = EntryOptions()
     ) async throws {
         let prepared = try handle.perform { core in try objects.map { try core.prepare($0) } }
-        try await handle.elsewhere { core in
+        try await handle.blocking { core in
             for object in prepared { try core.store(object, .new(options)) }
         }
     }
@@ -37,7 +37,7 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
     private nonisolated(nonsending) func store(_ object: Object, _ terms: Terms) async throws {
         // While this is suspended, the caller's actor may change an instance of a class.
         let prepared = try handle.perform { try $0.prepare(object) }
-        try await handle.elsewhere { try $0.store(prepared, terms) }
+        try await handle.blocking { try $0.store(prepared, terms) }
     }
 
     // MARK: Reading
@@ -51,20 +51,20 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
 
     @usableFromInline
     nonisolated(nonsending) func accessOnDisk(_ key: String) async throws -> Object? {
-        try await handle.elsewhere { try $0.accessOnDisk(key) }
+        try await handle.blocking { try $0.accessOnDisk(key) }
     }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``. A hit in memory doesn't suspend.
     public nonisolated(nonsending) func peek(archiveWithKey key: String) async throws -> Object? {
         if let object = try handle.perform({ try $0.peekInMemory(key) }) { return object }
-        return try await handle.elsewhere { try $0.peek(key) }
+        return try await handle.blocking { try $0.peek(key) }
     }
 
     // MARK: Deleting
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public nonisolated(nonsending) func delete(archiveWithKey key: String) async throws {
-        try await handle.elsewhere { try $0.delete(key) }
+        try await handle.blocking { try $0.delete(key) }
     }
 }
 

@@ -18,7 +18,7 @@ public struct AsynchronousQuery<Object: Archivable>: QueryComposing {
     public nonisolated(nonsending) func getResults() async throws -> [Object] {
         let seen = try await seen()
         let names = seen.map(\.name)
-        try await handle.elsewhere { try $0.countAccesses(names) }
+        try await handle.blocking { try $0.countAccesses(names) }
         return seen.map(\.object)
     }
 
@@ -39,15 +39,15 @@ public struct AsynchronousQuery<Object: Archivable>: QueryComposing {
         let versions = try await seen().map {
             ArchiveCore<Object>.Version(name: $0.name, sequence: $0.sequence)
         }
-        return try await handle.elsewhere { try $0.delete(versions) }
+        return try await handle.blocking { try $0.delete(versions) }
     }
 
     private nonisolated(nonsending) func seen() async throws -> [ArchiveCore<Object>.Seen] {
         let carried = CarriedQueries(queries: queries)
-        let live = try await handle.elsewhere { try $0.liveCandidates(for: carried.queries) }
+        let live = try await handle.blocking { try $0.liveCandidates(for: carried.queries) }
         let found = try await seen(in: live)
-        if try await handle.elsewhere({ try $0.isUnchanged(since: live.mark) }) { return found }
-        return try await seen(in: handle.elsewhere { try $0.snapshotCandidates(for: carried.queries) })
+        if try await handle.blocking({ try $0.isUnchanged(since: live.mark) }) { return found }
+        return try await seen(in: handle.blocking { try $0.snapshotCandidates(for: carried.queries) })
     }
 
     private nonisolated(nonsending) func seen(
@@ -59,7 +59,7 @@ public struct AsynchronousQuery<Object: Archivable>: QueryComposing {
             try Task.checkCancellation()
             let next = begin..<min(begin + AsynchronousQuery.batch, candidates.count)
             begin = next.upperBound
-            for item in try await handle.elsewhere({ try $0.objects(next, of: candidates) })
+            for item in try await handle.blocking({ try $0.objects(next, of: candidates) })
             where !run.isComplete {
                 run.add(item, item.object)
             }

@@ -57,6 +57,6 @@ extension AsynchronousArchives {
         all objects: [Object], options: EntryOptions = EntryOptions()
     ) async throws {
         let prepared = try handle.perform { core in try objects.map { try core.prepare($0) } }
-        try await handle.elsewhere { try $0.record(all: prepared, .new(options)) }
+        try await handle.blocking { try $0.record(all: prepared, .new(options)) }
     }
 }

@@ -13,7 +13,7 @@ extension ArchiveManager {
     ///   - renewal: if the existing object has less time left than this, this call computes a new one, while other
     ///     callers get the existing one. If the computation fails, the error is logged and this call returns the
     ///     existing one too.
-    ///   - patience: allows only one computation of a key at a time among all processes. If another process is
+    ///   - timeout: allows only one computation of a key at a time among all processes. If another process is
     ///     computing the object, this call waits for it, at most this long (that process may be stopped), and then
     ///     computes it here as well. `nil`: each process computes for itself. Costs three system calls per
     ///     computation.
@@ -24,10 +24,10 @@ extension ArchiveManager {
     ///   ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the key or the archive can't be used.
     public func value(
         forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
+        waitingForProcesses timeout: Duration? = nil, orCompute compute: () throws -> Object
     ) throws -> Object {
         try handle.perform {
-            try $0.value(.init(key: key, terms: .new(options), renewal: renewal, patience: patience), compute)
+            try $0.value(.init(key: key, terms: .new(options), renewal: renewal, timeout: timeout), compute)
         }
     }
 }
@@ -41,10 +41,10 @@ extension AsynchronousArchives {
     /// returned at once and computed in the background.
     public nonisolated(nonsending) func value(
         forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil,
+        waitingForProcesses timeout: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object {
         try await handle.value(
-            .init(key: key, terms: .new(options), renewal: renewal, patience: patience), compute)
+            .init(key: key, terms: .new(options), renewal: renewal, timeout: timeout), compute)
     }
 }

@@ -25,12 +25,12 @@ extension AsynchronousArchives {
     /// thread. Throws `CancellationError` when its task is cancelled; values that were migrated before stay migrated.
     @discardableResult
     public nonisolated(nonsending) func migrateAll() async throws -> ArchiveMigration {
-        var (all, outcome) = try await handle.elsewhere { try $0.beginMigration() }
+        var (all, outcome) = try await handle.blocking { try $0.beginMigration() }
         var names = all[...]
         while !names.isEmpty {
             try Task.checkCancellation()
             let (next, before) = (names.prefix(ArchiveCore<Object>.namesAtOnce), outcome)
-            outcome = try await handle.elsewhere { core in
+            outcome = try await handle.blocking { core in
                 var outcome = before
                 try core.migrate(next, &outcome)
                 return outcome

@@ -88,7 +88,7 @@ extension ArchiveHandle {
         FollowedValues(
             source: FollowedSource(
                 follow: { try self.perform { try $0.archive.follow() } }, isNews: isNews,
-                read: { try await self.elsewhere(read) },
+                read: { try await self.blocking(read) },
                 isClosed: { self.shared.factory.isClosed },
                 log: { self.log("follow", subject, $0) }))
     }

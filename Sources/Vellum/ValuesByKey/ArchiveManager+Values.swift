@@ -39,10 +39,10 @@ extension ArchiveManager {
     @_disfavoredOverload
     public func value<Value>(
         forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Value
+        waitingForProcesses timeout: Duration? = nil, orCompute compute: () throws -> Value
     ) throws -> Value where Object == KeyedValue<Value> {
         try value(
-            forKey: key, options: options, renewingBefore: renewal, waitingForProcesses: patience
+            forKey: key, options: options, renewingBefore: renewal, waitingForProcesses: timeout
         ) { KeyedValue(try compute(), forKey: key) }.value
     }
 

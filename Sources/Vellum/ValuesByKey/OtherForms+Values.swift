@@ -59,11 +59,11 @@ extension AsynchronousArchives {
     @_disfavoredOverload
     public nonisolated(nonsending) func value<Value>(
         forKey key: String, options: EntryOptions = EntryOptions(), renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil,
+        waitingForProcesses timeout: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Value
     ) async throws -> Value where Object == KeyedValue<Value>, Value: SendableMetatype {
         try await value(
-            forKey: key, options: options, renewingBefore: renewal, waitingForProcesses: patience
+            forKey: key, options: options, renewingBefore: renewal, waitingForProcesses: timeout
         ) { KeyedValue(try await compute(), forKey: key) }.value
     }
 }
