@@ -306,7 +306,7 @@ package final class EngineSource: StoreSource {
         if let store = open.withLock({ $0[ExactText(path)] }), store.isInItsPlace { return store }
         open.withLock { $0[ExactText(path)] = nil }
         let store = try SourceError.translating(
-            Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking))
+            Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forReading))
         open.withLock { $0[ExactText(path)] = store }
         return store
     }

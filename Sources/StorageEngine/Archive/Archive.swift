@@ -50,7 +50,7 @@ public final class Archive: Sendable, FollowedArchive {
     ) throws(StorageError) -> ArchiveEngine {
         let folder = try store.folder(named: ArchiveName.folder(for: name))
         let opening = try ArchiveOpening(
-            folder: folder, options: options, for: mode == .readWrite ? .writing : .looking)
+            folder: folder, options: options, for: mode == .readWrite ? .writing : .reading)
         switch mode {
         case .readWrite:
             let engine = try opening.openForWriting()

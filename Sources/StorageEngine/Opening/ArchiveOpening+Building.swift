@@ -6,7 +6,7 @@ extension ArchiveOpening {
     func buildIndex(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
-        if purpose == .looking, try isLogJustWritten() {
+        if purpose == .reading, try isLogJustWritten() {
             throw .busy(
                 archive: descriptor.name, process: 0,
                 reason: "it has no valid index and changed just now; it may still be being copied; try again")

@@ -13,7 +13,7 @@ struct ArchiveOpening {
     enum Purpose {
         case writing
         /// Opens for reading. Repairs wait for no other process and evict no entry.
-        case looking
+        case reading
 
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveLock.timeoutNanoseconds : 0 }
     }

@@ -36,7 +36,7 @@ struct StoreArguments: ParsableArguments {
     /// Opens the named store read-only.
     func openReadOnly() throws -> Store {
         try Store.open(
-            at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)
+            at: try pathForReading(), mode: .readOnly, createIfMissing: false, options: .forReading)
     }
 
     /// Opens the store for writing; it must be named. `creating`: creates a missing store. `name`: shown to other processes.
@@ -63,7 +63,7 @@ struct StoreArguments: ParsableArguments {
                 + "and undo work on servers", status: .usage)
     }
 
-    func pathForLooking() throws -> String {
+    func pathForReading() throws -> String {
         try refuseServer()
         if let named { return named }
         let folder = CachesFolder.path()

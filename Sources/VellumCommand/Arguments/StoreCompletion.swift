@@ -45,7 +45,7 @@ struct StoreCompletion: Sendable {
         }
         guard let path = named ?? Configuration.current.store.value ?? StoreArguments.onlyStore,
             let store = try? Store.open(
-                at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+                at: path, mode: .readOnly, createIfMissing: false, options: .forReading)
         else { return nil }
         self.store = store
         // Skip the command's name. Other words may be values of options.

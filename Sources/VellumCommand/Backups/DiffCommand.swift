@@ -43,7 +43,7 @@ struct DiffCommand: ParsableCommand {
         comparison.isJSON = rows.json
         if let other {
             let second = try Store.open(
-                at: other, mode: .readOnly, createIfMissing: false, options: .forLooking)
+                at: other, mode: .readOnly, createIfMissing: false, options: .forReading)
             comparison.namesArchives = true
             for name in try first.map({ [$0] }) ?? Self.union(store.archiveNames(), second.archiveNames()) {
                 try comparison.compare(name, of: store, with: name, of: second)

@@ -114,7 +114,7 @@ struct BrowseCommand: ParsableCommand {
             _ = try ring.openReadOnly()
             source = try RingFileSource(path: file)
         } else if let path {
-            try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
+            try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forReading).close()
             source = EngineSource(folder: Self.folder(of: path))
         }
         try show(

@@ -94,7 +94,7 @@ enum Examination {
     private static func ofStore(_ path: String) -> [Finding] {
         let store: Store
         do throws(StorageError) {
-            store = try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+            store = try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forReading)
         } catch {
             return [Finding(.wrong, path, error.description, advice: advice(for: error, path))]
         }

@@ -29,7 +29,7 @@ struct Shell {
 
     /// Opens the store for each line: it may be recreated in between.
     private func open() throws(StorageError) -> Store {
-        try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+        try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forReading)
     }
 
     func summary() -> String {

@@ -25,7 +25,7 @@ struct ShellCommand: ParsableCommand {
     var archive: String?
 
     func run() throws {
-        var shell = try Shell(store: store.pathForLooking())
+        var shell = try Shell(store: store.pathForReading())
         if let archive { try shell.use(archive) }
         guard Confirmation.isPossible else { return try runScript(&shell) }
         Console.say(

@@ -5,7 +5,7 @@ enum Suggestion {
     static func archive(for error: StorageError) -> String? {
         guard case .noSuchArchive(let name, let path) = error,
             let store = try? Store.open(
-                at: path, mode: .readOnly, createIfMissing: false, options: .forLooking),
+                at: path, mode: .readOnly, createIfMissing: false, options: .forReading),
             let names = try? store.archiveNames()
         else { return nil }
         return advice(for: name, among: names)

@@ -3,7 +3,7 @@ import StorageEngine
 
 extension StoreOptions {
     /// Options for inspecting a store. `VELLUM_TRUST_OWNER=1` trusts the store's owner.
-    package static var forLooking: StoreOptions {
+    package static var forReading: StoreOptions {
         StoreOptions(trustsOwner: ProcessInfo.processInfo.environment["VELLUM_TRUST_OWNER"] == "1")
     }
 
