@@ -98,7 +98,7 @@ final class RangeStage: RowStage {
 
     override func take(_ row: RowReader) throws -> Bool {
         guard left > 0 else { return false }
-        // A removed entry must not count towards the limit.
+        // A removed entry must not count toward the limit.
         guard try row.isThere() else { return true }
         if toSkip > 0 {
             toSkip -= 1
