@@ -109,7 +109,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         }
     }
 
-    // MARK: More than the page has
+    // MARK: Beyond the published library
 
     /// Returns once all messages appended before are on the medium, and so survive a power failure. From the first call
     /// on, old messages are dropped in steps of a 64th of the file, with one sync each. All other processes that append

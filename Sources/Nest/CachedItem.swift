@@ -6,7 +6,7 @@ final class CachedItem {
     let expiry: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// Number of an event before which the entry on disk expired without a replacement. Guarded by the nest's lock.
+    /// If the entry on disk expired: no event before this number replaced it. Guarded by the nest's lock.
     var leftDiskBefore: UInt64?
     /// Why the item isn't on disk although that was requested.
     let problem: String?
@@ -31,7 +31,7 @@ struct StoredMark {
     let expiry: Int64
     /// The number that the archive's next event had before the entry was stored or found.
     let firstEvent: UInt64
-    /// Whether this nest stored the entry, so that the key's first event from `firstEvent` on is that of this store.
+    /// Whether this nest stored the entry: then the key's first event from `firstEvent` on reports it.
     let isOwn: Bool
 }
 

@@ -189,7 +189,7 @@ open class Nest: @unchecked Sendable {
     /// The number of items in memory.
     public var countInMemory: Int { locked { table.count } }
 
-    // MARK: Both places
+    // MARK: Both tiers
 
     /// Whether the item in memory is still the one on disk. Also true for an item that is in memory only, for one whose entry on
     /// disk has expired, and if the disk can't be read now.

@@ -74,9 +74,9 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the missing entry of `mark` expired, and no other was stored since. If events were lost it counts as
-    /// replaced while another process has the archive open. Returns the event number before which this is so, or `nil`;
-    /// `known` is the result of an earlier call, after which only later events are read.
+    /// If the missing entry of `mark` expired and was not replaced, the number of the archive's next event; otherwise `nil`.
+    /// If events were lost, it counts as replaced while another process has the archive open. `known`: the result of an
+    /// earlier call, from which on events are read.
     func expiredWithoutReplacement(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws
         -> UInt64?
     {
@@ -93,11 +93,11 @@ final class StoredItems: @unchecked Sendable {
             let end = events.last { [.delete, .expiry, .eviction].contains($0.kind) }?.kind
             return stored <= (known == nil && mark.isOwn ? 1 : 0) && end != .delete ? now : nil
         }
-        // Without its archive the item is removed, too.
+        // The archive was removed, and the item with it.
         return before ?? nil
     }
 
-    /// - Parameter isLikely: if not, and there was no store less than a second ago, the store isn't searched for again.
+    /// - Parameter isLikely: if false, trusts for a second that the store is absent, instead of searching for it again.
     func remove(_ key: String, isLikely: Bool) throws {
         guard StoredItems.isPossible(key) else { return }
         if !isLikely, lock.withLock({ archive == nil && lastAbsence > NestClock.now() - 1_000_000_000 }) {

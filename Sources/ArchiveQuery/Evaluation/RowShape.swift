@@ -166,7 +166,7 @@ struct RowShape {
         guard case .path(let steps) = property else {
             return places[property].map { keyColumns.contains($0) ? .keyColumn($0) : .column($0, []) }
         }
-        // The first column that is the beginning of the path, unless one is the whole path.
+        // The column of the whole path, otherwise the first column whose path the property extends.
         let starts = steps.indices.compactMap { length in
             places[.path(Array(steps[..<length]))].map { (column: $0, length: length) }
         }

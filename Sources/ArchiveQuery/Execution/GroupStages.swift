@@ -168,7 +168,7 @@ final class GroupStage: RowStage {
         defer { depth -= 1 }
         try rest?.forEachFile { record in
             try pool.reader.show(record.row) {
-                // A row of several groups was written once for each.
+                // The file has a row once for each of its groups; its failures were counted before that.
                 pool.reader.countsFailures = false
                 let combinations = try pool.reader.groupKeys(accesses)
                 pool.reader.countsFailures = true

@@ -110,7 +110,7 @@ public struct QueryReport: Sendable, Hashable {
     /// Values that couldn't be queried: damaged, not in their declared encoding, or too long for ``QueryOptions/memoryLimit``. They
     /// match nothing.
     public var unreadable = 0
-    /// Of these, values whose bytes fail their checksum.
+    /// The unreadable values whose bytes fail their checksum.
     public var damaged = 0
     /// Texts whose search by a regular expression exceeded the time limit. The condition is unknown for them.
     public var givenUp = 0
@@ -132,7 +132,7 @@ public struct QueryReport: Sendable, Hashable {
     public var dates: [String] = []
     /// Warnings about the result, one line each.
     public var warnings: [String] = []
-    /// Of these, the lines that only report values that were left out: of kinds that a condition, an aggregate or a sort isn't for, or
+    /// The warnings that only report values that were left out: of kinds that a condition, an aggregate or a sort isn't for, or
     /// too long for the query's memory. The other warnings suggest a mistake in the query, or missing data.
     public var kindRemarks: [String] = []
     /// Entries and rows for which a condition could not be evaluated.

@@ -133,7 +133,7 @@ private struct Composing {
 
 /// Characters that consist of others. Syllables of Hangul are computed, and needn't be decomposed (Unicode Standard, 3.12).
 private enum Composites {
-    /// Contain all characters with canonical decompositions (UnicodeData.txt, field 5).
+    /// Blocks that contain all characters with canonical decompositions (UnicodeData.txt, field 5).
     private static let blocks: [ClosedRange<UInt32>] = [
         0xc0...0x4f9, 0x622...0x6d3, 0x929...0xdde, 0xf43...0x1026, 0x1b06...0x1b43, 0x1e00...0x2001,
         0x2126...0x232a, 0x2adc...0x2adc, 0x304c...0x30fe, 0xf900...0xfb4e, 0x1109a...0x1134c,

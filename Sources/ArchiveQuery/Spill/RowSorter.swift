@@ -33,7 +33,7 @@ final class RowSorter {
     private var runs: [TemporaryFile] = []
     /// Whether the first `most` entries are sorted and the others dropped.
     private var isTrimmed = false
-    /// If trimmed, the first value of the last entry; also as a literal, because copying it for each comparison is slow.
+    /// If trimmed, the first value of the last entry. `didSet` prepares it, because copying it for each comparison is slow.
     private var last = SortValue.absent {
         didSet {
             lastInteger = if case .number(.integer(let number)) = last { number } else { nil }

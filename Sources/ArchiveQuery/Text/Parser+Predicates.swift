@@ -149,7 +149,7 @@ extension Parser {
         }
         advance()
         advance()
-        // Of elements, one with content is enough, as for `is not null` and `is not empty`.
+        // One element with content is enough, as for `is not null` and `is not empty`.
         if isNot, property.isMany { return .presence(property, .notEmpty) }
         let either = QueryPredicate.presence(property, .nullOrEmpty)
         return isNot ? .not(either) : either

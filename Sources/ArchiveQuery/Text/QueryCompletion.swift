@@ -119,7 +119,7 @@ extension QueryPipeline {
         }
     }
 
-    /// The properties that begin with a path, without it.
+    /// The properties that begin with a path; the path is cut off.
     private static func names(of properties: [String], behind path: String) -> [String] {
         properties.filter { $0.hasPrefix(path) }.map { property in
             let names = property.dropFirst(path.utf8.count == 0 ? 0 : path.count).split(separator: ".")

@@ -98,7 +98,7 @@ private struct JSONRelayout {
     var printer: JSONPrinter
     /// Whether it only checks the text.
     private let isQuiet: Bool
-    /// One number or word, or what an escape stands for.
+    /// A number, a word, or the characters of an escape.
     private var scratch = CBORWriter()
     /// The names of the enclosing objects, if the scanner checks them.
     private var names = CBORWriter()

@@ -20,7 +20,7 @@ struct Magnitude: Sendable, Equatable {
     init(decimalDigits digits: some RandomAccessCollection<UInt8>) {
         var rest = digits[...]
         while !rest.isEmpty {
-            // The first chunk takes the odd digits, so that all others are full.
+            // The first chunk takes the digits that don't fill a chunk, so that all others are full.
             let length = (rest.count - 1) % Self.chunkDigits + 1
             var number: UInt64 = 0
             for digit in rest.prefix(length) { number = number * 10 + UInt64(digit - UInt8(ascii: "0")) }

@@ -37,7 +37,7 @@ package enum ByteText {
         return text.withUTF8 { value(of: UnsafeRawBufferPointer($0)) } ?? .text(spelling)
     }
 
-    /// Capitals are not accepted, because no spelling has them.
+    /// The number of a digit; nil for capitals, because byte strings are spelled in lower case.
     private static func digit(_ character: UInt8) -> UInt8? {
         UInt8(ascii: "A")...UInt8(ascii: "F") ~= character ? nil : Hexadecimal.value(of: character)
     }

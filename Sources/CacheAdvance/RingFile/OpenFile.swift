@@ -135,7 +135,7 @@ final class OpenFile: Sendable {
         #endif
     }
 
-    /// Locks a byte, apart from ``lock(_:)``; `false` if another open file holds it.
+    /// Locks a byte, independently of ``lock(_:)``; `false` if another open file holds it.
     func lockByte(_ offset: Int, _ kind: LockKind) throws(RingFileError) -> Bool {
         try isLocked {
             let code =

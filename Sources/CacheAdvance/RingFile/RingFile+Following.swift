@@ -121,7 +121,7 @@ extension RingFile {
         while reader.position != nil {
             try reader.skip()
             if reader.losses != losses {
-                // There was a loss: the messages counted so far are no longer in the file.
+                // Messages were dropped: those counted so far are no longer in the file.
                 losses = reader.losses
                 outline = RingFileOutline()
             }

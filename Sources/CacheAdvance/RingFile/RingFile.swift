@@ -72,7 +72,7 @@ public final class RingFile: Sendable {
         var reader = try RingFileReader(self)
         while let message = try reader.next() {
             if reader.losses != losses {
-                // There was a loss: the messages read so far are older than the lost ones, and no longer in the file.
+                // Messages were dropped: those read so far are older, and no longer in the file.
                 losses = reader.losses
                 messages = []
             }
@@ -210,7 +210,7 @@ public final class RingFile: Sendable {
         }
         guard isBeginning || header.isWrapped else { return }
         let start = isBeginning ? first : header.end
-        // The end of the new message must not be the oldest one's beginning: that would mean an empty ring.
+        // The new message must not end where the oldest one begins: that would mean an empty ring.
         var reader = RingFileReader(lockedRing: self, header, fileBytes: fileBytes)
         var oldest = reader.position.map { UInt64($0) }
         func isInTheWay(_ place: UInt64, of bytes: UInt64) -> Bool {
@@ -221,7 +221,7 @@ public final class RingFile: Sendable {
             oldest = reader.position.map { UInt64($0) }
         }
         if oldest != header.oldest, isDurable.load(ordering: .relaxed) {
-            // Drops more messages than needed, except the newest, so that the next appends need no sync.
+            // Drops further messages, but never the newest one, so that the next appends need no sync.
             let ahead = needed + maximumBytes / 64
             while let place = oldest, isInTheWay(place, of: ahead) {
                 try reader.skip()

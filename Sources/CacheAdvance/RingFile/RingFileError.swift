@@ -32,7 +32,7 @@ extension RingFileError: CustomStringConvertible {
         case .damaged(let path, let offset, let reason):
             "ring file \(path) is damaged at byte \(offset): \(reason); save its readable messages with vellum tail, and "
                 + "start a new file"
-        // Text and most other files begin so.
+        // Text and most other files begin with such a byte.
         case .unsupportedVersion(let path, let found) where found == 0 || found >= 9:
             "\(path) is neither a store nor a ring file: it begins with byte \(found), a ring file with its version, "
                 + "\(RingFileHeader.version)"

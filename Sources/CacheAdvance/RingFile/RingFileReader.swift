@@ -151,8 +151,8 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message may be
-    /// here, and the caller starts again. `length`: that of the message, if known.
+    /// `count` bytes from ``position`` on; `nil` if the buffer was refilled while others may append: the position may have
+    /// changed, so the caller starts again. `length`: the known length of the message.
     private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(RingFileError)
         -> ArraySlice<UInt8>?
     {

@@ -25,7 +25,7 @@ enum OptimalPolicy {
             if size > 0 { uses.push(Use(next: nextReads[place], key: step.key)) }
             while used > limit, let use = uses.pop() {
                 let victim = Int(use.key)
-                // The heap also contains former uses of the key.
+                // The heap also contains earlier accesses of the key.
                 guard cached[victim] > 0, next[victim] == use.next else { continue }
                 used -= cached[victim]
                 cached[victim] = 0
@@ -54,7 +54,7 @@ enum OptimalPolicy {
         return next
     }
 
-    /// A max-heap of uses: the latest next read is first.
+    /// A max-heap of accesses: the latest next read is first.
     private struct Heap {
         private var uses: [Use] = []
 

@@ -1,4 +1,4 @@
-/// A request as a policy gets it, after sampling, with a key number, and with expiry as a removal.
+/// One step of a simulation: a request of a sampled key, by the key's number. An expiry is a removal.
 struct Step {
     enum Action: UInt8 {
         /// Counts as a hit or a miss. A miss adds the key.

@@ -19,7 +19,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
     private var entries = LinkedEntries()
     /// Number of halvings. They are applied to a key's frequency when it is read.
     private var epoch: UInt32 = 0
-    /// Requests since the last halving, plus half of this number before it.
+    /// Number of requests, halved together with the frequencies.
     private var requests = 0
     private var insertions = 0.0
     private var insertedSize = 0.0

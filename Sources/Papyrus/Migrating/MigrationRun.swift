@@ -223,7 +223,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 || changes.related.contains(object.key)
                 || isKeptByOld(object.key, loader) || Original.find(object.key, in: entries) != nil
             {
-                // A related object that is stored already stays; one that was converted further no longer exists.
+                // A related object that exists is kept. One that was converted again no longer exists.
                 continue
             } else {
                 object.value = StoredEntry.relatedOnly + object.value

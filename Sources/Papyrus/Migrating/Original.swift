@@ -34,7 +34,7 @@ struct Original: Codable, Sendable {
         bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// The key of the original of an object that got another identifier, made from its successor's key.
+    /// The key of the original of an object whose identifier changed, derived from the successor's key.
     private static func origin(of key: String) -> String { ">" + key }
 
     /// When an entry's object was saved. If a migration stored the entry, returns when the object was saved before its
@@ -51,7 +51,7 @@ struct Original: Codable, Sendable {
         return entry.sequence
     }
 
-    /// Keeps an old object (`isRenamed`: with another identifier). An entry that only refers to another object changes nothing.
+    /// Keeps the original of a converted object, or the one it has. `isRenamed`: whether its identifier changed.
     static func keep(
         _ entry: StoredEntry, saved: UInt64, becoming new: WrittenObject, isRenamed: Bool,
         from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]

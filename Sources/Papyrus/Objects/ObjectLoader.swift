@@ -2,7 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Decodes objects with related ones. Relations find it in the decoder's `userInfo`. Cycles end in empty relations. Not
+/// Decodes objects with related ones. Relations find the loader in the decoder's `userInfo`. Cycles end in empty relations. Not
 /// thread-safe.
 final class ObjectLoader: @unchecked Sendable {
     /// Maximum depth of relations. Each level takes at least some 4 KB of stack. On Darwin the queues' threads have 512 KB.

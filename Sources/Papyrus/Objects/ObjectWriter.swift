@@ -14,8 +14,8 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects with related ones, which find it in `userInfo`. Of objects with one key, it prefers those passed to the call
-/// to related ones, then outer to inner, then later to earlier ones. Not thread-safe.
+/// Encodes objects with related ones, which find the writer in `userInfo`. If several objects have one key, prefers one that
+/// was passed to the call, then the outermost, then the last. Not thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

@@ -24,9 +24,8 @@ private final class FrameCopy {
     }
 }
 
-/// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches"), and
-/// damaged ones whose keys can be read.
-/// Used for one reading of the log, segment by segment.
+/// Passes on the frames of a log that have an effect, in order: a batch's once the batch is known to count (OnDiskFormat,
+/// "Batches"), and damaged ones whose keys can be read. Used for one reading of the log, segment by segment.
 struct BatchFilter {
     private enum Gap: Comparable {
         case none

@@ -13,8 +13,8 @@ public struct RepairReport: Sendable, Hashable {
 }
 
 extension Store {
-    /// Repairs a damaged archive: rebuilds its index from all intact frames and tidies up the log, so that
-    /// ``Archive/check()`` no longer finds anything.
+    /// Repairs a damaged archive: rebuilds its index from all intact frames and repairs the log, so that
+    /// ``Archive/check()`` finds nothing.
     ///
     /// No byte is discarded: bytes that belong to no intact entry are kept in files of the archive's folder whose names
     /// end in `.damaged`. If the descriptor was lost, the frames determine the archive's kind: a log if they are

@@ -17,8 +17,8 @@ extension FileDescriptor {
         return true
     }
 
-    /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another file holds it. Belongs to the open file on Linux; on other
-    /// systems it always succeeds, and can't be tested.
+    /// Locks a byte, independently of ``lock(_:wait:)``; `false` if another file holds it. Belongs to the open file on Linux;
+    /// on other systems it always succeeds, and can't be tested.
     func lockByte(_ offset: Int) throws(StorageError) -> Bool {
         try SystemCall.lock.code("lock", path: path, allowing: EAGAIN) {
             SystemCall.result(ofFailure: cp_lock_byte(descriptor, off_t(offset), true))

@@ -90,7 +90,7 @@ struct UndoLog: ArchiveOperation {
         var order: RestoreOrder?
         var isOrderWanted = false
         while true {
-            // Sorts all of them without holding the lock.
+            // Sorts the entries without holding the lock.
             if isOrderWanted { order = RestoreOrder(index, line) }
             let section = try engine.acquireDrained()
             guard line.group == group, line.state == .reversible,
@@ -315,7 +315,7 @@ struct PendingRestore {
     private(set) var expired = 0
     private(set) var expiredBytes: UInt64 = 0
 
-    /// Examines all of them without holding the lock.
+    /// Examines the entries without holding the lock.
     init(_ index: IndexView, _ line: UndoView) {
         let now = Clock.boot()
         for number in index.marks.marked(by: line) where !index.marks[number].isOverwritten {

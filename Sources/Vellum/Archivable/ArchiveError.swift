@@ -57,7 +57,7 @@ extension ArchiveError: CustomStringConvertible {
             "\(type) can't be archived: make it Codable, or implement archive() and deArchive(fromData:)"
         case .nameInUse(let archive, let type, let wanted):
             "the archive \"\(archive)\" holds objects of type \(type) and can't hold \(wanted) as well; give one of "
-                + "them an archiveName of its own, or, if both are one type under two names, the same archiveTypeName"
+                + "them another archiveName, or both the same archiveTypeName if they are one type"
         case .newerVersion(let type, let key, let found, let known):
             "the value of \"\(key)\" has version \(found) of \(type), this program supports versions up to \(known); update the "
                 + "program (nothing was changed)"

@@ -51,8 +51,7 @@ struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 
     var granted: Duration { least + least / 8 }
-    /// Microseconds until accesses to an object in memory need the next check. `lifetime`: its remaining one; `nil`:
-    /// ``granted``.
+    /// Microseconds for which accesses in memory need no check. `lifetime`: the remaining lifetime; `nil`: ``granted``.
     func pause(of lifetime: Duration?) -> Int64 {
         if let lifetime, lifetime < granted { return 0 }
         let (seconds, attoseconds) = (least / 8).components

@@ -124,7 +124,7 @@ extension ArchiveCore {
     }
 }
 
-/// Only one thread at a time calls their conditions.
+/// The conditions of these queries are called by one thread at a time.
 struct CarriedQueries<Object>: @unchecked Sendable {
     let queries: [Query<Object>]
 }

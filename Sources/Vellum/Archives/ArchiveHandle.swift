@@ -116,9 +116,9 @@ private let pauseBetweenChecks: Int64 = 50
     func apply(_ request: ArchiveRequest) throws {
         checkedFiles.store(0, ordering: .relaxed)
         try perform { core in
-            // Settings of this process are applied every time.
+            // Lifetimes belong to this process; each request sets them.
             core.setLifetimes(request)
-            // Settings to apply are applied every time. A mismatch is reported once, but refused every time.
+            // Each request that applies its settings does so. A mismatch is logged once; a refusal is thrown each time.
             let isNew = requests.withLock { $0.insert(request).inserted }
             guard isNew || request.appliesSettings else { return }
             do {

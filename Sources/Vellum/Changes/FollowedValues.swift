@@ -66,7 +66,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// A value as read for one follower, which alone uses it.
+/// A value that was read for one follower, and is used only there.
 struct Standing<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]

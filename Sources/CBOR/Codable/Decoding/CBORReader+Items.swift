@@ -16,7 +16,7 @@ extension CBORReader {
     @inline(__always)
     var initialByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Whether the item at `place` is this text with a one-byte head, so a short one.
+    /// Whether the item at `place` is this text. False for a text whose head has more than one byte.
     @inline(__always)
     func hasShortText(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
         let length = text.count

@@ -121,7 +121,7 @@ final class ValueDecoder {
         }
     }
 
-    // MARK: Ends
+    // MARK: The item's end
 
     func end() throws -> Int {
         do throws(ReadFault) { return try endOrFault() } catch { throw self.error(error, .same) }
