@@ -17,11 +17,11 @@ enum FoundationParts {
             parts = shown(in: set, set.count) ?? (0..<set.count).map { set.object(at: $0) }
         default: return nil
         }
-        return parts.map(givenOut)
+        return parts.map(bridged)
     }
 
     /// The values, in the order of the keys.
-    static func values(of pairs: NSDictionary) -> [Any] { pairs.allValues.map(givenOut) }
+    static func values(of pairs: NSDictionary) -> [Any] { pairs.allValues.map(bridged) }
 
     /// Whether a collection finds collections by hash, such as keys of a dictionary. The hash of a Foundation collection is its
     /// size, so many are equal, and comparing two visits their whole content, several times for each level.
@@ -37,7 +37,7 @@ enum FoundationParts {
     }
 
     /// The part, bridged to a Swift type if it is immutable.
-    private static func givenOut(_ part: Any) -> Any {
+    private static func bridged(_ part: Any) -> Any {
         guard type(of: part) is AnyClass, !isCollection(part as AnyObject), !(part is NSMutableString),
             !(part is NSMutableData)
         else { return part }

@@ -188,8 +188,8 @@ import Testing
         let loss = await queryError { try await store.throwing.register(migration: toWagon) }
         // The old object is left, and an entry that may have been another.
         #expect(loss?.schemaProblem?.hasPrefix("2 objects, ") == true)
-        let fate = " not converted into \(Wagon.papyrusTypeName)"
-        #expect(loss?.schemaProblem?.contains(fate) == true)
+        let outcome = " not converted into \(Wagon.papyrusTypeName)"
+        #expect(loss?.schemaProblem?.contains(outcome) == true)
         #expect(await store.all(Car.self) == [cars[1]])
         #expect(await store.all(Wagon.self).map(\.id) == ["alpha", "delta"])
     }

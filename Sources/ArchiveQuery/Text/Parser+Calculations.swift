@@ -71,7 +71,7 @@ extension Parser {
         advice =
             operators > Self.maximumDepth
             ? "a calculation has at most \(Self.maximumDepth) operators"
-            : advice ?? left.objection ?? right.objection
+            : advice ?? left.fault ?? right.fault
         guard let advice else { return .property(.computed(left, sign, right)) }
         throw place.failure(advice)
     }
@@ -141,7 +141,7 @@ extension QueryOperand {
     }
 
     /// Why the value can't be used in a calculation.
-    fileprivate var objection: String? {
+    fileprivate var fault: String? {
         switch self {
         case .value(.null), .value(.boolean): "calculations take numbers, durations, sizes and dates"
         case .value(.text(let text)):

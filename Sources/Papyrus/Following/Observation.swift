@@ -109,11 +109,11 @@ final class Observation<Value>: @unchecked Sendable {
                 case .following(let present):
                     following = present
                     let isBehind = lock.withLock { held != nil } || following.seen < following.position
-                    if !isBehind, try await !waitForNews(&following) { return nil }
+                    if !isBehind, try await !waitForChange(&following) { return nil }
                 }
-                let news = try await news(&following)
+                let value = try await changedValue(&following)
                 put(.following(following))
-                if let news { return news }
+                if let value { return value }
             } catch let error as StorageError {
                 // The archive was removed. Reads the state from the one that is created in its place.
                 guard case .closed = error else { throw error }
@@ -147,7 +147,7 @@ final class Observation<Value>: @unchecked Sendable {
     }
 
     /// Waits for changes since the last reading. `false` when the task is cancelled.
-    private func waitForNews(_ following: inout Following) async throws -> Bool {
+    private func waitForChange(_ following: inout Following) async throws -> Bool {
         let interest = following.latest?.interest
         repeat {
             guard let batch = try await following.events.next(concerning: interest) else { return false }
@@ -157,7 +157,7 @@ final class Observation<Value>: @unchecked Sendable {
     }
 
     /// The current value; `nil` if it equals the last one.
-    private func news(_ following: inout Following) async throws -> Carried<Value>? {
+    private func changedValue(_ following: inout Following) async throws -> Carried<Value>? {
         if following.pause > .now { try await Task.sleep(until: following.pause) }
         let start = ContinuousClock.now
         let reading: Reading<Value>

@@ -44,11 +44,11 @@ struct Misread {
         self.count += count
     }
 
-    /// The report; `nil` if all objects could be read. `fate` describes the result for the others.
-    func problem(_ fate: String) -> StoredProblem? {
+    /// The report; `nil` if all objects could be read. `outcome` describes the result for the others.
+    func problem(_ outcome: String) -> StoredProblem? {
         first.map { first in
             let objects = count == 1 ? first.key : "\(count) objects, among them \(first.key),"
-            return StoredProblem(description: "\(objects) \(fate): \(first.error)")
+            return StoredProblem(description: "\(objects) \(outcome): \(first.error)")
         }
     }
 }

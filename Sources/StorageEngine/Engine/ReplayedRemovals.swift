@@ -30,7 +30,7 @@ struct ReplayedRemovals {
     }
 
     /// Called when an undo restored entries: their sequences may be older than the removals of other entries of their keys.
-    mutating func forgetAll() { (removals, allBefore) = ([:], 0) }
+    mutating func removeAll() { (removals, allBefore) = ([:], 0) }
 
     mutating func adjustMissing(of group: UInt32, by change: Int) {
         missing[IndexLayout.undoPlace(of: group)] = (group, max(0, missing(of: group) + change))

@@ -17,7 +17,7 @@ package struct ChangedKeys {
     private let mayBeAny: Bool
 
     package init(_ batch: EventBatch) {
-        let changes = batch.events.filter(\.kind.changesWhatIsFound)
+        let changes = batch.events.filter(\.kind.affectsLookUps)
         keys = changes.compactMap { $0.key.map { Array($0.utf8) } }
             .sorted { $0.lexicographicallyPrecedes($1) }
         mayBeAny = batch.lost > 0 || changes.contains { $0.key == nil || !$0.keyIsComplete }
@@ -41,7 +41,7 @@ package struct ChangedKeys {
 
 extension EventKind {
     /// Whether this event may change the result of a look-up of its key.
-    package var changesWhatIsFound: Bool {
+    package var affectsLookUps: Bool {
         switch self {
         case .record, .update, .eviction, .expiry, .delete, .restore: true
         case .promotion, .rejection, .deadline, .append, .resize: false

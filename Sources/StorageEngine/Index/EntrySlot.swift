@@ -14,7 +14,7 @@ struct EntrySlot<Right> {
     @inline(__always) var chainNext: UInt32 { cp_load32(base + 4) }
     /// The frame that the slot names.
     @inline(__always) var location: Location { Location(raw: cp_load64(base + 8) & ~SlotBits.unfilled) }
-    @inline(__always) func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
+    @inline(__always) func points(to location: Location) -> Bool { cp_load64(base + 8) == location.raw }
     @inline(__always) var isFilled: Bool { cp_load64(base + 8) & SlotBits.unfilled == 0 }
     /// The stamp of the last access. An access changes `recency`, `hits` and `accessed`, in that order. Reading them in this
     /// order, and the first one again, shows whether all belong to one access.

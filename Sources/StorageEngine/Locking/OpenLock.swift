@@ -33,7 +33,7 @@ struct OpenLock {
                 openLock.release()
                 throw .closed(name: archive)
             }
-            openLock.sign()
+            openLock.recordHolder()
             return openLock
         }
     }
@@ -82,7 +82,7 @@ struct OpenLock {
     }
 
     /// Writes the process number for waiting processes' errors, unless the disk is full.
-    private func sign() {
+    private func recordHolder() {
         let text = String(ProcessIdentity.current().pid)
         try? file.write(
             Array((text + String(repeating: " ", count: OpenLock.digits - text.count) + "\n").utf8))

@@ -21,7 +21,7 @@ extension ArchiveEngine {
         guard let slot = index.entry(held.number) else { return false }
         let deadline = slot.deadline
         // Reads the location last: the slot may have been reused for another entry in between.
-        guard slot.isLive, slot.tells(of: held.location) || mayBeUnpublished(slot, insteadOf: held.location)
+        guard slot.isLive, slot.points(to: held.location) || mayBeUnpublished(slot, insteadOf: held.location)
         else { return false }
         return deadline == Deadline.never || Clock.boot() < deadline
     }

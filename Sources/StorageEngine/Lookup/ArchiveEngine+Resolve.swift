@@ -111,7 +111,7 @@ extension ArchiveEngine {
         let isHidden = index.marks.isHidden(number, slot)
         // Checked last: the fields of a free or reused slot don't belong to this entry.
         cp_load_fence()
-        guard slot.tells(of: location) else { return nil }
+        guard slot.points(to: location) else { return nil }
         return isHidden ? .hidden : standing(of: number, until: deadline, isMemoryOnly: isMemoryOnly)
     }
 

@@ -27,7 +27,7 @@ extension ArchiveSection {
         case .tombstone(let note): try replayTombstone(frame, note, at: location, tag: tag)
         case .restore(let note):
             if let note { try UndoLog(engine).replayRestore(self, note, time: frame.time) }
-            engine.replayedRemovals.withLock { $0?.forgetAll() }
+            engine.replayedRemovals.withLock { $0?.removeAll() }
         case .append(let oldest):
             try MessageWriter(engine).replayMessage(self, frame, at: location, oldest: oldest)
         case .shorten(let oldest):

@@ -119,8 +119,8 @@ final class FileDescriptor: Sendable {
     private func requireTrust(_ trust: FileTrust) throws(StorageError) {
         guard case .ownUser = trust else { return }
         let status = try status()
-        let objection = trust.objection(owner: status.owner, mode: status.mode, isFolder: status.isFolder)
-        if let objection { throw .notPrivate(path: path, reason: objection) }
+        let reason = trust.reason(owner: status.owner, mode: status.mode, isFolder: status.isFolder)
+        if let reason { throw .notPrivate(path: path, reason: reason) }
     }
 
     private func openUntrusted(

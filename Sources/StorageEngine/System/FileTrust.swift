@@ -7,7 +7,7 @@ enum FileTrust: Sendable {
     case ownUser
 
     /// Why a file is refused; `nil` if it isn't. `isFolder` selects the advice.
-    func objection(owner: UInt32, mode: UInt32, isFolder: Bool) -> String? {
+    func reason(owner: UInt32, mode: UInt32, isFolder: Bool) -> String? {
         guard case .ownUser = self else { return nil }
         let user = ProcessIdentity.effectiveUser
         if owner != user, owner != 0 {

@@ -31,7 +31,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             while !Task.isCancelled {
                 do {
-                    guard try await waitForNews(isolation: actor) else { continue }
+                    guard try await waitForChange(isolation: actor) else { continue }
                     let now = try await source.read()
                     // Without a sequence number it is unknown whether the value has changed.
                     if let latest, latest == now.versions, !latest.contains(where: { $0.sequence == 0 }) {
@@ -54,14 +54,14 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func waitForNews(isolation actor: isolated (any Actor)?) async throws -> Bool {
+        private mutating func waitForChange(isolation actor: isolated (any Actor)?) async throws -> Bool {
             guard events != nil else {
                 events = try source.follow().makeAsyncIterator()
                 return true
             }
             let batch = try await events?.next(isolation: actor)
             guard let batch = batch ?? nil else { return false }
-            return batch.lost > 0 || batch.events.contains(where: source.isNews)
+            return batch.lost > 0 || batch.events.contains(where: source.isChange)
         }
     }
 }
@@ -74,7 +74,7 @@ struct Standing<Value>: @unchecked Sendable {
 
 struct FollowedSource<Value>: Sendable {
     let follow: @Sendable () throws -> EventSequence
-    let isNews: @Sendable (ArchiveEvent) -> Bool
+    let isChange: @Sendable (ArchiveEvent) -> Bool
     let read: @Sendable () async throws -> Standing<Value>
     let isClosed: @Sendable () -> Bool
     let log: @Sendable (any Error) -> Void
@@ -82,12 +82,12 @@ struct FollowedSource<Value>: Sendable {
 
 extension ArchiveHandle {
     private func followed<Value>(
-        _ subject: String?, isNews: @escaping @Sendable (ArchiveEvent) -> Bool,
+        _ subject: String?, isChange: @escaping @Sendable (ArchiveEvent) -> Bool,
         _ read: @escaping @Sendable (ArchiveCore<Object>) throws -> Standing<Value>
     ) -> FollowedValues<Value> {
         FollowedValues(
             source: FollowedSource(
-                follow: { try self.perform { try $0.archive.follow() } }, isNews: isNews,
+                follow: { try self.perform { try $0.archive.follow() } }, isChange: isChange,
                 read: { try await self.blocking(read) },
                 isClosed: { self.shared.factory.isClosed },
                 log: { self.log("follow", subject, $0) }))
@@ -96,7 +96,7 @@ extension ArchiveHandle {
     func values<Part>(
         forKey name: String, _ part: @escaping @Sendable (Object) -> Part
     ) -> FollowedValues<Part?> {
-        followed(name, isNews: { $0.kind.changesWhatIsFound && $0.isAbout(name) }) { core in
+        followed(name, isChange: { $0.kind.affectsLookUps && $0.isAbout(name) }) { core in
             let seen = try core.objects(named: [name]).first
             return Standing(
                 value: seen.map { part($0.object) },
@@ -106,7 +106,7 @@ extension ArchiveHandle {
 
     func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
         let queries = CarriedQueries(queries: queries)
-        return followed(nil, isNews: \.kind.changesWhatIsFound) { core in
+        return followed(nil, isChange: \.kind.affectsLookUps) { core in
             let seen = try core.seen(by: queries.queries)
             return Standing(
                 value: seen.map(\.object),
