@@ -118,7 +118,7 @@ import Testing
         #expect(try cache.damage() == nil)
     }
 
-    @Test("damage is reported and no message is invented") func damage() throws {
+    @Test("damage is reported, and only stored messages are returned") func damage() throws {
         let file = try folder.file()
         let cache = try plainCache(file, 200)
         var all: [Data] = []

@@ -169,7 +169,7 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    @Test("an item with an invalid interval expires at once after reading, too")
+    @Test("an item with an invalid interval also expires at once after it is read")
     func invalidIntervals() throws {
         let nest = place.nest()
         for interval: Double in [.nan, -Double.infinity, -1, 0] {

@@ -60,7 +60,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(await even.execute().count == 25, "a filter doesn't change the query")
     }
 
-    @Test("of several objects with one identifier the last is saved") func duplicates() async {
+    @Test("the last of several objects with one identifier is saved") func duplicates() async {
         await store.save(objects: [Car(id: "a", model: "1"), Car(id: "b"), Car(id: "a", model: "2")])
         #expect(await store.all(Car.self).map(\.model) == ["2", ""])
     }

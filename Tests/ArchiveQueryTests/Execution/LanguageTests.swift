@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("a column of elements has one in each row after distinct and groups, a list after select")
+    @Test("a column of elements has one element in each row after distinct and groups, a list after select")
     func columnsOfElements() throws {
         let source = try ListSource(json: [#"{"l":[3,{"p":1},2]}"#, #"{"l":[2]}"#])
         for (query, expected) in [

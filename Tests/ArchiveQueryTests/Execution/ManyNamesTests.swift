@@ -22,7 +22,7 @@ struct ManyNamesTests {
         #expect(["a", "a 2", "a", "a", "a 2"].distinct == ["a", "a 2", "a 3", "a 4", "a 2 2"])
     }
 
-    @Test("the first of many unknown properties get a line each") func unknownProperties() throws {
+    @Test("only the first unknown properties get a line each") func unknownProperties() throws {
         let names = (0..<1_000).map { "unknown\($0)" }
         let source = try ListSource(json: [#"{"a":1}"#])
         var options = QueryOptions()

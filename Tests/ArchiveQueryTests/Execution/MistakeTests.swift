@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "an entry of the right kind prevents the warning, even if that part was not tested for it",
+        "an entry of the right kind prevents the warning, even if another part decided the condition",
         arguments: [
             "find n = 1 or (g = 2 and t > 3)", "find n = 1 or (t > 3 and g = 2)", "find g = 2 | find t > 3",
             "find g = 2 and t > n", "find g = 2 and not (t < 3)", "find g = 2 and t between 1 and 9",

@@ -210,7 +210,7 @@ private enum Fault: Equatable, CustomStringConvertible {
         }
     }
 
-    @Test("stored containers, and containers written to during a nested encoding, only throw")
+    @Test("a container that was stored, or is used during a nested encoding, throws")
     func kept() throws {
         var kept: (any UnkeyedEncodingContainer)?
         var keptPart: KeyedEncodingContainer<Keys>?

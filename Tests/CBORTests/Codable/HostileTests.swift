@@ -106,7 +106,7 @@ import Testing
     }
 
     /// The table of keys is built after a thousand steps, and must not bypass the check for equal keys.
-    @Test("of equal keys the first counts in large maps as well") func duplicatesInLargeMaps() throws {
+    @Test("the first of equal keys counts, in large maps too") func duplicatesInLargeMaps() throws {
         struct Asks: Decodable {
             var isRight = true
             init(from decoder: any Decoder) throws {
@@ -147,7 +147,7 @@ import Testing
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Endless.self, from: [1]) }
     }
 
-    @Test("of equal keys the first counts, in any order of decoding") func duplicates() throws {
+    @Test("the first of equal keys counts, in any order of decoding") func duplicates() throws {
         struct Asks: Decodable {
             enum Keys: String, CodingKey { case a, b }
             var values: [Int]
@@ -168,7 +168,7 @@ import Testing
         #expect(try CBORDecoder().decode([String: Int].self, from: input) == ["a": 1, "b": 3])
     }
 
-    @Test("decoding large maps backwards, and absent keys, takes no quadratic time") func largeMaps() throws {
+    @Test("decoding a large map's keys in reverse, or absent keys, isn't quadratic") func largeMaps() throws {
         struct Backwards: Decodable {
             struct Key: CodingKey {
                 var stringValue: String
@@ -196,7 +196,7 @@ import Testing
         #expect(processorSeconds() - start < 30)
     }
 
-    @Test("a stored decoder only throws") func keptDecoder() throws {
+    @Test("a decoder that was stored throws") func keptDecoder() throws {
         struct Keeper: Decodable {
             let decoder: any Decoder
             init(from decoder: any Decoder) throws { self.decoder = decoder }

@@ -97,7 +97,7 @@ import Testing
             try CBOREncoder().encode([Turns(), Turns()]).count == 1 + 2 * CBOREncoder().encode(Turns()).count)
     }
 
-    @Test("nested containers are read alternately, and keys in any order") func readInTurns() throws {
+    @Test("nested containers are read alternately, and keys in any order") func alternateReads() throws {
         struct Turns: Decodable {
             enum Keys: CodingKey { case a, b, c, d }
             var sum = 0

@@ -113,7 +113,7 @@ import Testing
     @Test(
         "bytes are read again as values and as names of members",
         arguments: [[], [0], [0xff, 0x00, 0x9a]] as [[UInt8]])
-    func bytesComeBack(bytes: [UInt8]) throws {
+    func bytesRoundTrip(bytes: [UInt8]) throws {
         let value = CBORValue.map([.bytes(bytes): .array([.bytes(bytes), "a"]), "b": .bytes(bytes)])
         let json = Array(value.json().utf8)
         #expect(try JSONTranscoder.cbor(from: json, uniqueNames: true, readsBytes: true) == value.encoded)

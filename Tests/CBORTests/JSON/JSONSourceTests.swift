@@ -23,7 +23,7 @@ import Testing
             + "\":1}]",
     ]
 
-    @Test("prints text and its CBOR as one piece would be printed", arguments: texts.indices)
+    @Test("text and CBOR printed in pieces equal those printed whole", arguments: texts.indices)
     func equalsTheWhole(number: Int) throws {
         let text = JSONSourceTests.texts[number]
         let item = try JSONTranscoder.cbor(from: text)

@@ -5,7 +5,7 @@ import Testing
     private func repeats(_ item: [UInt8]) -> Bool { item.withUnsafeBytes { CBORReader.repeatsName($0) } }
 
     @Test(
-        "are found in maps of every length and depth",
+        "repeated names are found in maps of every length and depth",
         arguments: [
             [0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2],
             [0x81, 0xa1, 0x61, 0x62, 0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2],
@@ -15,7 +15,7 @@ import Testing
     func found(item: [UInt8]) { #expect(repeats(item)) }
 
     @Test(
-        "are those of one map, and texts",
+        "only texts in one map are repeated names",
         arguments: [
             [0xa2, 0x61, 0x61, 1, 0x61, 0x62, 2], [0x82, 0xa1, 0x61, 0x61, 1, 0xa1, 0x61, 0x61, 2],
             [0xa1, 0x61, 0x61, 0xa1, 0x61, 0x61, 1], [0xa2, 0x61, 0x61, 1, 0x41, 0x61, 2], [0x01], [],
@@ -24,7 +24,7 @@ import Testing
     func absent(item: [UInt8]) { #expect(!repeats(item)) }
 
     @Test(
-        "are found in JSON text, also if they are escaped differently",
+        "repeated names are found in JSON text, even if escaped differently",
         arguments: [
             (#"{"a":1,"a":2}"#, true), (#"[{"b":{"a":1,"\u0061":2}}]"#, true),
             (#"{"b":{"c":1},"a":[{"a":1},{"a":2}],"b":3}"#, true), (#"{"a":{"a":1},"b":{"a":1}}"#, false),
@@ -34,7 +34,7 @@ import Testing
         #expect(Array(text.utf8).withUnsafeBytes { $0.repeatsJSONName } == repeats)
     }
 
-    @Test("are found among thousands of names") func many() {
+    @Test("repeated names are found among thousands") func many() {
         let names = (0..<5000).map { "name \($0)" }
         func map(_ names: [String]) -> [UInt8] {
             var writer = CBORWriter()

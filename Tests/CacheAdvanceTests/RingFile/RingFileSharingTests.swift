@@ -88,7 +88,7 @@ import Testing
 
     #if os(Linux)
     /// Holds the byte that the format defines for readers.
-    @Test("a reader's lock counts for a moment only") func readersLock() throws {
+    @Test("a reader's lock delays appends for a bounded time") func readersLock() throws {
         let numbered = try NumberedRing(maximumBytes: 1_000, Folder(inMemory: true))
         let stopped = open(numbered.path, O_RDONLY | O_CLOEXEC)
         defer { close(stopped) }

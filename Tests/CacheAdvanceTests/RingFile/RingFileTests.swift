@@ -266,7 +266,9 @@ import Testing
         }
     }
 
-    @Test("reads messages before a missing end", arguments: [0, 7]) func missingEnd(more: Int) throws {
+    @Test("reads the messages before the end of a truncated file", arguments: [0, 7]) func missingEnd(
+        more: Int
+    ) throws {
         let folder = try Folder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)

@@ -159,7 +159,7 @@ final class FullDisk {
         #expect(try archive.check().clean)
     }
 
-    @Test("replaces a reserve that has another name, and leaves the file of that name alone")
+    @Test("replaces a reserve that has a second name, and leaves that file unchanged")
     func linkedReserve() throws {
         let (file, length) = try reserve(folder)
         let other = Reserve(path: folder.path + "/linked")

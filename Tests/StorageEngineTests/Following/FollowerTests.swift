@@ -215,7 +215,7 @@ import Testing
     }
 
     #if DEBUG
-    @Test("doesn't report events as lost that are still being written") func pendingEvents() async throws {
+    @Test("events that are still being written aren't reported as lost") func pendingEvents() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive("F", creating: .cache(50_000))
         for number in 0..<400 { try archive.put(repeated(1, 100), forKey: "\(number)") }

@@ -124,7 +124,7 @@ import Testing
         #expect(try opened.check().clean)
     }
 
-    @Test("ignores a header that begins the log after itself", arguments: [UInt8(1), 3])
+    @Test("ignores a header that names a later segment as the oldest", arguments: [UInt8(1), 3])
     func falseBeginning(kind: UInt8) throws {
         let archive = try HandmadeArchive(kind: kind, limit: 1_000_000)
         for number in UInt32(1)...3 {

@@ -77,7 +77,7 @@ import Testing
         #expect(try rebuilt.entries(order: .leastRecentFirst).keys == plain.stored)
     }
 
-    @Test("counts accesses once that are applied during a list") func appliedDuringList() throws {
+    @Test("accesses that are applied during a list count once") func appliedDuringList() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try folder.archive(creating: .cache(100_000))
         let observer = try folder.archive(mode: .readOnly)

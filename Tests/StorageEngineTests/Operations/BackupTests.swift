@@ -118,7 +118,7 @@ import Testing
         #expect(try Store.open(at: place).archiveNames() == ["A"])
     }
 
-    @Test("copies an archive once that is named twice") func copiedOnce() throws {
+    @Test("an archive that is named twice is copied once") func copiedOnce() throws {
         let log = try store.archive(named: "L", orCreate: .log(20_000))
         for number in 0..<20 { try log.append(repeated(UInt8(number), 1000)) }
         let report = try store.backUp(archives: ["L", "L"], to: place)

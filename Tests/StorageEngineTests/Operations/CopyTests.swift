@@ -51,7 +51,7 @@ import Testing
         #expect(try names() == ["A.archive", "B.archive"])
     }
 
-    @Test("a stopped copy leaves nothing behind") func stoppedCopy() throws {
+    @Test("a stopped copy leaves no files") func stoppedCopy() throws {
         #expect(try store.copyArchive(named: "A", to: store, as: "B") { $0.done < 500 } == nil)
         #expect(try names() == ["A.archive"])
         #expect(throws: StorageError.self) { try store.copyArchive(named: "None", to: store, as: "B") }

@@ -70,7 +70,7 @@ import Testing
     }
 
     /// All slots are cleared in one step; the work of the file system is sliced.
-    @Test("deleting all entries slices the work on files") func deletingAll() throws {
+    @Test("deleting all entries removes files in slices") func deletingAll() throws {
         try fill(archive)
         for number in 0..<40 { try archive.put(repeated(2, 180_000), forKey: "large \(number)") }
         let before = try archive.status().footprint

@@ -34,7 +34,7 @@ import Testing
         #expect(try again.history(of: "a").events.isEmpty && again.logHistory(of: "a") == history)
     }
 
-    @Test("deleted keys have their deletion") func deleted() throws {
+    @Test("the history of a deleted key has its deletion") func deleted() throws {
         let archive = try folder.archive(creating: .collection)
         try archive.put([1, 2], forKey: "a")
         try archive.delete("a")
@@ -43,7 +43,7 @@ import Testing
         archive.close()
     }
 
-    @Test("expired keys have the expiry time before their removal, and the removal's time after it")
+    @Test("an expiry is dated by the expiry time, and after the removal by the removal")
     func expired() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
@@ -62,7 +62,8 @@ import Testing
         }
     }
 
-    @Test("puts and changes of an expiry time have the time that they set") func expiryTimes() throws {
+    @Test("puts and changes of an expiry time report the expiry time that they set") func expiryTimes() throws
+    {
         let archive = try folder.archive(creating: .collection)
         try archive.put([1], forKey: "a", attributes: .expiring(.seconds(60)))
         try archive.setLifetime(.seconds(600), forKey: "a")
@@ -79,7 +80,7 @@ import Testing
         archive.close()
     }
 
-    @Test("a copied entry has bounds of the time at which it was stored") func copied() throws {
+    @Test("the time of a copied entry is given as a range") func copied() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let archive = try folder.archive(creating: .collection)

@@ -75,7 +75,7 @@ import Testing
         #expect(try two.metadata("a")?.tier == .disk, "no process holds the new value")
     }
 
-    @Test("an entry in memory only ends with its process") func memoryOnly() throws {
+    @Test("an entry that is only in memory is removed with its process") func memoryOnly() throws {
         let (one, two) = try handles(folder)
         try one.put([9], forKey: "a")
         let held = try one.withHashed("a") { (key) throws(StorageError) in
@@ -137,7 +137,8 @@ import Testing
         try two.expectValid()
     }
 
-    @Test("a change of a key ends its entries in all memories") func changedKeys() throws {
+    @Test("a change of a key removes its entries from the memory of all processes") func changedKeys() throws
+    {
         let (one, two) = try handles(folder)
         for change in ["put", "delete", "deleteAll", "expire", "owner", "plan"] {
             let mine = try record("k", one)

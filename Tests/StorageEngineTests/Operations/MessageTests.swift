@@ -174,7 +174,7 @@ import Testing
         #expect(try archive.deleteMessages(before: end) == nil)
     }
 
-    @Test("a reader learns of lost messages once", arguments: [false, true], [false, true])
+    @Test("lost messages are reported to a reader once", arguments: [false, true], [false, true])
     func lostMessages(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
         let archive = try open()
         for number in 0..<4 { try archive.append([UInt8(number)]) }
@@ -195,7 +195,7 @@ import Testing
         #expect(batch.someAreLost == (!hasReadAll && !looksWhileEmpty))
     }
 
-    @Test("a reader learns of messages lost while it reads", arguments: [false, true])
+    @Test("messages that are lost during a read are reported", arguments: [false, true])
     func concurrentReader(isEmptied: Bool) async throws {
         let archive = try open()
         let (isOver, written) = (GuardedReference(false), GuardedReference(0))

@@ -85,7 +85,7 @@ import Testing
 
     #if DEBUG
     @Test("an expired value stays hidden wherever its overwrite is stopped")
-    func expiredStaysAway() async throws {
+    func expiredStaysHidden() async throws {
         let points = [CrashPoint.putFrameWritten, .entryNamed, .putIndexChanged, .putCommitted]
         var stopped: [(point: CrashPoint, folder: TemporaryFolder, archive: Archive, worker: Worker)] = []
         for point in points {

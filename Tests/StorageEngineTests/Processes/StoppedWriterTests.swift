@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("waits once for a writer stopped while it applies accesses", arguments: [1, 20, 63])
-    func applyingUses(passing: Int) async throws {
+    func applyingAccesses(passing: Int) async throws {
         let (worker, archive) = try await stopped(
             ["apply", CrashPoint.touchBegun.rawValue, "\(passing)", "200"], in: folder)
         let keys = (0..<200).map { "\($0)" }

@@ -67,7 +67,7 @@ import Testing
         report?.problems.contains { $0.contains("the log is missing from") } == true
     }
 
-    @Test("loses nothing by a failure of a system call", arguments: Case.allCases)
+    @Test("a repair loses nothing if a system call fails", arguments: Case.allCases)
     func failure(damage: Case) throws {
         let undisturbed = try damaged(damage)
         #expect(Self.reportsLoss(try undisturbed.repair()))
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "loses nothing by a failure on a full disk", arguments: Case.allCases,
+        "a repair loses nothing if the disk is full", arguments: Case.allCases,
         [[SystemCall.allocate], [.allocate, .write]])
     func fullDisk(damage: Case, calls: [SystemCall]) throws {
         let undisturbed = try damaged(damage)
@@ -118,14 +118,14 @@ import Testing
 
     #if DEBUG
     @Test(
-        "shows readers the entries that only the old index has", arguments: [ArchiveKind.cache, .collection],
+        "readers see the entries that only the old index has", arguments: [ArchiveKind.cache, .collection],
         [CrashPoint.indexFileMade, .rebuildSegmentDone, .indexBuilt])
     func readers(kind: ArchiveKind, point: CrashPoint) async throws {
         try await readers(kind, point, afterRestart: false)
     }
 
     @Test(
-        "shows readers the entries that only the old index has after a machine restart",
+        "after a restart, readers see the entries that only the old index has",
         arguments: [ArchiveKind.cache, .collection])
     func readersAfterRestart(kind: ArchiveKind) async throws {
         try await readers(kind, .indexFileMade, afterRestart: true)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(
-        "loses nothing by a kill", arguments: Case.allCases,
+        "a killed repair loses nothing", arguments: Case.allCases,
         [CrashPoint.indexFileMade, .rebuildSegmentDone, .removalFrameWritten, .indexBuilt, .indexRenamed])
     func kill(damage: Case, point: CrashPoint) async throws {
         let undisturbed = try damaged(damage)

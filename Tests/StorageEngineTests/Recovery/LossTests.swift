@@ -373,7 +373,7 @@ import Testing
     }
 
     @Test(
-        "a shortened segment, or a log's first, missing one, is reported, and a check counts it once",
+        "a shortened segment and a missing first one of a log are reported, and counted once by a check",
         arguments: [(ArchiveKind.cache, true), (.collection, true), (.log, true), (.log, false)])
     func lostSegment(kind: ArchiveKind, isCut: Bool) throws {
         let folder = try filled(kind)

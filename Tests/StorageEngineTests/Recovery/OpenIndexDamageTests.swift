@@ -98,7 +98,7 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    @Test("ends the search for a mark that is only counted", arguments: [false, true])
+    @Test("the search for a counted but missing mark ends", arguments: [false, true])
     func countedMark(isAnyTombstoned: Bool)
         throws
     {

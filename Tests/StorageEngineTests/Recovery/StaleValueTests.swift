@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "a cache has no entry in place of a damaged one",
+        "a cache has no older value in place of a damaged one",
         arguments: [Change.put, .update, .delete, .expiry, .batch])
     func damagedChange(change: Change) throws {
         let place = try filled(.cache, change)
