@@ -14,7 +14,7 @@
 #if defined(__linux__)
 
 // time_namespaces(7): a line "boottime SECONDS NANOSECONDS", relative to the machine's own clock. It describes the
-// namespace of children, which is the process' own unless it has just requested another one.
+// namespace of children, which is the process's own unless it has just requested another one.
 static int64_t boot_shift, boot_shift_is_known;
 
 static int read_text(const char *path, char *text, size_t capacity) {

@@ -197,7 +197,7 @@ import Testing
         try await task.value
         #expect(seen.all == seen.all.sorted(), "in order")
         let sorted = delays.all.sorted()
-        var figures = Figures("Papyrus: another process' change")
+        var figures = Figures("Papyrus: another process's change")
         figures.add("seen", sorted.count)
         figures.add("median", nanoseconds: sorted[sorted.count / 2])
         figures.add("slowest", nanoseconds: sorted[sorted.count - 1])

@@ -39,7 +39,7 @@ package final class Costs {
         do { try body() } catch {}
         var took = processorSeconds(clock) - start
         if let (most, watching) = watch?.end() {
-            // It is this process' time too.
+            // It is this process's time too.
             took -= watching
             worst[name, default: Worst()].take(memory: Double(most) / 67_108_864)
         }

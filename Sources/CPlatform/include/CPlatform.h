@@ -91,7 +91,7 @@ bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
 /// Whether holes of files in that folder can be read through a mapping even if the file system is full. Not so if
 /// reading allocates a page, as on tmpfs. Tested with a file without a name; false if that can't be created.
 bool cp_holes_are_readable(int folder);
-/// This process' limit, in bytes or files; UINT64_MAX: no limit.
+/// This process's limit, in bytes or files; UINT64_MAX: no limit.
 uint64_t cp_limit_addresses(void);
 uint64_t cp_limit_file_bytes(void);
 uint64_t cp_limit_open_files(void);
@@ -130,11 +130,11 @@ int cp_boot_identity(uint8_t identity[16]);
 int cp_process_look_up(pid_t pid, uint64_t *start);
 /// Like cp_process_look_up; 0 if the process doesn't exist or this is unknown.
 uint64_t cp_process_start(pid_t pid);
-/// By how many microseconds the boot clock of this process' time namespace is ahead of the machine's. Cheap.
+/// By how many microseconds the boot clock of this process's time namespace is ahead of the machine's. Cheap.
 int64_t cp_boot_time_shift(void);
 /// Determines the value of cp_boot_time_shift again.
 void cp_find_boot_shift(void);
-/// Identifies this process' PID and time namespaces; the first number is never 0. Returns 0, or an errno if they are
+/// Identifies this process's PID and time namespaces; the first number is never 0. Returns 0, or an errno if they are
 /// unknown, or if /proc belongs to another PID namespace.
 int cp_namespaces(uint32_t *processes, uint32_t *times);
 /// Locks or unlocks one byte of a file for the open file description. Independent of the file's other locks; released

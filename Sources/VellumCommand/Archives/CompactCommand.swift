@@ -14,7 +14,7 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
-    @Flag(help: "Also free the space kept for undo, which is then impossible.")
+    @Flag(help: "Also free the space kept for undo; then nothing can be undone.")
     var giveUpUndo = false
 
     private static let columns = [

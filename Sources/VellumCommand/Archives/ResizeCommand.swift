@@ -13,7 +13,7 @@ struct ResizeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Limit of value bytes on disk, such as 20MB or 64KiB.", valueName: "size"))
     var disk: ByteCount?
 
-    @Option(help: ArgumentHelp("Limit of value bytes in a process' memory.", valueName: "size"))
+    @Option(help: ArgumentHelp("Limit of value bytes in a process's memory.", valueName: "size"))
     var memory: ByteCount?
 
     mutating func validate() throws {

@@ -14,7 +14,7 @@ struct ArchiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For a new archive: limit of value bytes in a process' memory (default: 1MB).",
+            "For a new archive: limit of value bytes in a process's memory (default: 1MB).",
             valueName: "size"))
     var memory: ByteCount?
 

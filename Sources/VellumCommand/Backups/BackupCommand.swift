@@ -7,7 +7,7 @@ struct BackupCommand: ParsableCommand {
             a process's memory holds are not included. Copying the files with other programs may miss entries.
 
             The copy is made in FOLDER.partial, synced and renamed, so that its name refers to a complete backup or nothing. \
-            It replaces nothing. Damaged entries are reported and left out, with exit code 3.
+            An existing folder is not replaced. Damaged entries are reported and left out, with exit code 3.
             """)
 
     @OptionGroup var store: StoreArguments

@@ -6,7 +6,7 @@ struct UndoCommand: ParsableCommand {
         discussion: """
             Also undoes actions of the browser and of other processes. Values, expiry times, owners and positions in the LRU \
             order are restored in one step that can't be interrupted (expiry times in parts). Entries that were stored again \
-            stay unchanged, or deleted if they were deleted again.
+            stay unchanged, and those deleted again stay deleted.
 
             An action can be undone for ten minutes; one that exceeds the archive's undo budget, or that changed expiry times, \
             at most until bytesLeft bytes have been written. On a full disk, a put or a later rm also ends that time, \

@@ -6,8 +6,8 @@ struct CheckCommand: ParsableCommand {
             Without --repair, changes nothing. Exit code 1 if anything is wrong; 3 if an archive could not be read for a \
             reason other than damage, such as a limit of this process or a permission. Such an archive may be damaged or \
             not; the others are still checked. At most 20 damaged places of an archive are named, with --json 100. --json prints \
-            one object: clean, entries, damaged, salvaged, problems of the store itself, and archives, an array of the same by \
-            archive with read, valueBytes, problems and remarks.
+            one object: clean, entries, damaged, salvaged, problems of the store itself, and archives, an array of \
+            objects with archive, these four members, read, valueBytes, problems and remarks.
 
             --repair repairs every damaged archive. It skips archives that are clean, that can't be read, or that a process \
             has open for writing. Damaged bytes are kept in files of the archive's folder that end in .damaged. The member \

@@ -5,8 +5,8 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Stores the objects of a file: NDJSON, a JSON array, CSV or TSV.",
         discussion: """
-            An object's key is its property --key: a string, or an integer in its JSON spelling. Of objects with the same \
-            key, the last one is kept. Creates the store and the archive if they don't exist.
+            An object's key is its property --key: a string, or an integer in its JSON spelling. The last of \
+            several objects with one key is kept. Creates the store and the archive if they don't exist.
 
             A record that can't be imported is reported with its line and skipped; for each reason, the first ten are \
             reported and the others counted. The exit code is still 0, unless nothing could be imported (1), --strict \

@@ -21,7 +21,7 @@ struct TailCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("lines")],
-        help: ArgumentHelp("Begin with this number of messages.", valueName: "count"))
+        help: ArgumentHelp("Begin with the last messages, this number of them.", valueName: "count"))
     var lines = 10
 
     @Flag(name: .shortAndLong, help: "Also print messages appended from now on.")

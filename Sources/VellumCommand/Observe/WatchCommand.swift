@@ -7,9 +7,9 @@ struct WatchCommand: ParsableCommand {
             append, resize.
 
             Columns in a pipe, and properties with --json: time, archive, event, key, size, cause, pid. A truncated key ends \
-            with …; a deletion of all entries has no key. An archive's ring has its last 2,048 events: if more occurred \
-            before they were read, a line has the event lost and, at its end or as the property count, their number; \
-            standard error reports it too.
+            with …; a deletion of all entries has no key. An archive's ring has its last 2,048 events. If events were \
+            overwritten before they were read, a line has the event lost, and their number at its end or as the property \
+            count; standard error reports it too.
 
             With the path of a ring file (a name with a slash, unless --store is passed), its appends are the events, with \
             the time of reading and the size.

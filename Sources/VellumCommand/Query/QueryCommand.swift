@@ -21,7 +21,7 @@ struct QueryCommand: ParsableCommand {
             On a terminal, rows are a table; in a pipe, a line per row with the key and the value as JSON, or the selected \
             columns, separated by tabs: null and an absent property are empty, and an empty text is "". Infinity and NaN are \
             null in JSON, CSV and TSV, and inf, -inf and nan in tables and selected columns. A repeated column name gets a \
-            number: of entries with a property key, the first column, key, is the entry's key, and the property is key 2. \
+            number: if entries have a property key, the column key is the entry's key, and the property is key 2. \
             Exit code 1 if nothing matched.
 
             Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, population'

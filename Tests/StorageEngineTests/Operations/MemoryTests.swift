@@ -123,7 +123,7 @@ import Testing
         #expect(list.map(\.valueBytes).sorted() == [11, 22])
         #expect(list.indices.map { list.holders(at: $0) } == [[getpid()], [getpid()]])
         #expect(try one.keys().keys == ["k"])
-        // A new record replaces the process' own entry only.
+        // A new record replaces the process's own entry only.
         let again = try record("k", one, bytes: 12)
         #expect(try one.access(mine) == false)
         #expect(try one.access(again))

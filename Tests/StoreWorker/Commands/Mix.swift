@@ -83,7 +83,7 @@ private struct MixedLoad {
 
     private mutating func keys(_ count: Int) -> [String] { Array(Set((0..<count).map { _ in key() })) }
 
-    /// A new value. Some expire soon, some have this process' owner.
+    /// A new value. Some expire soon, some have this process's owner.
     private mutating func newValue() -> Known {
         version += 1
         let size = random.below(12) == 0 ? random.below(30_000) : random.below(2_500)

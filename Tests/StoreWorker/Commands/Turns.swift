@@ -4,7 +4,7 @@ import CPlatform
 import StorageEngine
 
 extension WorkerCommand {
-    /// `turns STORE ARCHIVE SEED PART PARTS OPERATIONS TURN-FILE KEYS LARGEST`: runs this process' part of a cache's
+    /// `turns STORE ARCHIVE SEED PART PARTS OPERATIONS TURN-FILE KEYS LARGEST`: runs this process's part of a cache's
     /// operations. The first eight bytes of the turn file are the number of the next operation. Says `NUMBER put KEY
     /// SIZE` and `NUMBER access KEY FOUND`.
     func takeTurns(_ arguments: WorkerArguments) throws {
