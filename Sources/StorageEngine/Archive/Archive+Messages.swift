@@ -44,9 +44,9 @@ extension Archive {
         try MessageReader(logEngine()).cursor(beforeLast: count, of: end)
     }
 
-    /// At most `count` messages, oldest first. The first requested one is that which `behind` others followed when `appended`
-    /// messages had been appended (``ArchiveStatus/records``). `missing` of the requested ones, before the found ones, no longer
-    /// exist. Costs as much as skipping those behind.
+    /// At most `count` messages, oldest first. `behind` messages followed the first one when the log had `appended`
+    /// (``ArchiveStatus/records``). `missing`: how many of the requested messages no longer exist; they precede the found
+    /// ones. Costs as much as skipping those behind.
     package func messages(
         count: Int, behind: Int, appended: UInt64
     ) throws(StorageError) -> (missing: Int, found: [LogMessage]) {

@@ -21,7 +21,7 @@ struct LogAccount {
     private(set) var part: TagRange
     /// For a log archive: messages before this location have been dropped.
     private(set) var oldestMessage = Location.none
-    /// Messages kept in memory before dropped ones are removed from it.
+    /// Number of messages in memory at which dropped ones are removed.
     private var most = 10_000
     private(set) var last: [UInt64: Word] = [:]
     /// Keys by the location of their latest state, or of a damaged one: an eviction counts only if no later state is intact.

@@ -167,8 +167,8 @@ struct BatchFilter {
         open?.endsWritten = try segment.isZero(present.reached..<min(present.reached + 4, end)) == false
     }
 
-    /// The end of a batch at the end of the log that counts although its last frames are damaged; otherwise they would count as
-    /// never written. The log continues after that end. Known after the last segment was read.
+    /// The end of the log's last batch if its last frames are damaged and not unwritten, so that the batch counts. The log
+    /// continues after it. Known after the last segment was read.
     var damagedEnd: Int? {
         guard let open, open.gap == .damaged, open.endsWritten else { return nil }
         return open.end

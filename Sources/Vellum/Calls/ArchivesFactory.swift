@@ -30,7 +30,7 @@ public final class ArchivesFactory: Sendable {
 
     /// Closes the store and its archives in this process, and releases their files and address space, except each
     /// archive's index, which stays mapped until the next call or the factory's release. Stored objects are as safe as
-    /// the durability promises. Loops over ``ArchiveManager/changes`` end. Archives of this factory stay usable: the
+    /// the durability guarantees. Loops over ``ArchiveManager/changes`` end. Archives of this factory stay usable: the
     /// next call on one opens the store again.
     public func close() { core.close() }
 
