@@ -158,7 +158,7 @@ struct KeyedArchive {
         }
     }
 
-    /// The name of a class. Removes its hints at substitute classes.
+    /// The name of a class. Removes the list of its substitute classes from the archive.
     private mutating func nameOfClass(_ number: Int) throws(ItemProblem) -> String {
         if let known = classes[number] { return known }
         guard objects.indices.contains(number), case .dictionary(let fields) = objects[number],

@@ -146,7 +146,7 @@ struct RingFileReader {
         position = next
         guard next >= stretch.upperBound || budget <= 0 else { return }
         stretches.removeFirst()
-        // Keeps the empty range, by which a truncated file is reported.
+        // Keeps the empty range: it reports that the file is truncated.
         if budget <= 0 { stretches.removeAll { !$0.isEmpty } }
         position = stretches.first?.lowerBound
     }

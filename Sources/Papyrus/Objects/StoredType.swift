@@ -26,7 +26,7 @@ struct StoredType: Sendable, Hashable {
         prefix = self.name + "/"
     }
 
-    /// The key of this identifier; one too long ends in a digest, and has 1,024 bytes, like no other key.
+    /// The key of this identifier. A key that is too long ends in a digest; only such keys have 1,024 bytes.
     func key<ID: CustomStringConvertible>(of id: ID) -> String {
         var text = id.description
         if !text.utf8.allSatisfy({ $0 < 0x80 }) { text = text.precomposedStringWithCanonicalMapping }

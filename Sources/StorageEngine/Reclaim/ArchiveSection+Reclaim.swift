@@ -179,7 +179,7 @@ extension ArchiveSection {
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }
-        // The expiry time may have changed since the frame was written; the other traits can't.
+        // The expiry time may have changed since the frame was written; an entry's other traits never change.
         var traits = frame.traits
         traits.deadline = slot.deadline
         let size = traits.bytes + (kept == nil ? 0 : FrameExtension.partBytes(RemovalNote.bytes))

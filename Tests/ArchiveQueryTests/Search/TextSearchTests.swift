@@ -172,7 +172,7 @@ import Testing
         #expect(hits > 300 && hits < 2_700)
     }
 
-    @Test("with parts of characters, a text matches by its scalars in one normal form and case")
+    @Test("if parts of characters may match, a text is compared by scalars in one normal form and case")
     func partsOfCharacters() {
         var random = SeededGenerator.announced("parts of characters")
         let letters: [Unicode.Scalar] = [

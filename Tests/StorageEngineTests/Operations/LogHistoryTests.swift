@@ -43,7 +43,7 @@ import Testing
         archive.close()
     }
 
-    @Test("an expiry is dated by the expiry time, and after the removal by the removal")
+    @Test("an expired entry is dated by its expiry time, and once it is removed by the time of removal")
     func expired() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
