@@ -22,9 +22,9 @@ enum ItemTag: UInt64 {
 }
 
 struct ItemFormer {
-    /// Most levels: enough for programs, and few enough for any thread's stack.
+    /// The maximum number of levels. It suffices for programs and fits into any thread's stack.
     private static let deepest = 200
-    /// Most parts, counted once for each occurrence.
+    /// The maximum number of parts. A part that occurs repeatedly counts each time.
     private static let most = 1 << 20
 
     private(set) var classes: [AnyClass] = []

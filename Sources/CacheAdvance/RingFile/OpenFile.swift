@@ -31,7 +31,8 @@ final class OpenFile: Sendable {
 
     deinit { _ = close(descriptor) }
 
-    /// Makes a call that returns -1 and sets errno if it fails. A timer may interrupt it more often than it can be repeated.
+    /// Makes a call that returns -1 and sets errno if it fails. An interrupted call is repeated, but not endlessly, because a
+    /// timer may interrupt it every time.
     private static func perform(
         _ operation: String, _ path: String, _ call: () -> Int
     ) throws(RingFileError) -> Int {

@@ -72,7 +72,7 @@ public final class RingFile: Sendable {
         var reader = try RingFileReader(self)
         while let message = try reader.next() {
             if reader.losses != losses {
-                // Messages were dropped: those read so far are older, and no longer in the file.
+                // Messages were dropped, among them all that were read so far, because these are older.
                 losses = reader.losses
                 messages = []
             }

@@ -92,8 +92,8 @@ final class ObservationLane: @unchecked Sendable {
         offers.withLock { _ = $0.holders.removeValue(forKey: ObjectIdentifier(holder)) }
     }
 
-    /// Passes the present state to the observations that it concerns, which return it even after later changes. Takes at most a
-    /// twentieth of the time.
+    /// Passes the present state to the observations that the last changes concern. They return it even after later changes. Uses at
+    /// most a twentieth of the time.
     func offer(_ archive: Archive) throws {
         let start = ContinuousClock.now
         let (holders, before) = offers.withLock { offers in

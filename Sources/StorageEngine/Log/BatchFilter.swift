@@ -24,12 +24,12 @@ private final class FrameCopy {
     }
 }
 
-/// Passes on the frames of a log that have an effect, in order: a batch's once the batch is known to count (OnDiskFormat,
-/// "Batches"), and damaged ones whose keys can be read. Used for one reading of the log, segment by segment.
+/// Passes on the frames of a log that have an effect, in order: a batch's frames once the batch is known to be valid
+/// (OnDiskFormat, "Batches"), and damaged ones whose keys can be read. Used for one reading of the log, segment by segment.
 struct BatchFilter {
     private enum Gap: Comparable {
         case none
-        /// A repair has covered this range; frames beside it count.
+        /// A repair has filled this range; frames before and after it have an effect.
         case repaired
         case damaged
         case lost

@@ -328,7 +328,7 @@ struct PendingRestore {
         }
     }
 
-    /// Whether the action's line counts no more entries than this. It may count fewer: keys recorded since stay out.
+    /// Whether the action's line counts no more entries and bytes than this. It excludes keys that were recorded since.
     func covers(_ line: UndoView) -> Bool { line.pendingEntries <= entries && line.pendingBytes <= bytes }
 }
 

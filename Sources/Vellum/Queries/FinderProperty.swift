@@ -13,8 +13,8 @@ public struct FinderProperty<Result, Property, Wrapped> {
         self.read = read
     }
 
-    // Without overloads: with one, compilers up to 6.3 fail to explain why a finder doesn't fit a property.
-    /// The conditions so far, and this one.
+    // Don't overload this call: with an overload, compilers up to 6.3 fail to explain why a finder doesn't fit a property.
+    /// Adds this condition to the existing ones.
     @inlinable public func callAsFunction(_ asked: PropertyFinder<Property, Wrapped>) -> QueryFinder<Result> {
         var finder = finder
         let read = read

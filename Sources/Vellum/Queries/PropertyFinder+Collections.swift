@@ -20,7 +20,7 @@ extension PropertyFinder where Wrapped: Collection {
         ofValue(.count(.greaterOrEqual, count)) { $0.count >= count }
     }
 
-    /// Matches if the property has this many elements or less.
+    /// Matches if the property has this many elements or fewer.
     @inlinable public static func countLessOrEqual(with count: Int) -> PropertyFinder {
         ofValue(.count(.lessOrEqual, count)) { $0.count <= count }
     }

@@ -28,7 +28,7 @@ public struct QuerySorter<Result> {
         SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
     }
 
-    /// The orders so far, and a custom one; `.ascending` puts the object that the comparator calls less first.
+    /// Adds a custom order to the existing ones. `.ascending` puts the object that the comparator calls less first.
     public func manual(
         direction: QuerySortDirection, by comparator: @escaping Comparator
     ) -> QuerySorter<Result> {

@@ -29,7 +29,7 @@ public struct SorterProperty<Result, Wrapped> {
 }
 
 extension SorterProperty where Wrapped: Comparable {
-    /// The orders so far, and the one by this property.
+    /// Adds an order by this property to the existing ones.
     @inlinable public func callAsFunction(_ direction: QuerySortDirection) -> QuerySorter<Result> {
         var sorter = sorter
         let read = read

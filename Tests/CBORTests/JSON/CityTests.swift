@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("an independent parser reads the same from the pretty text and the line")
+    @Test("an independent parser reads equal values from the pretty text and the original line")
     func independent() throws {
         for line in try Self.lines().prefix(500) {
             let pretty = try JSONPrinter.text(of: JSONTranscoder.cbor(from: line), layout: .pretty)
