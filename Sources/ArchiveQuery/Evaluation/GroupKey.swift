@@ -121,9 +121,8 @@ package enum GroupKey: Sendable, Hashable {
     /// True for bytes, lists, maps and other kinds.
     package var isCollection: Bool { !kind.isDisjoint(with: [.bytes, .list, .map, .other]) }
 
-    /// Negative if `left` is first, positive if `right` is. The order of kinds is: booleans, numbers, dates, texts, bytes, lists,
-    /// maps, other kinds. NaN and absent values are last in both directions. Lists and maps compare by the first difference,
-    /// then by length.
+    /// Negative if `left` is first, positive if `right` is. Order of kinds: booleans, numbers, dates, texts, bytes, lists, maps,
+    /// others. NaN and absent values are last in both directions. Lists and maps compare by the first difference, then by length.
     package static func compare(_ left: GroupKey, _ right: GroupKey, isDescending: Bool = false) -> Int {
         let (first, second) = (left.rank, right.rank)
         if max(first, second) >= KindSet.nan.rawValue { return first - second }

@@ -1,7 +1,6 @@
 /// Converts between `Double` and narrower floats bit by bit, which keeps a NaN's payload and signaling bit, without `Float16`.
 enum FloatWidths {
-    /// By how many bits the fraction of a double is wider. Exponent bias and width of the fraction: 1023 and 52 for doubles, 127 and
-    /// 23 for singles, 15 and 10 for halves.
+    /// Exponent bias and bits of the fraction: 1023 and 52 for doubles, 127 and 23 for singles, 15 and 10 for halves.
     private static let singleFractionDrop = 52 - 23
     private static let halfFractionDrop = 52 - 10
 

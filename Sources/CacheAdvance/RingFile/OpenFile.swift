@@ -31,8 +31,7 @@ final class OpenFile: Sendable {
 
     deinit { _ = close(descriptor) }
 
-    /// Makes a call that returns -1 and sets errno if it fails. An interrupted call is repeated, but not endlessly, because a
-    /// timer may interrupt it every time.
+    /// Makes a call that returns -1 and sets errno if it fails. Repeats an interrupted call, up to a maximum.
     private static func perform(
         _ operation: String, _ path: String, _ call: () -> Int
     ) throws(RingFileError) -> Int {

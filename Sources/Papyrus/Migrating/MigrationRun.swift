@@ -176,8 +176,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     }
 
     /// Whether an old object has this new key's identifier and keeps it, or can't be read and so may keep it. Without this
-    /// check, the result would depend on the order of the objects, and a later run would treat the new object as a later
-    /// version of the old one.
+    /// check, a later run could treat the new object as a later version of the old one.
     private mutating func isKeptByOld(_ key: String, _ loader: ObjectLoader) throws -> Bool {
         guard key.hasPrefix(to.prefix) else { return false }
         if let known = kept[key] { return known }

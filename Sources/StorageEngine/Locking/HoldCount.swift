@@ -1,5 +1,4 @@
-/// The most work during one hold of an archive's lock, for tests. It is counted, because times vary with load. Zero in release
-/// builds.
+/// The most work during one hold of an archive's lock, for tests, because times vary with load. Zero in release builds.
 package struct HoldCount: Sendable, Equatable {
     /// Entries that were removed, tombstoned, restored, copied or cleared.
     package var entries = 0
