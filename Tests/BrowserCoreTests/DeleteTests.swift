@@ -81,8 +81,8 @@ struct DeleteTests {
         source.with { state in
             state.summaries["City"]?.undoBudget.values = 4_194_304
             state.summaries["City"]?.undoBudget.valuesLeft = left
-            state.summaries["City"]?.undoBudget.room = 67_108_864
-            state.summaries["City"]?.undoBudget.roomLeft = 67_108_864
+            state.summaries["City"]?.undoBudget.space = 67_108_864
+            state.summaries["City"]?.undoBudget.spaceLeft = 67_108_864
         }
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         for _ in 0..<4 {
@@ -115,7 +115,7 @@ struct DeleteTests {
     @Test func planOfExpiryStatesUndoBound() throws {
         source.with { state in
             state.summaries["City"]?.undoBudget.values = 4_194_304
-            state.summaries["City"]?.undoBudget.room = 67_108_864
+            state.summaries["City"]?.undoBudget.space = 67_108_864
         }
         let plan = try Fixture.browser(source, keys: "j<enter>gx<ctrl+u>1h<enter>").boxWords
         let bound = "u can undo it for ten minutes, or until 4.19 MB are written, or the disk is full."
